@@ -1,0 +1,38 @@
+"""Value and index dtypes, and the promotion of the two kinds of operand: arrays and weak Python scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .errors import DTypeError
+
+__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "index_dtype", "value_dtype"]
+
+VALUE_DTYPES: tuple[str, ...] = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+INDEX_DTYPES: tuple[str, ...] = ("int32", "int64")
+_KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
+
+
+def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The native-endian dtype of values that ``dtype`` names.
+
+    Raises
+    ------
+    DTypeError
+        For dtypes weft has no C type for (object, strings, datetimes, float16, longdouble, structured).
+    """
+    found = _KNOWN.get(np.dtype(dtype).newbyteorder("="))
+    if found is None:
+        raise DTypeError(f"weft has no values of dtype {np.dtype(dtype)}; convert to one of {', '.join(VALUE_DTYPES)}")
+    return found
+
+
+def index_dtype(largest: int) -> np.dtype[Any]:
+    """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
+    return np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)

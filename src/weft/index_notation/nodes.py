@@ -1,0 +1,67 @@
+"""Tensor index notation (2017 paper, section 2): what to compute, element by element.
+
+Grammar::
+
+    assignment ::= Assignment(target: Access, value: expr, op)     op None for '=', 'add' for '+='
+    expr       ::= Access(tensor, indices) | Literal(value) | Apply(operator, expr*) | Reduce(operator, vars, expr)
+
+Tensors and index variables are plain names; formats, dtypes and shapes are bound later, so that one expression
+serves any operands. Operators are rows of ``operators.OPERATORS``, named there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
+
+
+class Expr:
+    """An index expression."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Access(Expr):
+    """``tensor(indices...)``; a scalar has no indices. A variable may repeat: ``B(i,i)`` is the diagonal."""
+
+    tensor: str
+    indices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """A number written in the expression; weakly typed, as Python scalars are in NumPy."""
+
+    value: bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expr):
+    """An operator of the table applied to its operands, element by element."""
+
+    op: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Expr):
+    """The reduction of ``body`` with ``op`` over every value of ``vars``."""
+
+    op: str
+    vars: tuple[str, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``target = value``, or ``target op= value``.
+
+    As parsed, sums over variables absent from the target are implied; ``checks.explicit_sums`` makes them Reduce
+    nodes around each additive term, as the notation means them.
+    """
+
+    target: Access
+    value: Expr
+    op: str | None = None

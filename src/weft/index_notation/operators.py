@@ -1,0 +1,108 @@
+"""Operators are data (law 5): one row each. Merge lattices, C, dtypes and the oracle all read this table.
+
+A row says how an operator is spelt in C, which NumPy ufunc means the same (and so gives its dtype rule), its
+identity and annihilator, and its algebraic properties. Adding an operator is adding a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["OPERATORS", "Operator", "operator"]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator.
+
+    Parameters
+    ----------
+    name : str
+        Name in the table: NumPy's, without clashes.
+    arity : int
+        1 or 2.
+    c : str
+        C spelling over ``{0}`` and ``{1}``: either a C infix/prefix operator (``"+"``) or ``"call:NAME"`` for a
+        prelude function that is overloaded by a dtype suffix (``weft_NAME_float64``).
+    ufunc : callable
+        The NumPy ufunc with the same meaning; gives dtypes (``resolve_dtypes``) and the oracle.
+    identity : object, optional
+        ``op(identity, x) == x == op(x, identity)``; None where there is none on both sides.
+    left_identity, right_identity : object, optional
+        One-sided identities, e.g. 0 on the right of subtraction.
+    annihilators : tuple
+        Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
+    symbol : str, optional
+        How index notation spells it, e.g. ``+``; None when it is called by name.
+    precedence : int
+        Binding strength of ``symbol`` when printing.
+    """
+
+    name: str
+    arity: int
+    c: str
+    ufunc: Callable[..., Any]
+    identity: Any = None
+    right_identity: Any = None
+    annihilators: tuple[tuple[int, Any], ...] = ()
+    commutative: bool = False
+    associative: bool = False
+    idempotent: bool = False
+    symbol: str | None = None
+    precedence: int = 0
+
+    def annihilates(self, position: int, value: Any) -> bool:
+        """Whether an absent operand ``value`` at ``position`` decides the result alone."""
+        return any(p == position and value == v for p, v in self.annihilators)
+
+    def is_identity(self, position: int, value: Any) -> bool:
+        """Whether ``value`` at ``position`` of a binary operator leaves the other operand as it is."""
+        if self.arity != 2:
+            return False
+        if self.identity is not None and value == self.identity:
+            return True
+        return position == 1 and self.right_identity is not None and value == self.right_identity
+
+
+_BOTH_ZERO = ((0, 0), (1, 0))
+
+OPERATORS: dict[str, Operator] = {
+    row.name: row
+    for row in (
+        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1),
+        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
+        Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
+                 associative=True, symbol="*", precedence=2),
+        Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2),
+        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3),
+        Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True, idempotent=True),
+        Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True, idempotent=True),
+        Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
+                 associative=True),
+        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True),
+        Operator("absolute", 1, "call:absolute", np.absolute),
+        Operator("sqrt", 1, "call:sqrt", np.sqrt),
+        Operator("conjugate", 1, "call:conjugate", np.conjugate),
+        Operator("equal", 2, "==", np.equal, commutative=True),
+        Operator("not_equal", 2, "!=", np.not_equal, commutative=True),
+        Operator("less", 2, "<", np.less),
+        Operator("less_equal", 2, "<=", np.less_equal),
+        Operator("greater", 2, ">", np.greater),
+        Operator("greater_equal", 2, ">=", np.greater_equal),
+    )
+}  # fmt: skip
+
+
+def operator(name: str) -> Operator:
+    """The row called ``name``.
+
+    Raises
+    ------
+    KeyError
+        When there is no such operator.
+    """
+    return OPERATORS[name]

@@ -1,0 +1,270 @@
+"""The imperative IR: a small typed language of loops and arrays, one step above C.
+
+It knows nothing of tensors. Grammar::
+
+    type  ::= 'bool' | 'int8'.. 'int64' | 'uint8'..'uint64' | 'float32' | 'float64'
+            | 'complex64' | 'complex128' | type '*'
+    expr  ::= Var | Const | Unary(op, expr) | Binary(op, expr, expr) | Call(name, expr*)
+            | Cast(expr) | Select(cond, expr, expr) | Load(array, index)
+    stmt  ::= Declare(var, expr?) | Set(var, expr) | Store(array, index, expr)
+            | Update(op, var-or-load, expr) | Block(stmt*) | If(cond, stmt, stmt?)
+            | While(cond, stmt) | For(var, start, stop, stmt) | Allocate(var, size, zero)
+            | Free(var) | Evaluate(call) | Comment(text) | Return(expr)
+            | Parallel(prologue, For, epilogue)
+    function ::= Function(name, params, body)
+
+Types are plain strings: NumPy's dtype names, with a trailing ``*`` for a pointer. Nodes are frozen, hash, and
+have tuple children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "Allocate", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For", "Free",
+    "Function", "If", "Load", "Parallel", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update", "Var", "While",
+]  # fmt: skip
+
+
+class Expr:
+    """An IR expression; every one has a type ``ty``."""
+
+    __slots__ = ()
+    ty: str
+
+
+class Stmt:
+    """An IR statement."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Expr):
+    """A variable. ``restrict`` marks a pointer parameter or local that aliases no other."""
+
+    name: str
+    ty: str = "int64"
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    """A constant of Python type bool, int, float or complex. Compare with care: ``-0.0 == 0.0``, ``nan != nan``."""
+
+    value: bool | int | float | complex
+    ty: str = "int64"
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    """``op`` is one of ``- ! ~``."""
+
+    op: str
+    a: Expr
+
+    @property
+    def ty(self) -> str:  # type: ignore[override]
+        return "bool" if self.op == "!" else self.a.ty
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """``op`` is one of ``+ - * / % & | ^ << >> && || == != < <= > >=``; both sides have one type.
+
+    The result has that type, or ``bool`` for comparisons and logic. Integer ``/`` and ``%`` are C's (truncating):
+    operators with other rules are calls into the prelude.
+    """
+
+    op: str
+    a: Expr
+    b: Expr
+
+    @property
+    def ty(self) -> str:  # type: ignore[override]
+        return "bool" if self.op in ("&&", "||", "==", "!=", "<", "<=", ">", ">=") else self.a.ty
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A call of a C or prelude function without side effects, unless inside ``Evaluate``."""
+
+    name: str
+    args: tuple[Expr, ...]
+    ty: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expr):
+    a: Expr
+    ty: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """``cond ? a : b``."""
+
+    cond: Expr
+    a: Expr
+    b: Expr
+
+    @property
+    def ty(self) -> str:  # type: ignore[override]
+        return self.a.ty
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Expr):
+    """``array[index]``; ``array`` has a pointer type."""
+
+    array: Expr
+    index: Expr
+
+    @property
+    def ty(self) -> str:  # type: ignore[override]
+        return self.array.ty[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Stmt):
+    """Declare a local variable, with an initial value where there is one."""
+
+    var: Var
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Stmt):
+    """``var = value``."""
+
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Stmt):
+    """``array[index] = value``."""
+
+    array: Expr
+    index: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Stmt):
+    """``target op= value`` for ``op`` in ``+ - * & | ^``; the target is a Var or a Load."""
+
+    op: str
+    target: Var | Load
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Stmt):
+    """Statements in order, in the enclosing scope (no braces of its own)."""
+
+    stmts: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If(Stmt):
+    cond: Expr
+    then: Stmt
+    orelse: Stmt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class While(Stmt):
+    cond: Expr
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class For(Stmt):
+    """``for (var = start; var < stop; var++)``.
+
+    ``simd`` names the scalar variables that the body only accumulates into, as ``(op, name)`` pairs: the loop may
+    be vectorised by reassociating them. ``None`` says nothing; ``()`` says that the iterations are independent.
+    """
+
+    var: Var
+    start: Expr
+    stop: Expr
+    body: Stmt
+    simd: tuple[tuple[str, str], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel(Stmt):
+    """A parallel region: each thread runs ``prologue``, shares the iterations of ``loop``, runs ``epilogue``.
+
+    ``threads`` is the number of threads (an int64 expression; 1 runs serially without starting a team).
+    ``schedule`` is OpenMP's, e.g. ``dynamic, 1``.
+    """
+
+    threads: Expr
+    prologue: Stmt
+    loop: For
+    epilogue: Stmt
+    schedule: str = "dynamic, 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate(Stmt):
+    """Declare ``var`` (a pointer) and point it at ``size`` elements of scratch memory, zeroed when ``zero``.
+
+    On failure the function releases what it holds and returns the out-of-memory code.
+    """
+
+    var: Var
+    size: Expr
+    zero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Free(Stmt):
+    var: Var
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Stmt):
+    """A call for its side effects."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Comment(Stmt):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Stmt):
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function returning an int64 status: 0, or one of the codes in ``codegen.abi``.
+
+    ``params`` are the tensors, by name; ``body`` starts from the locals that ``codegen.abi`` unpacks.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One tensor parameter and the locals unpacked from it (only those that the body uses are emitted).
+
+    ``dimensions`` are int64 variables, one a dimension; ``arrays`` are the level arrays in storage order
+    (pointers); ``vals`` is the value array. ``output`` says that the arrays are written.
+    """
+
+    name: str
+    dimensions: tuple[Var, ...]
+    arrays: tuple[Var, ...]
+    vals: Var
+    output: bool = False
