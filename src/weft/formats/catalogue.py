@@ -1,0 +1,159 @@
+"""The catalogue of formats by name, taco's letters, and the registry of users' own.
+
+A catalogue entry makes the format of a given order (number of axes), since most names serve any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+from ..errors import FormatError
+from ..remapping import Remapping
+from .format import Format
+from .level import LevelFormat
+from .levels import Compressed, Dense, Singleton
+
+__all__ = ["FormatLike", "formats", "name_of", "parse_format", "register_format"]
+
+FormatLike: TypeAlias = "str | Format"
+
+_LETTERS: dict[str, LevelFormat] = {
+    "d": Dense(),
+    "s": Compressed(),
+    "u": Compressed(unique=False),
+    "q": Singleton(),
+    "c": Singleton(unique=False),
+}
+
+
+def _matrix(name: str, order: int, remapping: str, levels: tuple[LevelFormat, ...]) -> Format:
+    if order != 2:
+        raise FormatError(f"format {name!r} stores matrices; this tensor has {order} axes")
+    return Format(remapping, levels)
+
+
+def _coo(order: int) -> Format:
+    if order < 2:
+        return Format(Remapping.identity(order), (Compressed(),) * order)
+    middle = (Singleton(unique=False),) * (order - 2)
+    return Format(Remapping.identity(order), (Compressed(unique=False), *middle, Singleton()))
+
+
+_CATALOGUE: dict[str, Callable[[int], Format]] = {
+    "dense": Format.dense,
+    "dense_f": lambda n: Format(Remapping(tuple(reversed(range(n)))), (Dense(),) * n),
+    "coo": _coo,
+    "csr": lambda n: _matrix("csr", n, "(i,j) -> (i,j)", (Dense(), Compressed())),
+    "csc": lambda n: _matrix("csc", n, "(i,j) -> (j,i)", (Dense(), Compressed())),
+    "dcsr": lambda n: _matrix("dcsr", n, "(i,j) -> (i,j)", (Compressed(), Compressed())),
+    "dcsc": lambda n: _matrix("dcsc", n, "(i,j) -> (j,i)", (Compressed(), Compressed())),
+    "csf": lambda n: Format(Remapping.identity(n), (Compressed(),) * n),
+}
+
+
+class _Formats(Mapping[str, Callable[[int], Format]]):
+    """The catalogue by name; an entry called with an order gives the format."""
+
+    def __getitem__(self, name: str) -> Callable[[int], Format]:
+        return _CATALOGUE[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CATALOGUE)
+
+    def __len__(self) -> int:
+        return len(_CATALOGUE)
+
+    def __repr__(self) -> str:
+        return f"<formats {', '.join(_CATALOGUE)}>"
+
+
+formats = _Formats()
+
+
+def register_format(name: str, make: Callable[[int], Format] | Format) -> None:
+    """Give a format a name, usable wherever a format is taken.
+
+    Parameters
+    ----------
+    name : str
+        A new name.
+    make : Format or callable
+        The format, or what makes it for an order.
+
+    Raises
+    ------
+    FormatError
+        When the name is taken.
+    """
+    if name in _CATALOGUE or _is_letters(name):
+        raise FormatError(f"the format name {name!r} is taken")
+    _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
+    parse_format.cache_clear()
+    name_of.cache_clear()
+
+
+def _is_letters(text: str) -> bool:
+    return bool(text) and all(letter in _LETTERS for letter in text.partition(":")[0])
+
+
+@lru_cache(maxsize=1024)
+def parse_format(format: FormatLike, order: int | None = None) -> Format:
+    """The format that a name, taco's letters or a ``Format`` means for a tensor of ``order`` axes.
+
+    Parameters
+    ----------
+    format : str or Format
+        A catalogue name, letters such as ``"ds"`` or ``"ds:1,0"``, or a format.
+    order : int, optional
+        Number of axes; may be omitted with letters and formats.
+
+    Raises
+    ------
+    FormatError
+        For unknown names and formats of another order.
+
+    Examples
+    --------
+    >>> parse_format("ds:1,0") == parse_format("csc", 2)
+    True
+    """
+    if isinstance(format, Format):
+        found = format
+    elif not isinstance(format, str):
+        raise FormatError(f"a format is a name, letters or a Format, not {type(format).__name__}")
+    elif format in _CATALOGUE:
+        if order is None:
+            raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
+        found = _CATALOGUE[format](order)
+    elif _is_letters(format) or (format == "" and order == 0):
+        letters, _, modes = format.partition(":")
+        try:
+            mode_order = tuple(int(m) for m in modes.split(",")) if modes else tuple(range(len(letters)))
+        except ValueError:
+            raise FormatError(f"the mode order of {format!r} is not a list of axes") from None
+        if sorted(mode_order) != list(range(len(letters))):
+            raise FormatError(f"the mode order of {format!r} is not a permutation of 0..{len(letters) - 1}")
+        found = Format(Remapping(mode_order), [_LETTERS[letter] for letter in letters])
+    else:
+        raise FormatError(f"no format {format!r}; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'")
+    if order is not None and found.order != order:
+        raise FormatError(f"format {format!s} stores tensors with {found.order} axes; this one has {order}")
+    return found
+
+
+@lru_cache(maxsize=1024)
+def name_of(format: Format) -> str:
+    """The catalogue's name of a format whose levels may lack promises, else its letters."""
+    try:
+        canonical = format.canonical()
+    except TypeError:
+        canonical = format
+    for name, make in _CATALOGUE.items():
+        try:
+            if make(format.order) in (format, canonical):
+                return name
+        except FormatError:
+            continue
+    return format.letters

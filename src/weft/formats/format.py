@@ -1,0 +1,152 @@
+"""A format is a remapping and levels; a tensor type is a format with dtypes and a fill value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..errors import FormatError
+from ..remapping import Remapping
+from .level import LevelFormat
+from .levels import Dense
+
+__all__ = ["Format", "TensorType"]
+
+
+@dataclass(frozen=True, init=False)
+class Format:
+    """How a tensor is stored: a coordinate remapping, and one level format for each coordinate it makes.
+
+    Parameters
+    ----------
+    remapping : str or Remapping
+        E.g. ``"(i,j) -> (j,i)"``.
+    levels : sequence of LevelFormat
+        From the root of the coordinate hierarchy down.
+
+    Raises
+    ------
+    FormatError
+        When the numbers of levels and coordinates differ.
+
+    Examples
+    --------
+    >>> from weft.formats import Compressed, Dense, Format
+    >>> str(Format("(i,j) -> (j,i)", [Dense(), Compressed()]))
+    'csc'
+    """
+
+    remapping: Remapping
+    levels: tuple[LevelFormat, ...]
+    _hash: int = field(compare=False, repr=False)
+
+    def __init__(self, remapping: str | Remapping, levels: Sequence[LevelFormat]):
+        if isinstance(remapping, str):
+            remapping = Remapping.parse(remapping)
+        levels = tuple(levels)
+        if len(levels) != len(remapping.mode_order):
+            raise FormatError(f"{remapping} makes {len(remapping.mode_order)} coordinates for {len(levels)} levels")
+        if levels and levels[0].branchless:
+            raise FormatError(f"the first level cannot be {levels[0]}: it has no parent that says how long it is")
+        object.__setattr__(self, "remapping", remapping)
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "_hash", hash((remapping, levels)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def order(self) -> int:
+        """Number of axes of the tensors it stores."""
+        return len(self.remapping.mode_order)
+
+    @property
+    def mode_order(self) -> tuple[int, ...]:
+        """Level ``k`` stores axis ``mode_order[k]``."""
+        return self.remapping.mode_order
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Whether every coordinate has a position, computed by arithmetic alone."""
+        return all(level.full and level.locates == "direct" for level in self.levels)
+
+    @cached_property
+    def is_canonical(self) -> bool:
+        """Whether its levels promise order and no duplicates (the last level decides about duplicates)."""
+        return all(level.ordered for level in self.levels) and (not self.levels or self.levels[-1].unique)
+
+    @cached_property
+    def roles(self) -> tuple[tuple[int, str], ...]:
+        """``(level, role)`` of every index array, in storage order; levels count from 0."""
+        return tuple((k, role) for k, level in enumerate(self.levels) for role in level.roles)
+
+    @property
+    def letters(self) -> str:
+        """taco's letters, with the mode order where it is not the identity."""
+        text = "".join(_letter(level) for level in self.levels)
+        return text if self.remapping.is_identity else f"{text}:{','.join(map(str, self.mode_order))}"
+
+    def canonical(self) -> Format:
+        """The same format with every level ordered, and unique where its coordinates can be."""
+        levels = tuple(
+            type(level)(
+                ordered=True,
+                unique=level.unique or k + 1 == len(self.levels) or not self.levels[k + 1].branchless,
+            )
+            for k, level in enumerate(self.levels)
+        )
+        return Format(self.remapping, levels)
+
+    def reordered(self, mode_order: Sequence[int]) -> Format:
+        """The same level formats over another order of the axes."""
+        return Format(Remapping(tuple(mode_order)), self.levels)
+
+    @classmethod
+    def dense(cls, order: int) -> Format:
+        return cls(Remapping.identity(order), (Dense(),) * order)
+
+    def __str__(self) -> str:
+        from .catalogue import name_of
+
+        return name_of(self)
+
+
+def _letter(level: LevelFormat) -> str:
+    if level.unique:
+        return level.letter
+    return {"s": "u", "q": "c"}.get(level.letter, level.letter)
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """All that a kernel is specialised to in one operand.
+
+    Parameters
+    ----------
+    dtype : str
+        NumPy's name of the value dtype.
+    format : Format
+        Levels and remapping.
+    index_dtypes : tuple of str
+        One of ``int32``, ``int64`` for each index array, in the order of ``format.roles``.
+    fill : object
+        The value of absent entries.
+    """
+
+    dtype: str
+    format: Format
+    index_dtypes: tuple[str, ...] = ()
+    fill: Any = 0
+
+    def __post_init__(self) -> None:
+        if len(self.index_dtypes) != len(self.format.roles):
+            raise FormatError(
+                f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}"
+            )
+
+    @classmethod
+    def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
+        """A type whose index arrays all have dtype ``index``."""
+        return cls(dtype, format, (index,) * len(format.roles), fill)

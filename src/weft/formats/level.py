@@ -1,0 +1,139 @@
+"""The interface every level format implements (2018 paper, section 3; 2020 paper, section 6).
+
+A level format stores one level of a coordinate hierarchy. It declares capabilities and properties, and implements
+level functions that return IR. The compiler reasons about capabilities and properties only; it never asks which
+level format it has. In the signatures below ``p`` are positions, ``i`` coordinates, ``k`` this level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..ir.nodes import Block, Expr, Stmt, Var
+
+__all__ = ["LevelFormat", "LevelVars"]
+
+
+@dataclass(frozen=True)
+class LevelVars:
+    """What a level function may refer to: the level's arrays and the size of its dimension, as IR."""
+
+    level: int
+    dimension: Expr
+    arrays: Mapping[str, Var]
+
+    def __getitem__(self, role: str) -> Var:
+        return self.arrays[role]
+
+
+@dataclass(frozen=True)
+class LevelFormat:
+    """One level format, configured.
+
+    Parameters
+    ----------
+    ordered : bool
+        Coordinates that share their ancestors are stored in increasing order.
+    unique : bool
+        No two coordinates that share their ancestors are equal.
+
+    Attributes
+    ----------
+    letter : str
+        taco's letter.
+    iteration : {'value', 'position'}
+        Which access capability iterates the level: coordinate value or coordinate position iteration.
+    locates : {None, 'direct', 'search'}
+        Random access: not at all, by arithmetic, or by searching a segment (never used where iterating is cheaper).
+    inserts, appends : bool
+        The assembly capabilities.
+    full, branchless, compact : bool
+        Properties, as in section 3.3.
+    roles : tuple of str
+        The level's arrays, in storage order.
+    """
+
+    ordered: bool = True
+    unique: bool = True
+
+    letter: ClassVar[str] = "?"
+    iteration: ClassVar[Literal["value", "position"]] = "position"
+    locates: ClassVar[Literal["direct", "search"] | None] = None
+    inserts: ClassVar[bool] = False
+    appends: ClassVar[bool] = False
+    full: ClassVar[bool] = False
+    branchless: ClassVar[bool] = False
+    compact: ClassVar[bool] = True
+    roles: ClassVar[tuple[str, ...]] = ()
+
+    # -- access: coordinate value iteration ---------------------------------------------------------------------
+    def coord_bounds(self, m: LevelVars, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        """``coord_bounds(i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
+        raise NotImplementedError(f"{self} has no coordinate value iteration")
+
+    # -- access: coordinate position iteration ------------------------------------------------------------------
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        """``pos_bounds(p_{k-1}) -> <pbegin_k, pend_k>``."""
+        raise NotImplementedError(f"{self} has no coordinate position iteration")
+
+    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
+        """``pos_access(p_k, i_1, ..., i_{k-1}) -> i_k``."""
+        raise NotImplementedError(f"{self} has no coordinate position iteration")
+
+    # -- access: locate -----------------------------------------------------------------------------------------
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        """``locate(p_{k-1}, i_1, ..., i_k) -> p_k``; negative when a searching level does not hold ``i_k``."""
+        raise NotImplementedError(f"{self} cannot locate")
+
+    # -- sizes --------------------------------------------------------------------------------------------------
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        """``get_size(sz_{k-1}) -> sz_k``: positions of the level, given those of its parent."""
+        raise NotImplementedError(f"{self} does not size itself")
+
+    # -- assembly: append (2018) and edge insertion (2020) ------------------------------------------------------
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        """``append_coord(p_k, i_k)``: store a coordinate at the end of the level."""
+        raise NotImplementedError(f"{self} cannot be appended to")
+
+    def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
+        """Edges of the parents visited in order: the children of ``p_{k-1}`` end at ``end``."""
+        raise NotImplementedError(f"{self} has no edges to insert")
+
+    def seq_init_edges(self, m: LevelVars, begin: Expr) -> Stmt:
+        """Before the first parent: its children start at 0."""
+        return Block()
+
+    def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
+        """Edges of parents visited in any order: ``p_{k-1}`` gets ``count`` children. Arrays start zeroed."""
+        raise NotImplementedError(f"{self} has no edges to insert")
+
+    def unseq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        """After ``unseq_insert_edges`` for every parent: turn counts into positions. ``index`` is a fresh variable."""
+        raise NotImplementedError(f"{self} has no edges to insert")
+
+    def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
+        """Declare ``into`` as the next free position under ``p_{k-1}`` and take it."""
+        raise NotImplementedError(f"{self} cannot yield positions")
+
+    def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        """Undo what ``yield_pos`` did to the edges."""
+        raise NotImplementedError(f"{self} cannot yield positions")
+
+    # -- storage, outside generated code ------------------------------------------------------------------------
+    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+        """Lengths of the level's arrays, given the positions of the parent level and of this one."""
+        return ()
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        """Positions the level holds, from its stored arrays."""
+        raise NotImplementedError
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        """A reason why the stored arrays break this level's invariants, or None."""
+        return None
+
+    def __str__(self) -> str:
+        marks = "".join(mark for flag, mark in ((self.ordered, "¬O"), (self.unique, "¬U")) if not flag)
+        return type(self).__name__.lower() + (f"({marks})" if marks else "")

@@ -1,0 +1,7 @@
+"""One file a level format."""
+
+from .compressed import Compressed
+from .dense import Dense
+from .singleton import Singleton
+
+__all__ = ["Compressed", "Dense", "Singleton"]

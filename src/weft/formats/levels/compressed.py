@@ -1,0 +1,102 @@
+"""Compressed levels: a segment of ``crd`` under each parent, bounded by ``pos`` (2018, Table 2; 2020, Fig. 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, cast, lit, sub
+from ...ir.nodes import Block, Call, Declare, Expr, For, Load, Stmt, Store, Update, Var
+from ..level import LevelFormat, LevelVars
+
+__all__ = ["Compressed"]
+
+
+@dataclass(frozen=True)
+class Compressed(LevelFormat):
+    """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``."""
+
+    letter: ClassVar[str] = "s"
+    locates: ClassVar[Literal["direct", "search"] | None] = "search"
+    appends: ClassVar[bool] = True
+    roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        pos = m["pos"]
+        return _load(pos, parent), _load(pos, add(parent, lit(1)))
+
+    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return _load(m["crd"], p)
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        crd = m["crd"]
+        how = "search" if self.ordered else "find"
+        begin, end = self.pos_bounds(m, parent)
+        return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
+
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return _store(m["crd"], p, coord)
+
+    def seq_init_edges(self, m: LevelVars, begin: Expr) -> Stmt:
+        return _store(m["pos"], lit(0), begin)
+
+    def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
+        return _store(m["pos"], add(parent, lit(1)), end)
+
+    def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
+        pos = m["pos"]
+        return Update("+", Load(pos, add(parent, lit(1))), cast(count, pos.ty[:-1]))
+
+    def unseq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        pos = m["pos"]
+        return For(index, lit(0), parent_size, Update("+", Load(pos, add(index, lit(1))), Load(pos, index)))
+
+    def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
+        pos = m["pos"]
+        return Block((Declare(into, _load(pos, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
+
+    def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        pos = m["pos"]
+        back = sub(parent_size, index)
+        shift = Store(pos, back, Load(pos, sub(back, lit(1))))
+        return Block((For(index, lit(0), parent_size, shift), _store(pos, lit(0), lit(0))))
+
+    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+        return parent_size + 1, size
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["pos"])[parent_size])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        pos, crd = np.asarray(arrays["pos"]), np.asarray(arrays["crd"])
+        if len(pos) != parent_size + 1:
+            return f"pos has {len(pos)} entries; {parent_size} parents need {parent_size + 1}"
+        if pos[0] != 0:
+            return f"pos starts at {pos[0]}, not 0"
+        if (pos[1:] < pos[:-1]).any():
+            return "pos decreases"
+        if len(crd) < pos[-1]:
+            return f"pos ends at {pos[-1]}, but crd has {len(crd)} entries"
+        crd = crd[: pos[-1]]
+        if len(crd) and (crd.min() < 0 or crd.max() >= dimension):
+            return f"crd holds coordinates outside [0, {dimension})"
+        within = np.ones(max(len(crd) - 1, 0), dtype=bool)
+        starts = pos[1:-1]
+        within[starts[(starts > 0) & (starts < len(crd))] - 1] = False
+        step = np.diff(crd.astype(np.int64))[within]
+        if self.ordered and (step < 0).any():
+            return "crd is not sorted within its segments"
+        if self.unique and self.ordered and (step == 0).any():
+            return "crd holds duplicates within a segment"
+        return None
+
+
+def _load(array: Var, index: Expr) -> Expr:
+    return cast(Load(array, index), "int64")
+
+
+def _store(array: Var, index: Expr, value: Expr) -> Stmt:
+    return Store(array, index, cast(value, array.ty[:-1]))

@@ -1,0 +1,36 @@
+"""Dense levels: every coordinate of ``[0, N)``, none stored (2018 paper, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...ir.builder import add, lit, mul
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+
+__all__ = ["Dense"]
+
+
+@dataclass(frozen=True)
+class Dense(LevelFormat):
+    """Encodes the interval ``[0, N)`` under every parent; position ``p_{k-1} * N + i_k``."""
+
+    letter: ClassVar[str] = "d"
+    iteration: ClassVar[Literal["value", "position"]] = "value"
+    locates: ClassVar[Literal["direct", "search"] | None] = "direct"
+    inserts: ClassVar[bool] = True
+    full: ClassVar[bool] = True
+
+    def coord_bounds(self, m: LevelVars, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        return lit(0), m.dimension
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return add(mul(parent, m.dimension), coord)
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return mul(parent_size, m.dimension)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return parent_size * dimension

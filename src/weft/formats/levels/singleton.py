@@ -1,0 +1,50 @@
+"""Singleton levels: one coordinate under each parent, stored in ``crd`` (2018 paper, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...ir.builder import add, cast, lit
+from ...ir.nodes import Expr, Load, Stmt, Store
+from ..level import LevelFormat, LevelVars
+
+__all__ = ["Singleton"]
+
+
+@dataclass(frozen=True)
+class Singleton(LevelFormat):
+    """Stores a single coordinate, at the position of its parent."""
+
+    letter: ClassVar[str] = "q"
+    appends: ClassVar[bool] = True
+    branchless: ClassVar[bool] = True
+    roles: ClassVar[tuple[str, ...]] = ("crd",)
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return parent, add(parent, lit(1))
+
+    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return cast(Load(m["crd"], p), "int64")
+
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        crd = m["crd"]
+        return Store(crd, p, cast(coord, crd.ty[:-1]))
+
+    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+        return (size,)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return parent_size
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        crd = np.asarray(arrays["crd"])
+        if len(crd) < parent_size:
+            return f"crd has {len(crd)} entries; {parent_size} parents need as many"
+        crd = crd[:parent_size]
+        if len(crd) and (crd.min() < 0 or crd.max() >= dimension):
+            return f"crd holds coordinates outside [0, {dimension})"
+        return None
