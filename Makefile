@@ -1,0 +1,27 @@
+PYTHON ?= python
+
+.PHONY: check lint types layering test docs bench bench-smoke
+
+check: lint types layering test
+
+lint:
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+
+types:
+	$(PYTHON) -m mypy
+
+layering:
+	$(PYTHON) -m pytest -q -n 0 tests/test_layering.py
+
+test:
+	$(PYTHON) -m pytest
+
+docs:
+	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench:
+	$(PYTHON) asv_benchmarks/report.py
+
+bench-smoke:
+	WEFT_BENCH_SCALE=0.01 $(PYTHON) asv_benchmarks/report.py

@@ -1,0 +1,247 @@
+"""The shape of the source: who imports whom, what may know formats by name, how long files are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "weft"
+
+# Each block imports only from blocks before it; config only needs errors, and any block may read it.
+ORDER = (
+    "errors", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries", "formats",
+    "lowering", "codegen", "runtime", "storage", "pipeline", "conversion", "tensor", "array_api", "interop", "io",
+    "__init__", "demo", "__main__",
+)  # fmt: skip
+RANK = {block: rank for rank, block in enumerate(ORDER)}
+
+KNOW_FORMATS = {"formats", "interop", "io"}
+FORMAT_NAMES = {
+    "banded", "bsr", "coo", "coo_aos", "csb", "csc", "csf", "csr", "dcsc", "dcsr", "dense_f", "dia", "dok", "ell",
+    "gcxs", "hash_vector", "hicoo", "hyb", "jad", "lil", "mode_generic", "skyline",
+}  # fmt: skip
+WORDS = {"banded", "compressed", "dense", "hash", "hashed", "offset", "range", "singleton", "sliced", "squeezed"}
+LEVEL_CLASSES = {
+    "Banded", "Compressed", "Dense", "Hashed", "Offset", "Range", "Singleton", "Sliced", "Squeezed",
+}  # fmt: skip
+
+LONGEST = 600
+TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
+TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
+GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
+MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def block_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def place(path: Path, node: ast.AST) -> str:
+    return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def running_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those that only a type checker sees."""
+    if isinstance(tree, ast.If) and is_type_checking(tree.test):
+        for child in tree.orelse:
+            yield from running_nodes(child)
+        return
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        yield from running_nodes(child)
+
+
+def imported_blocks(module: tuple[str, ...], names: list[str]) -> list[str]:
+    """The blocks that ``from module import names`` reads, ``module`` being absolute."""
+    if module[0] != "weft":
+        return []
+    if len(module) > 1:
+        return [module[1]]
+    return [name if name in RANK or (PACKAGE / name).is_dir() else "__init__" for name in names]
+
+
+def imports(path: Path, tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    package = ("weft", *path.relative_to(PACKAGE).parts[:-1])
+    for node in running_nodes(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = tuple(alias.name.split("."))
+                yield from ((node, block) for block in imported_blocks(parts, ["__init__"]))
+        elif isinstance(node, ast.ImportFrom):
+            module = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                module = (*package[: len(package) - node.level + 1], *module)
+            yield from ((node, block) for block in imported_blocks(module, [alias.name for alias in node.names]))
+
+
+def layering_violations(path: Path, text: str) -> list[str]:
+    here = block_of(path)
+    found = []
+    for node, block in imports(path, ast.parse(text)):
+        if block == here or (block == "config" and here != "errors"):
+            continue
+        if block not in RANK:
+            found.append(f"{place(path, node)}: {here} imports {block}, which is no block")
+        elif RANK[block] >= RANK[here]:
+            found.append(f"{place(path, node)}: {here} imports {block}, which comes after it")
+    return found
+
+
+def report(violations: list[str]) -> str:
+    return "\n" + "\n".join(violations)
+
+
+def test_every_block_has_a_place():
+    unknown = {block_of(path) for path in sources()} - set(ORDER)
+    assert not unknown, f"blocks without a place in ORDER: {sorted(unknown)}"
+
+
+def test_blocks_import_only_from_blocks_above():
+    violations = [v for path in sources() for v in layering_violations(path, path.read_text("utf-8"))]
+    assert not violations, report(violations)
+
+
+def test_no_cycle_hides_in_config():
+    path = PACKAGE / "config.py"
+    if path.exists():
+        assert {block for _, block in imports(path, ast.parse(path.read_text("utf-8")))} <= {"errors"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "wrong"),
+    [
+        ("ir/x.py", "from ..lowering import loops", True),
+        ("ir/x.py", "def f():\n    from ..lowering.loops import g", True),
+        ("ir/x.py", "from weft.tensor import SparseTensor", True),
+        ("ir/x.py", "from weft import asarray", True),
+        ("ir/x.py", "import weft.tensor", True),
+        ("ir/x.py", "from .. import tensor", True),
+        ("ir/deep/x.py", "from ...tensor import SparseTensor", True),
+        (
+            "ir/x.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..tensor import SparseTensor",
+            False,
+        ),
+        ("ir/x.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from ..tensor import SparseTensor", True),
+        ("ir/x.py", "from ..errors import WeftError\nfrom . import nodes\nimport numpy", False),
+        ("formats/x.py", "from ..config import config", False),
+        ("errors.py", "from .config import config", True),
+        ("tensor/x.py", "from .. import pipeline", False),
+    ],
+)
+def test_the_checker_itself(file, text, wrong):
+    assert bool(layering_violations(PACKAGE / file, text)) == wrong
+
+
+def strings(node: ast.AST) -> set[str]:
+    """String constants that a comparison or a pattern compares with."""
+    return {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+
+
+def about_formats(node: ast.AST) -> bool:
+    words = [
+        n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))
+    ]
+    return any("format" in word.lower() or "level" in word.lower() for word in words)
+
+
+def format_branches(path: Path, text: str) -> list[str]:
+    found = []
+    tree = ast.parse(text)
+    classes_here = LEVEL_CLASSES & {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and "formats" in (node.module or "")
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        names: set[str] = set()
+        if isinstance(node, ast.Compare):
+            names = strings(node) & (FORMAT_NAMES | WORDS if about_formats(node) else FORMAT_NAMES)
+        elif isinstance(node, ast.Match):
+            banned = FORMAT_NAMES | WORDS if about_formats(node.subject) else FORMAT_NAMES
+            for case in node.cases:
+                patterns = [p for p in ast.walk(case.pattern) if isinstance(p, ast.MatchValue)]
+                names |= {s for p in patterns for s in strings(p)} & banned
+                classes = [p.cls for p in ast.walk(case.pattern) if isinstance(p, ast.MatchClass)]
+                names |= {c.id for c in classes if isinstance(c, ast.Name)} & classes_here
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
+            names = {s for arg in node.args for s in strings(arg)} & FORMAT_NAMES
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            names = {n.id for arg in node.args[1:] for n in ast.walk(arg) if isinstance(n, ast.Name)} & classes_here
+        if names:
+            found.append(f"{place(path, node)}: branches on {', '.join(sorted(names))}")
+    return found
+
+
+def test_only_formats_know_formats_by_name():
+    violations = [
+        violation
+        for path in sources()
+        if block_of(path) not in KNOW_FORMATS
+        for violation in format_branches(path, path.read_text("utf-8"))
+    ]
+    assert not violations, report(violations)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("f = 1 if name == 'csr' else 2", True),
+        ("f = name in ('coo', 'x')", True),
+        ("match name:\n    case 'a' | 'dia':\n        pass", True),
+        ("f = A.format == 'dense'", True),
+        ("from ..formats import Compressed\nf = isinstance(level, Compressed)", True),
+        ("f = workspace.kind == 'dense'", False),
+        ("A.asformat('csr')", False),
+        ("names = {'csr': 1}", False),
+    ],
+)
+def test_the_name_checker_itself(text, wrong):
+    assert bool(format_branches(PACKAGE / "tensor" / "x.py", text)) == wrong
+
+
+def files(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and not GENERATED & set(path.relative_to(ROOT).parts):
+                yield path
+
+
+def text_files() -> Iterator[Path]:
+    top = [path for path in sorted(ROOT.iterdir()) if path.is_file()]
+    for path in [*top, *files("src", "tests", "docs", "asv_benchmarks", ".ci")]:
+        if path.suffix in TEXT or path.name in TEXT_NAMES:
+            yield path
+
+
+def test_no_source_file_is_too_long():
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in files("src", "tests", "asv_benchmarks")
+               if path.suffix in {".py", ".c", ".h"}}  # fmt: skip
+    long = [f"{path.relative_to(ROOT)}: {length} lines" for path, length in lengths.items() if length > LONGEST]
+    assert not long, report(long)
+
+
+def test_text_names_no_machine_paths():
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in text_files()
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if MACHINE_PATH.search(line)
+    ]
+    assert not found, report(found)
