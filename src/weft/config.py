@@ -1,0 +1,254 @@
+"""Settings: one typed object, ``weft.config``; each setting has an environment variable that is read at import.
+
+====================== =========================== ==================== ============================================
+setting                variable                    default              meaning
+====================== =========================== ==================== ============================================
+``num_threads``        ``WEFT_NUM_THREADS``        the process's CPUs   threads of a kernel (else OMP_NUM_THREADS)
+``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 50000                work below which a kernel runs on one thread
+``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
+``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
+``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
+``memory_pool``        ``WEFT_MEMORY_POOL``        256 MiB              bytes of freed result memory kept for reuse
+``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
+``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
+``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
+``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
+``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
+====================== =========================== ==================== ============================================
+
+Settings are slots of a plain object, so that reading one costs an attribute read; setting one checks it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config"]
+
+MIB = 1 << 20
+
+
+def available_cpus() -> int:
+    """The CPUs this process may use: its affinity mask, and the quota of its control group."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        with open("/sys/fs/cgroup/cpu.max") as file:
+            quota, period = file.read().split()
+        if quota != "max":
+            count = min(count, -(-int(quota) // int(period)))
+    except (OSError, ValueError):
+        pass
+    return max(1, count)
+
+
+def _user_cache_dir() -> str:
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return os.path.join(base, "weft")
+    if sys.platform == "darwin":
+        return os.path.join(os.path.expanduser("~/Library/Caches"), "weft")
+    return os.path.join(os.path.expanduser("~/.cache"), "weft")
+
+
+def _integer(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, str):
+            value = int(value)
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError(f"expects an integer, not {type(value).__name__}")
+        value = int(value.__index__())
+        if not low <= value <= high:
+            raise ValueError(f"expects an integer from {low} to {high}, not {value}")
+        return int(value)
+
+    return check
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, str):
+        if value.lower() in ("1", "true", "yes", "on"):
+            return True
+        if value.lower() in ("0", "false", "no", "off"):
+            return False
+        raise ValueError(f"expects true or false, not {value!r}")
+    if value in (0, 1) and (isinstance(value, int) or type(value).__name__ in ("bool", "bool_")):
+        return bool(value)
+    raise TypeError(f"expects a bool, not {type(value).__name__}")
+
+
+def _path(value: Any) -> str:
+    found = os.fspath(value)
+    if not isinstance(found, str):
+        raise TypeError("expects a text path, not bytes")
+    if not found or "\0" in found:
+        raise ValueError(f"expects a path, not {found!r}")
+    return os.path.abspath(os.path.expanduser(found))
+
+
+def _command(value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"expects a command line or None, not {type(value).__name__}")
+    return value if shlex.split(value) else None
+
+
+def _flags(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expects a string of flags, not {type(value).__name__}")
+    shlex.split(value)
+    return value
+
+
+def _stages(value: Any) -> frozenset[str]:
+    if isinstance(value, str):
+        value = value.split(",")
+    elif not isinstance(value, (list, tuple, set, frozenset)):
+        raise TypeError(f"expects stage names, not {type(value).__name__}")
+    if not all(isinstance(name, str) for name in value):
+        raise TypeError("expects stage names, all of them strings")
+    return frozenset(name.strip() for name in value if name.strip())
+
+
+def _omp_threads(value: Any) -> int:
+    return _THREADS(value.split(",")[0])  # OpenMP allows a list, one number for each level of nesting
+
+
+_THREADS = _integer(1, 65536)
+_BYTES = _integer(0, 1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its checker (which also reads the variable's text), its default and its variables.
+
+    Parameters
+    ----------
+    name : str
+        The attribute of :class:`Config`.
+    check : callable
+        Gives the value to store, or raises ``ValueError`` or ``TypeError``.
+    default : callable
+        Gives the value where no variable is set.
+    variables : tuple of (str, callable or None)
+        Environment variables by precedence, each with a reader of its own where ``check`` will not do.
+    """
+
+    name: str
+    check: Callable[[Any], Any]
+    default: Callable[[], Any]
+    variables: tuple[tuple[str, Callable[[Any], Any] | None], ...]
+
+    def read(self, environ: Mapping[str, str]) -> Any:
+        """The value that ``environ`` asks for; a value that makes no sense gives a warning and is passed over."""
+        for variable, reader in self.variables:
+            text = environ.get(variable)
+            if not text or text.isspace():
+                continue
+            try:
+                return (reader or self.check)(text)
+            except (TypeError, ValueError) as error:
+                if variable.startswith("WEFT_"):
+                    warnings.warn(f"{variable}={text!r} is ignored: {error}", RuntimeWarning, stacklevel=2)
+        return self.default()
+
+
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            "num_threads", _THREADS, available_cpus, (("WEFT_NUM_THREADS", None), ("OMP_NUM_THREADS", _omp_threads))
+        ),
+        Setting("parallel_threshold", _BYTES, lambda: 50_000, (("WEFT_PARALLEL_THRESHOLD", None),)),
+        Setting("reassociate", _boolean, lambda: True, (("WEFT_REASSOCIATE", None),)),
+        Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
+        Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
+        Setting("memory_pool", _BYTES, lambda: 256 * MIB, (("WEFT_MEMORY_POOL", None),)),
+        Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
+        Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
+        Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
+        Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
+        Setting("debug", _stages, frozenset, (("WEFT_DEBUG", None),)),
+    )
+}
+
+
+class Config:
+    """The settings; the module's docstring lists them.
+
+    Examples
+    --------
+    >>> from weft.config import config
+    >>> with config.override(num_threads=1, reassociate=False):
+    ...     config.num_threads
+    1
+    """
+
+    __slots__ = tuple(SETTINGS)
+    num_threads: int
+    parallel_threshold: int
+    reassociate: bool
+    cache_dir: str
+    cache_limit: int
+    memory_pool: int
+    cc: str | None
+    cflags: str
+    optimization: int
+    sanitize: bool
+    debug: frozenset[str]
+
+    def __init__(self, environ: Mapping[str, str] | None = None):
+        self.reset(os.environ if environ is None else environ)
+
+    def reset(self, environ: Mapping[str, str] | None = None) -> None:
+        """Set everything to what the environment, or ``environ``, says."""
+        found = os.environ if environ is None else environ
+        for setting in SETTINGS.values():
+            object.__setattr__(self, setting.name, setting.read(found))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, self._checked(name, value))
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"config.{name} cannot be deleted")
+
+    @staticmethod
+    def _checked(name: str, value: Any) -> Any:
+        setting = SETTINGS.get(name)
+        if setting is None:
+            raise AttributeError(f"weft has no setting {name!r}; it has {', '.join(SETTINGS)}")
+        try:
+            return setting.check(value)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"config.{name} {error}") from None
+
+    @contextmanager
+    def override(self, **settings: Any) -> Iterator[Config]:
+        """Other values inside a ``with`` block; all of them are checked before any is set."""
+        checked = {name: self._checked(name, value) for name, value in settings.items()}
+        saved = {name: getattr(self, name) for name in checked}
+        try:
+            for name, value in checked.items():
+                object.__setattr__(self, name, value)
+            yield self
+        finally:
+            for name, value in saved.items():
+                object.__setattr__(self, name, value)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting by name."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def __repr__(self) -> str:
+        return "Config(" + ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items()) + ")"
+
+
+config = Config()

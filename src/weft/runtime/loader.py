@@ -1,0 +1,172 @@
+"""From C text to callables: look in memory, look on disk, compile, load.
+
+The functions are cffi function pointers. A call costs well under a microsecond and releases the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..config import config
+from ..errors import CompilerError
+from . import cache, toolchain
+from ._ffi import ffi
+
+__all__ = ["ABI_VERSION", "Library", "Module", "forget", "is_loaded", "load", "open_cached", "register"]
+
+ABI_VERSION = "1"
+
+_system = ffi.dlopen(None)
+_OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A loaded shared object, or the part of one that is one module: its symbols are ``weft_<prefix>NAME``."""
+
+    path: str
+    handle: Any
+    prefix: str = ""
+
+    def symbol(self, name: str) -> Any:
+        """The address of a function."""
+        address = _system.dlsym(self.handle, f"weft_{self.prefix}{name}".encode())
+        if address == ffi.NULL:
+            raise CompilerError(f"the compiled kernel has no function weft_{name}: {_loader_error()}")
+        return address
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The functions of one C text.
+
+    Parameters
+    ----------
+    functions : dict
+        By name, callables ``(tensor, ..., tensor, counts, threads) -> status``; tensors are ``weft_tensor *``
+        (see :func:`weft.runtime.tensor_struct`), ``counts`` an ``int64_t *``.
+    source : str
+        The C text.
+    path : str
+        The shared object.
+    """
+
+    functions: dict[str, Callable[..., int]]
+    source: str
+    path: str
+
+    def __getitem__(self, name: str) -> Callable[..., int]:
+        return self.functions[name]
+
+
+_Key = tuple[str, str | None, str, int, bool]
+_libraries: dict[_Key, Library] = {}
+_modules: dict[tuple[_Key, tuple[str, ...], int], Module] = {}
+_signatures: dict[int, Any] = {}
+
+
+def load(source: str, names: Sequence[str], arity: int) -> Module:
+    """Compile ``source``, unless it is cached, and load it.
+
+    Parameters
+    ----------
+    source : str
+        A complete C file; it defines ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
+    names : sequence of str
+        The functions wanted, without ``weft_``.
+    arity : int
+        The number of tensors they take.
+
+    Returns
+    -------
+    Module
+
+    Raises
+    ------
+    CompilerError
+        No compiler, or it failed.
+    """
+    key = _key(source)
+    whole = (key, tuple(names), arity)
+    module = _modules.get(whole)
+    if module is None:
+        library = _libraries.get(key)
+        if library is None:
+            library = _libraries[key] = open_source(source)
+        signature = _signature(arity)
+        functions = {name: ffi.cast(signature, library.symbol(name)) for name in names}
+        module = _modules[whole] = Module(functions, source, library.path)
+    return module
+
+
+def register(source: str, library: Library) -> None:
+    """Have ``library`` serve later loads of ``source`` under the settings as they are."""
+    _libraries[_key(source)] = library
+
+
+def is_loaded(source: str) -> bool:
+    """Whether a load of ``source`` would find it in memory."""
+    return _key(source) in _libraries
+
+
+def forget() -> None:
+    """Drop the cache in memory; what is loaded stays loaded."""
+    _libraries.clear()
+    _modules.clear()
+
+
+def open_source(source: str) -> Library:
+    """The shared object of one C file, from disk or the compiler."""
+    tool = toolchain.current()
+    return open_cached(tool, (source,), lambda output: tool.compile(source, output))
+
+
+def open_cached(tool: toolchain.Toolchain, texts: Sequence[str], build: Callable[[str], None]) -> Library:
+    """The library of ``texts`` under ``tool``; ``build`` writes it where the cache on disk does not have it."""
+
+    def key() -> str:
+        return cache.digest(ABI_VERSION, tool.identity, *texts)
+
+    def build_and_name(output: str) -> str:
+        build(output)
+        return key()  # only now, because the compiler may have refused a flag on the way
+
+    where = cache.directory()
+    path = where.lookup(key())
+    handle = ffi.NULL if path is None else _open(path)
+    if path is None or handle == ffi.NULL:
+        try:
+            path = where.publish(build_and_name)
+            handle, reason = _open(path), "it does not load"
+        except OSError as error:
+            path, handle, reason = "", ffi.NULL, error.strerror or str(error)
+        if handle == ffi.NULL and not where.temporary:  # read-only, full, or mounted noexec
+            path = cache.fall_back(reason if path == "" else _loader_error()).publish(build_and_name)
+            handle = _open(path)
+        if handle == ffi.NULL:
+            raise CompilerError(f"the compiled kernel does not load: {_loader_error() if path else reason}")
+    return Library(path, handle)
+
+
+def _open(path: str) -> Any:
+    return _system.dlopen(os.fsencode(path), _OPEN_NOW)
+
+
+def _loader_error() -> str:
+    said = _system.dlerror()
+    return "" if said == ffi.NULL else ffi.string(said).decode("utf-8", "replace")
+
+
+def _key(source: str) -> _Key:
+    return source, config.cc, config.cflags, config.optimization, config.sanitize
+
+
+def _signature(arity: int) -> Any:
+    found = _signatures.get(arity)
+    if found is None:
+        found = ffi.typeof(f"int64_t(*)({'weft_tensor *, ' * arity}int64_t *, int64_t)")
+        _signatures[arity] = found
+    return found

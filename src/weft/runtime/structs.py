@@ -1,0 +1,62 @@
+"""``weft_tensor`` structs over NumPy arrays: what a kernel is called with. On the hot path, and written for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._ffi import ffi
+
+__all__ = ["NULL", "counts_pointer", "tensor_struct"]
+
+NULL = ffi.NULL
+
+_new, _from_buffer, _cast = ffi.new, ffi.from_buffer, ffi.cast
+_TENSOR = ffi.typeof("weft_tensor *")
+_DIMENSIONS = ffi.typeof("int64_t[]")
+_ARRAYS = ffi.typeof("void *[]")
+_COUNTS = ffi.typeof("int64_t[]")
+_LIMIT = 4096
+_dimensions: dict[tuple[int, ...], Any] = {}
+
+
+def tensor_struct(
+    dimensions: tuple[int, ...], arrays: tuple[np.ndarray, ...], vals: np.ndarray
+) -> tuple[Any, tuple[Any, ...]]:
+    """A ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional.
+
+    Parameters
+    ----------
+    dimensions : tuple of int
+        The logical dimensions.
+    arrays : tuple of ndarray
+        The level arrays in storage order, C-contiguous.
+    vals : ndarray
+        The values, C-contiguous.
+
+    Returns
+    -------
+    (cdata, tuple)
+        The struct, and what must live as long as it is in use (the arrays' buffers are held too).
+    """
+    shape = _dimensions.get(dimensions)
+    if shape is None:
+        shape = _new(_DIMENSIONS, dimensions)
+        if len(_dimensions) < _LIMIT:
+            _dimensions[dimensions] = shape
+    struct = _new(_TENSOR)
+    struct.dimensions = shape
+    values = _from_buffer(vals)
+    struct.vals = values
+    if not arrays:
+        return struct, (shape, values)
+    buffers = [_from_buffer(array) for array in arrays]
+    pointers = _new(_ARRAYS, buffers)
+    struct.arrays = pointers
+    return struct, (shape, values, pointers, buffers)
+
+
+def counts_pointer(counts: np.ndarray) -> Any:
+    """An ``int64_t *`` to a C-contiguous, writable array of int64; it holds the array."""
+    return _from_buffer(_COUNTS, counts, require_writable=True)

@@ -1,0 +1,53 @@
+"""How many threads a kernel gets.
+
+libgomp keeps a team of threads for each thread that has run a parallel region; after ``fork`` the child has the team's
+bookkeeping but not its threads, and its next parallel region waits for them for ever. A child of a process that has
+run a parallel kernel therefore stays on one thread.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..config import config
+
+__all__ = ["for_work", "get_num_threads", "set_num_threads"]
+
+_team_started = False
+_single = False
+
+
+def set_num_threads(n: int) -> None:
+    """Set the number of threads of a parallel kernel (``config.num_threads``)."""
+    config.num_threads = n
+
+
+def get_num_threads() -> int:
+    """The number of threads that a parallel kernel with enough work would get now."""
+    return 1 if _single else config.num_threads
+
+
+def for_work(work: int) -> int:
+    """The number of threads to call a kernel with; all calls of kernels take theirs from here.
+
+    Parameters
+    ----------
+    work : int
+        Roughly the number of values that the kernel reads.
+    """
+    global _team_started
+    if work < config.parallel_threshold or _single:
+        return 1
+    threads = config.num_threads
+    if threads > 1:
+        _team_started = True
+    return threads
+
+
+def _after_fork() -> None:
+    global _single
+    _single = _single or _team_started
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

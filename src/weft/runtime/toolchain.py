@@ -1,0 +1,225 @@
+"""The C compiler: which one, what it understands, and how it is called.
+
+Nothing runs until a kernel must be compiled. What is found out about a compiler (its version, whether it links
+OpenMP) is remembered on disk under the compiler's path, size and time stamp, so that a process that finds its kernels
+in the cache starts no other process at all. OpenMP and ``-march=native`` are not probed for but simply used: only
+when a compile fails is it tried again without them, and what helped is remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ..config import config
+from ..errors import CompilerError
+from . import cache
+
+__all__ = ["Toolchain", "cpu_identity", "current", "find_compiler"]
+
+CANDIDATES = ("cc", "gcc", "clang")
+BASE_FLAGS = ("-march=native", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno")
+SANITIZER_FLAGS = (
+    "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g",
+)  # fmt: skip
+OPTIONAL = ("-fopenmp", "-march=native")
+INSTALL_HINT = (
+    "install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
+    "anywhere: pip install ziglang), or name one in WEFT_CC"
+)
+
+
+@lru_cache(maxsize=1)
+def cpu_identity() -> str:
+    """What ``-march=native`` depends on, as text: a cache that machines share must not mix their kernels up."""
+    lines: list[str] = []
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            first = file.read(8192).decode("utf-8", "replace").split("\n\n")[0]
+        kept = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "isa", "cpu",
+                "CPU implementer", "CPU variant", "CPU part", "CPU revision")  # fmt: skip
+        lines = [line for line in first.splitlines() if line.split(":")[0].strip() in kept]
+    except OSError:
+        pass
+    machine = os.uname()
+    if not lines:  # no description of the CPU to be had without starting a process: one cache a host
+        lines = [machine.nodename]
+    return "\n".join([machine.sysname, machine.machine, *lines])
+
+
+def find_compiler() -> tuple[str, ...]:
+    """The command that starts the C compiler: the configured one, else the first that is installed.
+
+    Raises
+    ------
+    CompilerError
+        There is none, or the configured one is not to be found.
+    """
+    if config.cc is not None:
+        command = shlex.split(config.cc)
+        path = shutil.which(os.path.expanduser(command[0]))
+        if path is None:
+            raise CompilerError(f"the C compiler {config.cc!r} (WEFT_CC, CC or config.cc) is not to be found")
+        return (path, *command[1:])
+    for name in CANDIDATES:
+        if path := shutil.which(name):
+            return (path,)
+    if importlib.util.find_spec("ziglang") is not None:
+        return (sys.executable, "-m", "ziglang", "cc")
+    raise CompilerError(f"there is no C compiler: none of {', '.join(CANDIDATES)} is on PATH; {INSTALL_HINT}")
+
+
+@dataclass(eq=False, slots=True)
+class Toolchain:
+    """One compiler under one set of flags.
+
+    Parameters
+    ----------
+    command : tuple of str
+        What starts the compiler.
+    optimization : int
+        The -O level.
+    sanitize : bool
+        Build with the address and undefined-behaviour sanitizers.
+    extra : tuple of str
+        Flags after weft's own.
+    """
+
+    command: tuple[str, ...]
+    optimization: int = 3
+    sanitize: bool = False
+    extra: tuple[str, ...] = ()
+    version: str = ""
+    refused: frozenset[str] = frozenset()
+    proven: bool = False
+    _stamp: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        self._stamp = "\n".join([*self.command, *(_file_stamp(part) for part in self.command)])
+        record = cache.directory().read_record(self._record_name())
+        if isinstance(record.get("version"), str) and isinstance(record.get("refused"), list):
+            self.version = record["version"]
+            self.refused = frozenset(flag for flag in record["refused"] if flag in OPTIONAL)
+            self.proven = record.get("proven") is True
+        else:
+            self.version = self._ask_version()
+            self._remember()
+
+    @property
+    def openmp(self) -> bool:
+        """Whether kernels are linked with OpenMP, as far as is known."""
+        return "-fopenmp" not in self.refused
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """All flags of a compile."""
+        return self._flags(self.refused)
+
+    @property
+    def identity(self) -> str:
+        """All that decides, beside the source, what the compiler makes of it."""
+        return "\n".join([self._stamp, self.version, *self.flags, cpu_identity()])
+
+    def compile(self, source: str, output: str) -> None:
+        """Compile C text to the shared object ``output``.
+
+        Raises
+        ------
+        CompilerError
+            With the command and what the compiler said.
+        """
+        self._run(("-x", "c", "-"), source, output)
+
+    def compile_files(self, paths: tuple[str, ...], output: str) -> None:
+        """Compile several files and link them to one shared object."""
+        self._run(paths, "", output)
+
+    def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
+        level = min(self.optimization, 1) if self.sanitize else self.optimization
+        flags = [f"-O{level}", *(flag for flag in BASE_FLAGS if flag not in without)]
+        flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
+        if self.sanitize:
+            flags += SANITIZER_FLAGS
+        elif "ziglang" in self.command:
+            flags.append("-fno-sanitize=undefined")  # zig's own default
+        return (*flags, *self.extra)
+
+    def _run(self, inputs: tuple[str, ...], text: str, output: str) -> None:
+        failure = self._attempt(self.flags, inputs, text, output)
+        if failure is not None and not self.proven:
+            for without in (("-fopenmp",), ("-march=native",), OPTIONAL):
+                refused = self.refused | set(without)
+                if refused != self.refused and self._attempt(self._flags(refused), inputs, text, output) is None:
+                    self.refused, failure = refused, None
+                    break
+        if failure is not None:
+            raise CompilerError(failure)
+        if not self.proven:
+            self.proven = True
+            self._remember()
+
+    def _attempt(self, flags: tuple[str, ...], inputs: tuple[str, ...], text: str, output: str) -> str | None:
+        """One run of the compiler: None, or what went wrong."""
+        import subprocess
+
+        command = [*self.command, *flags, "-pipe", "-o", output, *inputs, "-lm"]
+        try:
+            run = subprocess.run(command, input=text.encode(), capture_output=True, env={**os.environ, "LC_ALL": "C"})
+        except OSError as error:
+            return f"the C compiler does not start: {error}\n  command: {shlex.join(command)}"
+        said = run.stderr.decode("utf-8", "replace").strip() or run.stdout.decode("utf-8", "replace").strip()
+        if run.returncode != 0:
+            return f"the C compiler failed with status {run.returncode}\n  command: {shlex.join(command)}\n{said}"
+        if not os.path.isfile(output):
+            return f"the C compiler wrote no output\n  command: {shlex.join(command)}\n{said}"
+        return None
+
+    def _ask_version(self) -> str:
+        import subprocess
+
+        command = [*self.command, "--version"]
+        try:
+            run = subprocess.run(
+                command, capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"}
+            )
+        except OSError as error:
+            raise CompilerError(
+                f"the C compiler does not start: {error}\n  command: {shlex.join(command)}\n{INSTALL_HINT}"
+            ) from None
+        return run.stdout.decode("utf-8", "replace").strip()
+
+    def _record_name(self) -> str:
+        modes = [*self.extra, str(self.sanitize)]
+        return "toolchain-" + hashlib.sha256("\n".join([self._stamp, *modes]).encode()).hexdigest()[:32] + ".json"
+
+    def _remember(self) -> None:
+        record = {"version": self.version, "refused": sorted(self.refused), "proven": self.proven}
+        cache.directory().write_record(self._record_name(), record)
+
+
+def _file_stamp(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+_toolchains: dict[tuple[str | None, str, int, bool, str], Toolchain] = {}
+
+
+def current(optimization: int | None = None) -> Toolchain:
+    """The toolchain that the settings ask for; ``optimization`` overrides theirs."""
+    level = config.optimization if optimization is None else optimization
+    key = (config.cc, config.cflags, level, config.sanitize, config.cache_dir)
+    found = _toolchains.get(key)
+    if found is None:
+        found = Toolchain(find_compiler(), level, config.sanitize, tuple(shlex.split(config.cflags)))
+        _toolchains[key] = found
+    return found
