@@ -23,7 +23,8 @@ from dataclasses import dataclass
 
 __all__ = [
     "Allocate", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For", "Free",
-    "Function", "If", "Load", "Parallel", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update", "Var", "While",
+    "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update", "Var",
+    "While",
 ]  # fmt: skip
 
 
@@ -42,7 +43,7 @@ class Stmt:
 
 @dataclass(frozen=True, slots=True)
 class Var(Expr):
-    """A variable. ``restrict`` marks a pointer parameter or local that aliases no other."""
+    """A variable: a scalar, or a pointer when its type ends in ``*``."""
 
     name: str
     ty: str = "int64"
@@ -72,8 +73,8 @@ class Unary(Expr):
 class Binary(Expr):
     """``op`` is one of ``+ - * / % & | ^ << >> && || == != < <= > >=``; both sides have one type.
 
-    The result has that type, or ``bool`` for comparisons and logic. Integer ``/`` and ``%`` are C's (truncating):
-    operators with other rules are calls into the prelude.
+    The one exception is ``pointer + integer``, a pointer. The result has that type, or ``bool`` for comparisons
+    and logic. Integer ``/`` and ``%`` are C's (truncating): operators with other rules are calls into the prelude.
     """
 
     op: str
@@ -181,7 +182,7 @@ class While(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class For(Stmt):
-    """``for (var = start; var < stop; var++)``.
+    """``for (var = start; var < stop; var++)``; ``stop`` is evaluated once.
 
     ``simd`` names the scalar variables that the body only accumulates into, as ``(op, name)`` pairs: the loop may
     be vectorised by reassociating them. ``None`` says nothing; ``()`` says that the iterations are independent.

@@ -1,0 +1,41 @@
+"""The imperative IR: nodes, helpers to build them, and the passes over them. It knows nothing of tensors."""
+
+from .nodes import (
+    Allocate,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Free,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Param,
+    Return,
+    Select,
+    Set,
+    Stmt,
+    Store,
+    Unary,
+    Update,
+    Var,
+    While,
+)  # fmt: skip
+from .printer import expression_text, function_text, statement_text
+from .simplify import simplify, simplify_expression
+from .traversal import children, free_variables, rebuild, rewrite, used_names, walk
+from .verify import problems, verify
+
+__all__ = [
+    "Allocate", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For", "Free",
+    "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update",
+    "Var", "While", "children", "expression_text", "free_variables", "function_text", "problems", "rebuild",
+    "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify", "walk",
+]  # fmt: skip

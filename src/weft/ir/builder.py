@@ -1,0 +1,217 @@
+"""Helpers to write IR readably.
+
+The arithmetic helpers are for index arithmetic: they cast the narrower of two integer types to the wider and fold
+what is trivial (``x + 0``, ``x * 1``, ``x * 0``, constants). On floats they fold nothing.
+"""
+
+from __future__ import annotations
+
+from .nodes import Binary, Block, Cast, Const, Declare, Expr, If, Load, Select, Stmt, Unary, Update, Var
+from .types import is_integer, promote, wrap
+
+__all__ = [
+    "add", "block", "cast", "declare", "eq", "ge", "gt", "if_", "increment", "land", "le", "lit",
+    "load", "lor", "lt", "maximum", "minimum", "mul", "ne", "not_", "sub", "var",
+]  # fmt: skip
+
+_TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
+
+
+def var(name: str, ty: str = "int64") -> Var:
+    """The variable ``name``."""
+    return Var(name, ty)
+
+
+def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
+    """A constant; its Python value is given the kind that ``ty`` asks for."""
+    if ty == "bool":
+        return Const(bool(value), ty)
+    if ty.startswith("float"):
+        return Const(float(value), ty)  # type: ignore[arg-type]
+    if ty.startswith("complex"):
+        return Const(complex(value), ty)
+    return Const(int(value), ty)  # type: ignore[arg-type]
+
+
+def cast(e: Expr, ty: str) -> Expr:
+    """``e`` as a ``ty``; no node when it already is one, a constant when it is an integer constant."""
+    if e.ty == ty:
+        return e
+    if isinstance(e, Const) and is_integer(e.ty) and is_integer(ty):
+        return Const(wrap(int(e.value), ty), ty)  # type: ignore[arg-type]
+    return Cast(e, ty)
+
+
+def _same(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The two operands in one type: the wider of two integer types."""
+    if a.ty != b.ty and is_integer(a.ty) and is_integer(b.ty):
+        ty = promote(a.ty, b.ty)
+        return cast(a, ty), cast(b, ty)
+    return a, b
+
+
+def _integer(e: Expr) -> int | None:
+    """The value of an integer constant, else None."""
+    return int(e.value) if isinstance(e, Const) and is_integer(e.ty) else None  # type: ignore[arg-type]
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """``a + b``; for a pointer ``a``, the address ``b`` elements on."""
+    if a.ty.endswith("*"):
+        return a if _integer(b) == 0 else Binary("+", a, b)
+    a, b = _same(a, b)
+    x, y = _integer(a), _integer(b)
+    if x is not None and y is not None:
+        return Const(wrap(x + y, a.ty), a.ty)
+    if x == 0:
+        return b
+    return a if y == 0 else Binary("+", a, b)
+
+
+def sub(a: Expr, b: Expr) -> Expr:
+    """``a - b``."""
+    a, b = _same(a, b)
+    x, y = _integer(a), _integer(b)
+    if x is not None and y is not None:
+        return Const(wrap(x - y, a.ty), a.ty)
+    if is_integer(a.ty) and a == b:
+        return Const(0, a.ty)
+    return a if y == 0 else Binary("-", a, b)
+
+
+def mul(a: Expr, b: Expr) -> Expr:
+    """``a * b``."""
+    a, b = _same(a, b)
+    x, y = _integer(a), _integer(b)
+    if x is not None and y is not None:
+        return Const(wrap(x * y, a.ty), a.ty)
+    if x == 0 or y == 0:
+        return Const(0, a.ty)
+    if x == 1:
+        return b
+    return a if y == 1 else Binary("*", a, b)
+
+
+def _compare(op: str, a: Expr, b: Expr) -> Expr:
+    return Binary(op, *_same(a, b))
+
+
+def lt(a: Expr, b: Expr) -> Expr:
+    """``a < b``."""
+    return _compare("<", a, b)
+
+
+def le(a: Expr, b: Expr) -> Expr:
+    """``a <= b``."""
+    return _compare("<=", a, b)
+
+
+def gt(a: Expr, b: Expr) -> Expr:
+    """``a > b``."""
+    return _compare(">", a, b)
+
+
+def ge(a: Expr, b: Expr) -> Expr:
+    """``a >= b``."""
+    return _compare(">=", a, b)
+
+
+def eq(a: Expr, b: Expr) -> Expr:
+    """``a == b``."""
+    return _compare("==", a, b)
+
+
+def ne(a: Expr, b: Expr) -> Expr:
+    """``a != b``."""
+    return _compare("!=", a, b)
+
+
+def not_(a: Expr) -> Expr:
+    """``!a``."""
+    if isinstance(a, Const):
+        return Const(not a.value, "bool")
+    return a.a if isinstance(a, Unary) and a.op == "!" else Unary("!", a)
+
+
+def land(*conds: Expr) -> Expr:
+    """The conjunction of ``conds``: true when there are none."""
+    result: Expr = _TRUE
+    for cond in conds:
+        if cond == _FALSE or result == _FALSE:
+            return _FALSE
+        if cond != _TRUE:
+            result = cond if result == _TRUE else Binary("&&", result, cond)
+    return result
+
+
+def lor(*conds: Expr) -> Expr:
+    """The disjunction of ``conds``: false when there are none."""
+    result: Expr = _FALSE
+    for cond in conds:
+        if cond == _TRUE or result == _TRUE:
+            return _TRUE
+        if cond != _FALSE:
+            result = cond if result == _FALSE else Binary("||", result, cond)
+    return result
+
+
+def _extreme(op: str, exprs: tuple[Expr, ...]) -> Expr:
+    result, *rest = exprs
+    for e in rest:
+        a, b = _same(result, e)
+        if a != b:
+            x, y = _integer(a), _integer(b)
+            if x is not None and y is not None:
+                result = Const(min(x, y) if op == "<" else max(x, y), a.ty)
+            else:
+                result = Select(Binary(op, a, b), a, b)
+    return result
+
+
+def minimum(*exprs: Expr) -> Expr:
+    """The least of some integers. The expressions are repeated in the result: pass variables."""
+    return _extreme("<", exprs)
+
+
+def maximum(*exprs: Expr) -> Expr:
+    """The greatest of some integers. The expressions are repeated in the result: pass variables."""
+    return _extreme(">", exprs)
+
+
+def load(array: Expr, index: Expr) -> Load:
+    """``array[index]``."""
+    return Load(array, index)
+
+
+def declare(name: str, value: Expr) -> tuple[Var, Declare]:
+    """A variable of the type of ``value``, and its declaration."""
+    v = Var(name, value.ty)
+    return v, Declare(v, value)
+
+
+def increment(target: Var | Load, by: Expr | int = 1) -> Update:
+    """``target += by``."""
+    return Update("+", target, lit(by, target.ty) if isinstance(by, int) else cast(by, target.ty))
+
+
+def block(*stmts: Stmt | None) -> Stmt:
+    """The statements in order: nested blocks are flattened, None and empty ones dropped, a single one stands bare."""
+    flat: list[Stmt] = []
+    for s in stmts:
+        if isinstance(s, Block):
+            inner = block(*s.stmts)
+            flat.extend(inner.stmts if isinstance(inner, Block) else (inner,))
+        elif s is not None:
+            flat.append(s)
+    return flat[0] if len(flat) == 1 else Block(tuple(flat))
+
+
+def if_(cond: Expr, then: Stmt, orelse: Stmt | None = None) -> Stmt:
+    """``if (cond) then else orelse``; without a test when the condition is constant."""
+    if cond == _TRUE:
+        return then
+    if cond == _FALSE:
+        return orelse if orelse is not None else Block()
+    return If(cond, then, orelse)
+
+

@@ -1,0 +1,134 @@
+"""The IR as readable text, the same for equal input: for ``explain`` and for golden tests."""
+
+from __future__ import annotations
+
+from .nodes import (
+    Allocate,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Free,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Return,
+    Select,
+    Set,
+    Stmt,
+    Store,
+    Unary,
+    Update,
+    Var,
+    While,
+)  # fmt: skip
+from .precedence import ATOM, BINARY, POSTFIX, SELECT, UNARY, needs_parentheses
+
+__all__ = ["expression_text", "function_text", "statement_text"]
+
+_WORDS = {"&&": "and", "||": "or"}
+
+
+def function_text(function: Function) -> str:
+    """The function as text, ending in a newline."""
+    params = [f"{p.name} out" if p.output else p.name for p in function.params]
+    return f"function {function.name}({', '.join(params)})\n{statement_text(function.body, 1)}"
+
+
+def statement_text(stmt: Stmt, depth: int = 0) -> str:
+    """A statement as indented lines, each ending in a newline."""
+    return "".join(f"{'  ' * d}{line}\n" for d, line in _lines(stmt, depth))
+
+
+def expression_text(expr: Expr) -> str:
+    """An expression as text."""
+    return _expr(expr)[0]
+
+
+def _at_least(expr: Expr, least: int) -> str:
+    text, strength = _expr(expr)
+    return f"({text})" if needs_parentheses(strength, least) else text
+
+
+def _expr(expr: Expr) -> tuple[str, int]:
+    """The text of an expression and how strongly it binds."""
+    match expr:
+        case Var(name):
+            return name, ATOM
+        case Const(value):
+            text = str(value).lower() if isinstance(value, bool) else repr(value)
+            return text, UNARY if text.startswith("-") else ATOM
+        case Unary(op, a):
+            return ("not " if op == "!" else op) + _at_least(a, UNARY + 1), UNARY
+        case Binary(op, a, b):
+            own, left, right = BINARY[op]
+            return f"{_at_least(a, left)} {_WORDS.get(op, op)} {_at_least(b, right)}", own
+        case Call(name, args):
+            return f"{name}({', '.join(expression_text(a) for a in args)})", POSTFIX
+        case Cast(a, ty):
+            return f"{ty}({expression_text(a)})", POSTFIX
+        case Select(cond, a, b):
+            return f"{_at_least(a, SELECT + 1)} if {_at_least(cond, SELECT + 1)} else {_at_least(b, SELECT)}", SELECT
+        case Load(array, index):
+            return f"{_at_least(array, POSTFIX)}[{expression_text(index)}]", POSTFIX
+    raise TypeError(f"not an expression: {expr!r}")
+
+
+def _body(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
+    return _lines(stmt, depth + 1) or [(depth + 1, "pass")]
+
+
+def _loop(loop: For, depth: int, note: str = "") -> list[tuple[int, str]]:
+    if loop.simd is not None:
+        note += f" simd({', '.join(f'{op}: {name}' for op, name in loop.simd)})"
+    head = f"for {loop.var.name} in {expression_text(loop.start)} .. {expression_text(loop.stop)}{note}:"
+    return [(depth, head), *_body(loop.body, depth)]
+
+
+def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
+    """The lines of a statement with their depths."""
+    match stmt:
+        case Block(stmts):
+            return [line for s in stmts for line in _lines(s, depth)]
+        case Declare(var, value):
+            start = "" if value is None else f" = {expression_text(value)}"
+            return [(depth, f"{var.name}: {var.ty}{start}")]
+        case Set(var, value):
+            return [(depth, f"{var.name} = {expression_text(value)}")]
+        case Store(array, index, value):
+            return [(depth, f"{expression_text(Load(array, index))} = {expression_text(value)}")]
+        case Update(op, target, value):
+            return [(depth, f"{expression_text(target)} {op}= {expression_text(value)}")]
+        case If(cond, then, orelse):
+            lines = [(depth, f"if {expression_text(cond)}:"), *_body(then, depth)]
+            while isinstance(orelse, If):
+                lines += [(depth, f"elif {expression_text(orelse.cond)}:"), *_body(orelse.then, depth)]
+                orelse = orelse.orelse
+            return lines if orelse is None else [*lines, (depth, "else:"), *_body(orelse, depth)]
+        case While(cond, body):
+            return [(depth, f"while {expression_text(cond)}:"), *_body(body, depth)]
+        case For():
+            return _loop(stmt, depth)
+        case Parallel(threads, prologue, loop, epilogue, schedule):
+            head = f"parallel threads({expression_text(threads)}):"
+            shared = _loop(loop, depth + 1, f" schedule({schedule})")
+            return [(depth, head), *_lines(prologue, depth + 1), *shared, *_lines(epilogue, depth + 1)]
+        case Allocate(var, size, zero):
+            kind = "zeros" if zero else "empty"
+            return [(depth, f"{var.name}: {var.ty} = {kind}({expression_text(size)})")]
+        case Free(var):
+            return [(depth, f"free {var.name}")]
+        case Evaluate(call):
+            return [(depth, expression_text(call))]
+        case Comment(text):
+            return [(depth, f"# {line}") for line in text.splitlines()]
+        case Return(value):
+            return [(depth, f"return {expression_text(value)}")]
+    raise TypeError(f"not a statement: {stmt!r}")

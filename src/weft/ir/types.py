@@ -1,0 +1,49 @@
+"""The IR's types: plain strings, with their integer ranges and kinds."""
+
+from __future__ import annotations
+
+__all__ = ["INTEGERS", "SCALARS", "is_complex", "is_float", "is_integer", "is_pointer", "promote", "wrap"]
+
+# name: (bits, signed)
+INTEGERS: dict[str, tuple[int, bool]] = {
+    f"{u}int{bits}": (bits, not u) for u in ("", "u") for bits in (8, 16, 32, 64)
+}  # fmt: skip
+SCALARS: tuple[str, ...] = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
+
+
+def is_integer(ty: str) -> bool:
+    """Whether ``ty`` is an integer type; bool is not."""
+    return ty in INTEGERS
+
+
+def is_float(ty: str) -> bool:
+    """Whether ``ty`` is a real floating type."""
+    return ty in ("float32", "float64")
+
+
+def is_complex(ty: str) -> bool:
+    """Whether ``ty`` is a complex type."""
+    return ty in ("complex64", "complex128")
+
+
+def is_pointer(ty: str) -> bool:
+    """Whether ``ty`` is a pointer type."""
+    return ty.endswith("*")
+
+
+def wrap(value: int, ty: str) -> int:
+    """``value`` reduced to the range of the integer type ``ty``, as two's complement does."""
+    bits, signed = INTEGERS[ty]
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if signed and value >> (bits - 1) else value
+
+
+def promote(a: str, b: str) -> str:
+    """The wider of two integer types; int64 where neither holds the other."""
+    if a == b:
+        return a
+    (bits_a, signed_a), (bits_b, signed_b) = INTEGERS[a], INTEGERS[b]
+    if signed_a == signed_b:
+        return a if bits_a > bits_b else b
+    signed, bits = (a, bits_b) if signed_a else (b, bits_a)
+    return signed if INTEGERS[signed][0] > bits else "int64"

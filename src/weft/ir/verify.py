@@ -1,0 +1,269 @@
+"""What makes a function well-formed; the checker answers with reasons."""
+
+from __future__ import annotations
+
+from ..errors import LoweringError
+from .nodes import (
+    Allocate,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Free,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Return,
+    Select,
+    Set,
+    Stmt,
+    Store,
+    Unary,
+    Update,
+    Var,
+    While,
+)  # fmt: skip
+from .precedence import BINARY
+from .printer import expression_text, function_text
+from .traversal import assigned_names, declared_names, free_variables
+from .types import SCALARS, is_complex, is_integer, is_pointer
+
+__all__ = ["problems", "verify"]
+
+_LOGIC = ("&&", "||")
+_INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
+_UPDATES = ("+", "-", "*", "&", "|", "^")
+COUNTS, THREADS = Var("counts", "int64*"), Var("threads", "int64")
+
+
+def verify(function: Function) -> Function:
+    """``function`` itself when it is well-formed.
+
+    Raises
+    ------
+    LoweringError
+        With every reason why it is not, and its text.
+    """
+    if reasons := problems(function):
+        raise LoweringError("malformed IR: " + "; ".join(reasons) + "\n" + function_text(function))
+    return function
+
+
+def problems(function: Function) -> list[str]:
+    """The reasons why ``function`` is not well-formed: an empty list when it is."""
+    checker = _Checker()
+    outer: dict[str, str] = {}
+    for param in function.params:
+        for var in (*param.dimensions, *param.arrays, param.vals):
+            if outer.setdefault(var.name, var.ty) != var.ty:
+                checker.say(f"{var.name} is unpacked with two types, {outer[var.name]} and {var.ty}")
+        for var in (*param.arrays, param.vals):
+            if not is_pointer(var.ty):
+                checker.say(f"the array {var.name} of {param.name} is a {var.ty}, not a pointer")
+    outer.setdefault(COUNTS.name, COUNTS.ty)
+    outer.setdefault(THREADS.name, THREADS.ty)
+    checker.scopes = [outer, {}]
+    checker.stmt(function.body)
+    scratch = [name for name in declared_names(function.body) if name in checker.scratch]
+    for name in sorted({name for name in scratch if scratch.count(name) > 1}):
+        checker.say(f"the scratch array {name} shares its name with another variable")
+    for name in sorted(checker.scratch - checker.freed):
+        checker.say(f"the scratch array {name} is never freed")
+    return checker.reasons
+
+
+class _Checker:
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+        self.scopes: list[dict[str, str]] = []
+        self.loop_variables: list[str] = []
+        self.scratch: set[str] = set()
+        self.freed: set[str] = set()
+        self.in_parallel = False
+
+    def say(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+    def declare(self, var: Var) -> None:
+        if not (var.ty.rstrip("*") in SCALARS and var.ty.count("*") <= 1):
+            self.say(f"{var.name} has no known type: {var.ty}")
+        if var.name in self.scopes[-1]:
+            self.say(f"{var.name} is declared twice in one scope")
+        self.scopes[-1][var.name] = var.ty
+
+    def want(self, expr: Expr, ty: str, where: str) -> None:
+        """Check ``expr`` and that it has type ``ty``."""
+        if (found := self.expr(expr)) != ty:
+            self.say(f"{where} {expression_text(expr)} is {found}, not {ty}")
+
+    def want_integer(self, expr: Expr, where: str) -> None:
+        if not is_integer(found := self.expr(expr)):
+            self.say(f"{where} {expression_text(expr)} is {found}, not an integer")
+
+    def expr(self, expr: Expr) -> str:
+        """Check ``expr``; its type."""
+        match expr:
+            case Var(name, ty):
+                found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+                if found is None:
+                    self.say(f"{name} is used before it is declared")
+                elif found != ty:
+                    self.say(f"{name} is declared {found} and used as {ty}")
+            case Const(value, ty):
+                kinds: list[type] = [bool] if ty == "bool" else [int] if is_integer(ty) else [int, float]
+                kinds += [complex] if is_complex(ty) else []
+                if ty not in SCALARS or type(value) not in kinds:
+                    self.say(f"the constant {value!r} cannot be {ty}")
+            case Unary(op, a):
+                ty = self.expr(a)
+                if (op == "!" and ty != "bool") or (op == "~" and not is_integer(ty)) or (op == "-" and ty == "bool"):
+                    self.say(f"{op} of {expression_text(a)}, which is {ty}")
+                if op not in ("-", "!", "~"):
+                    self.say(f"there is no unary operator {op}")
+            case Binary(op, a, b):
+                self.binary(op, a, b)
+            case Call(_, args):
+                for a in args:
+                    self.expr(a)
+            case Cast(a, ty):
+                if is_pointer(self.expr(a)) or ty not in SCALARS:
+                    self.say(f"the cast of {expression_text(a)} to {ty}")
+            case Select(cond, a, b):
+                self.want(cond, "bool", "the condition")
+                self.want(b, self.expr(a), "the other choice")
+            case Load(array, index):
+                self.access(array, index)
+            case _:
+                self.say(f"not an expression: {expr!r}")
+                return "?"
+        return expr.ty
+
+    def binary(self, op: str, a: Expr, b: Expr) -> None:
+        if op not in BINARY:
+            self.say(f"there is no operator {op}")
+        left = self.expr(a)
+        if is_pointer(left):
+            if op != "+":
+                self.say(f"{op} of the pointer {expression_text(a)}")
+            return self.want_integer(b, "the offset")
+        self.want(b, "bool" if op in _LOGIC else left, f"the right side of {op}:")
+        if op in _LOGIC and left != "bool":
+            self.say(f"the left side of {op}: {expression_text(a)} is {left}, not bool")
+        if op in _INTEGER_ONLY and not (is_integer(left) or (left == "bool" and op in ("&", "|", "^"))):
+            self.say(f"{op} of {left} operands")
+        return None
+
+    def access(self, array: Expr, index: Expr) -> str:
+        """Check ``array[index]``; the type of the element."""
+        ty = self.expr(array)
+        if not is_pointer(ty):
+            self.say(f"{expression_text(array)} is indexed and is no array but {ty}")
+        self.want_integer(index, "the index")
+        return ty[:-1] if is_pointer(ty) else ty
+
+    def nested(self, *stmts: Stmt) -> None:
+        """Check the statements in a scope of their own."""
+        self.scopes.append({})
+        for s in stmts:
+            self.stmt(s)
+        self.scopes.pop()
+
+    def loop(self, loop: For) -> None:
+        if not is_integer(loop.var.ty):
+            self.say(f"the loop variable {loop.var.name} is {loop.var.ty}, not an integer")
+        self.want(loop.start, loop.var.ty, "the start of a loop:")
+        self.want(loop.stop, loop.var.ty, "the end of a loop:")
+        for op, name in loop.simd or ():
+            if op not in _UPDATES or not any(name in scope for scope in self.scopes):
+                self.say(f"the simd reduction {op}: {name}")
+        self.scopes.append({})
+        self.declare(loop.var)
+        self.loop_variables.append(loop.var.name)
+        self.stmt(loop.body)
+        self.loop_variables.pop()
+        self.scopes.pop()
+
+    def assign(self, var: Var, value: Expr, how: str = "assigned") -> None:
+        if var.name in self.loop_variables:
+            self.say(f"the loop variable {var.name} is {how}")
+        self.want(value, self.expr(var), f"the value {how} to {var.name}:")
+
+    def stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case Block(stmts):
+                for s in stmts:
+                    self.stmt(s)
+            case Declare(var, value):
+                if value is not None:
+                    self.want(value, var.ty, f"the initial value of {var.name}:")
+                self.declare(var)
+            case Set(var, value):
+                self.assign(var, value)
+            case Store(array, index, value):
+                self.want(value, self.access(array, index), "the value stored:")
+            case Update(op, target, value):
+                if isinstance(target, Var):
+                    self.assign(target, value, "added")
+                else:
+                    self.want(value, self.expr(target), "the value added:")
+                integer = is_integer(target.ty) or target.ty == "bool"
+                if op not in _UPDATES or (op in _INTEGER_ONLY and not integer) or is_pointer(target.ty):
+                    self.say(f"there is no update {op}= of {target.ty}")
+            case If(cond, then, orelse):
+                self.want(cond, "bool", "the condition")
+                self.nested(then)
+                if orelse is not None:
+                    self.nested(orelse)
+            case While(cond, body):
+                self.want(cond, "bool", "the condition")
+                self.nested(body)
+            case For():
+                self.loop(stmt)
+            case Parallel():
+                self.parallel(stmt)
+            case Allocate(var, size):
+                self.want_integer(size, "the size")
+                if not is_pointer(var.ty):
+                    self.say(f"the scratch array {var.name} is a {var.ty}, not a pointer")
+                self.declare(var)
+                self.scratch.add(var.name)
+            case Free(var):
+                self.expr(var)
+                if var.name not in self.scratch:
+                    self.say(f"{var.name} is freed and was not allocated")
+                self.freed.add(var.name)
+            case Evaluate(call):
+                self.expr(call)
+            case Return(value):
+                self.want(value, "int64", "the status")
+                if self.in_parallel:
+                    self.say("a return inside a parallel region")
+            case Comment():
+                pass
+            case _:
+                self.say(f"not a statement: {stmt!r}")
+
+    def parallel(self, stmt: Parallel) -> None:
+        self.want(stmt.threads, "int64", "the number of threads")
+        if self.in_parallel:
+            self.say("a parallel region inside another")
+        outside = free_variables(stmt)
+        for part in (stmt.prologue, stmt.loop, stmt.epilogue):
+            for name in sorted(assigned_names(part) & outside.keys()):
+                self.say(f"a parallel region changes {name}, which its threads share")
+        if stmt.loop.simd:
+            self.say("a parallel loop with a simd reduction")
+        self.in_parallel = True
+        self.scopes.append({})
+        self.stmt(stmt.prologue)
+        self.loop(stmt.loop)
+        self.stmt(stmt.epilogue)
+        self.scopes.pop()
+        self.in_parallel = False
