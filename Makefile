@@ -21,7 +21,7 @@ docs:
 	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench:
-	$(PYTHON) asv_benchmarks/report.py
+	$(PYTHON) -m asv_benchmarks.report
 
 bench-smoke:
-	WEFT_BENCH_SCALE=0.01 $(PYTHON) asv_benchmarks/report.py
+	WEFT_BENCH_SCALE=0.01 $(PYTHON) -m asv_benchmarks.report

@@ -1,0 +1,139 @@
+"""How long it takes until a kernel runs, and what a call costs beyond its arithmetic."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+import weft
+
+from .measure import interleaved, threads, time_of
+
+__all__ = ["LATENCIES", "Latency"]
+
+SETUP = """
+import time
+import numpy as np, scipy.sparse as sp
+{before}
+A = sp.random_array((100, 100), density=0.1, format="csr", rng=np.random.default_rng(0))
+x = np.ones(100)
+begin = time.perf_counter()
+{timed}
+print(time.perf_counter() - begin)
+"""
+
+
+def in_new_process(timed: str, before: str = "", *, cache: str | None = None, times: int = 7) -> float:
+    """Seconds that ``timed`` takes in a new process, the median; the kernel cache is empty unless given."""
+    script = SETUP.format(before=before, timed=timed)
+    found = []
+    for _ in range(times):
+        with tempfile.TemporaryDirectory() as empty:
+            environ = {**os.environ, "WEFT_CACHE_DIR": cache or empty}
+            run = subprocess.run(
+                [sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True
+            )
+            found.append(float(run.stdout))
+    return statistics.median(found)
+
+
+FIRST_CALL = "weft.asarray(A) @ x"
+
+
+def import_seconds() -> float:
+    return in_new_process("import weft")
+
+
+def first_call() -> float:
+    return in_new_process(FIRST_CALL, "import weft")
+
+
+def warm_disk() -> float:
+    with tempfile.TemporaryDirectory() as cache:
+        in_new_process(FIRST_CALL, "import weft", cache=cache, times=1)
+        return in_new_process(FIRST_CALL, "import weft", cache=cache)
+
+
+def lowering() -> float:
+    """From index notation to C text in Python, the compiler not included, first time in a process."""
+    return in_new_process(
+        'weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense").source', "import weft; weft.errors"
+    )
+
+
+def small() -> tuple[sp.csr_array, np.ndarray]:
+    s = sp.random_array((10, 10), density=0.3, format="csr", rng=np.random.default_rng(0))
+    return s, np.ones(10)
+
+
+def warm_spmv() -> float:
+    s, x = small()
+    a = weft.asarray(s)
+    with threads(1):
+        return time_of(lambda: a @ x)
+
+
+def warm_add() -> float:
+    s, _ = small()
+    a, b = weft.asarray(s), weft.asarray(s.T.tocsr())
+    with threads(1):
+        return time_of(lambda: a + b)
+
+
+class Latency:
+    """One figure with its target, in seconds."""
+
+    def __init__(self, name: str, run: Callable[[], float], target: float, unit: str):
+        self.name, self.run, self.target, self.unit = name, run, target, unit
+
+    def text(self, seconds: float) -> str:
+        return f"{seconds * {'ms': 1e3, 'us': 1e6}[self.unit]:.1f} {self.unit}"
+
+
+LATENCIES = (
+    Latency("import weft, beyond numpy and scipy.sparse", import_seconds, 60e-3, "ms"),
+    Latency("lowering an SpMV in Python", lowering, 15e-3, "ms"),
+    Latency("first call ever, compiler included", first_call, 200e-3, "ms"),
+    Latency("first call in a process, warm disk cache", warm_disk, 15e-3, "ms"),
+    Latency("A @ x, 10 x 10, warm", warm_spmv, 6e-6, "us"),
+    Latency("A + B, 10 x 10, warm", warm_add, 20e-6, "us"),
+)
+
+
+class Warm:
+    """Ratios to SciPy on 10 x 10."""
+
+    def track_ratio_matvec(self) -> float:
+        s, x = small()
+        a = weft.asarray(s)
+        with threads(1):
+            return interleaved({"weft": lambda: a @ x, "scipy": lambda: s @ x}).ratio("weft", "scipy").median
+
+    def track_ratio_add(self) -> float:
+        s, _ = small()
+        t = s.T.tocsr()
+        a, b = weft.asarray(s), weft.asarray(t)
+        with threads(1):
+            return interleaved({"weft": lambda: a + b, "scipy": lambda: s + t}).ratio("weft", "scipy").median
+
+    track_ratio_matvec.unit = track_ratio_add.unit = "ratio"  # type: ignore[attr-defined]
+
+
+class Cold:
+    """Seconds until a first result."""
+
+    timeout = 600
+    params = ([latency.name for latency in LATENCIES],)
+    param_names = ("what",)
+
+    def track_seconds(self, what: str) -> float:
+        return next(latency for latency in LATENCIES if latency.name == what).run()
+
+    track_seconds.unit = "seconds"  # type: ignore[attr-defined]

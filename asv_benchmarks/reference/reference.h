@@ -1,0 +1,38 @@
+/* Hand-written kernels of the papers' algorithms: int32 indices, double values, rows in order, coordinates sorted.
+   Whoever calls allocates. This header is also what cffi reads, so it holds prototypes and nothing else. */
+
+void ref_spmv(int32_t m, const int32_t *pos, const int32_t *crd, const double *val, const double *x, double *y);
+void ref_residual(int32_t m, const int32_t *pos, const int32_t *crd, const double *val, const double *x,
+                  const double *b, double *y);
+void ref_mattransmul(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, double alpha,
+                     const double *x, double beta, const double *z, double *y);
+void ref_spmm(int32_t m, int32_t k, const int32_t *pos, const int32_t *crd, const double *val, const double *x,
+              double *y);
+void ref_sddmm(int32_t m, int32_t k, const int32_t *pos, const int32_t *crd, const double *val, const double *c,
+               const double *d, int32_t *out_pos, int32_t *out_crd, double *out);
+
+int64_t ref_add(int32_t m, const int32_t *a_pos, const int32_t *a_crd, const double *a, const int32_t *b_pos,
+                const int32_t *b_crd, const double *b, int32_t *pos, int32_t *crd, double *val);
+int64_t ref_plus3(int32_t m, const int32_t *a_pos, const int32_t *a_crd, const double *a, const int32_t *b_pos,
+                  const int32_t *b_crd, const double *b, const int32_t *c_pos, const int32_t *c_crd, const double *c,
+                  int32_t *pos, int32_t *crd, double *val);
+
+int64_t ref_spgemm_count(int32_t m, int32_t n, const int32_t *a_pos, const int32_t *a_crd, const int32_t *b_pos,
+                         const int32_t *b_crd, int32_t *pos);
+int64_t ref_spgemm_fill(int32_t m, int32_t n, const int32_t *a_pos, const int32_t *a_crd, const double *a,
+                        const int32_t *b_pos, const int32_t *b_crd, const double *b, const int32_t *pos,
+                        int32_t *crd, double *val);
+
+void ref_ttv(const int32_t *pos1, const int32_t *crd1, const int32_t *pos2, const int32_t *crd2, const int32_t *pos3,
+             const int32_t *crd3, const double *val, const double *c, int32_t *out_pos1, int32_t *out_crd1,
+             int32_t *out_pos2, int32_t *out_crd2, double *out);
+void ref_ttm(int32_t k, const int32_t *pos1, const int32_t *crd1, const int32_t *pos2, const int32_t *crd2,
+             const int32_t *pos3, const int32_t *crd3, const double *val, const double *c, int32_t *out_pos1,
+             int32_t *out_crd1, int32_t *out_pos2, int32_t *out_crd2, double *out);
+void ref_mttkrp(int32_t m, int32_t r, const int32_t *pos1, const int32_t *crd1, const int32_t *pos2,
+                const int32_t *crd2, const int32_t *pos3, const int32_t *crd3, const double *val, const double *c,
+                const double *d, double *workspace, double *out);
+double ref_innerprod(const int32_t *b_pos1, const int32_t *b_crd1, const int32_t *b_pos2, const int32_t *b_crd2,
+                     const int32_t *b_pos3, const int32_t *b_crd3, const double *b, const int32_t *c_pos1,
+                     const int32_t *c_crd1, const int32_t *c_pos2, const int32_t *c_crd2, const int32_t *c_pos3,
+                     const int32_t *c_crd3, const double *c);
