@@ -61,7 +61,7 @@ def compute_rows(only: str) -> Iterator[Row]:
 
 
 def limit(figure: float, target: float | None) -> tuple[str, bool | None]:
-    return ("", None) if target is None else (f"<= {target:.2f}", figure <= target)
+    return ("", None) if target is None else (f"<= {target:.2f}", round(figure, 2) <= target)
 
 
 def scaling_rows(only: str) -> Iterator[Row]:

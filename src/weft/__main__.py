@@ -1,0 +1,167 @@
+"""The command line: C and every stage before it for an expression, the demonstration, the kernel cache."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+EPILOG = """\
+commands:
+  weft demo              run the main job on a real matrix, checked against SciPy
+  weft cache info|clear  describe or empty the directory of compiled kernels
+
+formats:
+  a name of the catalogue (csr, csc, coo, csf, dense, ...) or a letter for each level, d dense, s sparse,
+  and then, after a colon, the order in which the levels store the axes: ds:1,0. What has no -f is dense.
+
+example:
+  weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d
+"""
+
+
+class UsageError(Exception):
+    """A command line that makes no sense."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; ``sys.argv[1:]`` by default.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 where a demonstration failed, 2 for an error of the user's.
+    """
+    argv = list(sys.argv[1:] if argv is None else argv)
+    from .errors import WeftError
+
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except (UsageError, WeftError) as error:
+        print(f"weft: error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader has seen enough: head, less
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"weft: error: {error}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    commands = {"demo": _demo, "cache": _cache}
+    if argv and argv[0] in commands:
+        return commands[argv[0]](argv[1:])
+    return _compile(argv)
+
+
+def _version() -> str:
+    from . import __version__
+
+    return f"weft {__version__}"
+
+
+def _demo(argv: list[str]) -> int:
+    argparse.ArgumentParser("weft demo", description="Run the main job on a real matrix.").parse_args(argv)
+    from . import demo
+
+    return demo.main()
+
+
+def _cache(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser("weft cache", description="Describe or empty the directory of compiled kernels.")
+    parser.add_argument("action", choices=("info", "clear"))
+    action = parser.parse_args(argv).action
+    from .runtime import cache
+
+    if action == "clear":
+        found = cache.clear()
+        print(f"removed {found.entries} kernels, {found.bytes} bytes, from {found.path}")
+    else:
+        found = cache.info()
+        print(f"{found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
+    return 0
+
+
+def _compile(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "weft",
+        description="Print the C that computes an expression in tensor index notation.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("expression", help='index notation, e.g. "y(i) = A(i,j)*x(j)"')
+    parser.add_argument("-f", "--format", action="append", default=[], metavar="NAME:FORMAT", help="format of a tensor")
+    parser.add_argument("--dtype", action="append", default=[], metavar="NAME:DTYPE", help="dtype, float64 by default")
+    parser.add_argument(
+        "--print", action="append", default=[], metavar="STAGE", dest="stages",
+        help="print a stage instead of the C; repeat it for several; 'all' for every one, 'explain' for the report",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
+    parser.add_argument("--version", action="version", version=_version())
+    options = parser.parse_args(argv)
+    formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
+    kernel = _kernel(options.expression, formats, dtypes)
+    if options.output:
+        Path(options.output).write_text(kernel.source, encoding="utf-8")
+    for name, text in _chosen(kernel, options.stages):
+        print(f"=== {name} ===\n{text.rstrip()}\n")
+    if not options.output and not options.stages:
+        print(kernel.source, end="")
+    return 0
+
+
+def _kernel(expression: str, formats: dict[str, str], dtypes: dict[str, str]) -> Any:
+    import weft
+
+    return weft.compile(expression, dtypes=dtypes, **formats) if dtypes else weft.compile(expression, **formats)
+
+
+def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """The stages asked for, by name."""
+    stages = dict(kernel.stages)
+    if "all" in wanted:
+        return list(stages.items())
+    known = {**stages, "explain": ""}
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, all")
+    return [(name, kernel.explain() if name == "explain" else stages[name]) for name in wanted]
+
+
+def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """``NAME:VALUE`` arguments as a dictionary.
+
+    Examples
+    --------
+    >>> _pairs(["A:ds:1,0", "x:d"], "-f")
+    {'A': 'ds:1,0', 'x': 'd'}
+    >>> _pairs(["A"], "-f")
+    Traceback (most recent call last):
+    weft.__main__.UsageError: -f takes NAME:VALUE, not 'A'
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, colon, value = text.partition(":")
+        if not (colon and name and value):
+            raise UsageError(f"{option} takes NAME:VALUE, not {text!r}")
+        if name in found:
+            raise UsageError(f"{option} names {name} twice: {found[name]} and {value}")
+        found[name] = value
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
