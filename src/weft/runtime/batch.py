@@ -34,8 +34,8 @@ def prefetch(sources: Sequence[Request], *, optimization: int = 1, chunk: int = 
     Returns
     -------
     int
-        The number of modules that were not in memory before. Those of a chunk that does not compile are left out:
-        their load will say what is wrong.
+        The number of modules that are in memory now and were not before. One that does not compile is left out: its
+        load will say what is wrong.
     """
     wanted: dict[str, Sequence[str]] = {}
     for source, names, _ in sources:
@@ -70,7 +70,10 @@ def _prefetch_chunk(tool: toolchain.Toolchain, items: Sequence[tuple[str, Sequen
     try:
         library = loader.open_cached(tool, texts, build)
     except CompilerError:
-        return 0
+        if len(items) == 1:
+            return 0
+        half = len(items) // 2
+        return _prefetch_chunk(tool, items[:half]) + _prefetch_chunk(tool, items[half:])
     for (source, _), prefix in zip(items, prefixes, strict=True):
         loader.register(source, loader.Library(library.path, library.handle, prefix))
     return len(items)

@@ -91,6 +91,7 @@ class Directory:
         str
             The path of the entry.
         """
+        self._trim_sometimes()
         partial = self._partial(".so")
         try:
             with open(partial, "xb"):
@@ -104,7 +105,6 @@ class Directory:
             os.replace(partial, path)
         finally:
             _unlink(partial)
-        self._trim_sometimes()
         return path
 
     def read_record(self, name: str) -> dict[str, Any]:

@@ -22,11 +22,12 @@ MiB     malloc, cold  malloc, warm   4 KiB pages     huge pages   pool
 from __future__ import annotations
 
 import contextlib
-import math
 import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
+from operator import index
 from threading import RLock
 from typing import Any
 
@@ -41,6 +42,7 @@ __all__ = ["POOLED", "PoolInfo", "clear_pool", "empty", "pool_info", "shrink", "
 
 MIB = 1 << 20
 POOLED = MIB
+SMALL = POOLED // 16  # elements; no dtype's are larger than 16 bytes
 HUGE = 2 * MIB
 CHECKED = 64 * MIB
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
@@ -134,6 +136,8 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
     ResultTooLargeError
         It would not fit in memory.
     """
+    if type(shape) is int and shape < SMALL:
+        return np.empty(shape, dtype)
     return _allocate(shape, np.dtype(dtype), False)
 
 
@@ -170,10 +174,10 @@ def clear_pool() -> None:
 
 
 def _allocate(shape: int | Sequence[int], dtype: np.dtype[Any], zero: bool) -> np.ndarray:
-    size = (shape if isinstance(shape, int) else math.prod(shape)) * dtype.itemsize
+    whole = tuple(map(index, shape)) if isinstance(shape, Sequence) else (index(shape),)
+    size = prod(whole) * dtype.itemsize
     if size < POOLED or not _PRIVATE:
-        return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
-    whole = (int(shape),) if not isinstance(shape, Sequence) else tuple(int(length) for length in shape)
+        return np.zeros(whole, dtype) if zero else np.empty(whole, dtype)
     block = _pool.take(size)
     fresh = block is None
     if block is None:

@@ -176,7 +176,7 @@ class Toolchain:
         said = run.stderr.decode("utf-8", "replace").strip() or run.stdout.decode("utf-8", "replace").strip()
         if run.returncode != 0:
             return f"the C compiler failed with status {run.returncode}\n  command: {shlex.join(command)}\n{said}"
-        if not os.path.isfile(output):
+        if not os.path.isfile(output) or os.path.getsize(output) == 0:
             return f"the C compiler wrote no output\n  command: {shlex.join(command)}\n{said}"
         return None
 

@@ -1,0 +1,193 @@
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_kernels import make_source
+
+from weft.config import config
+from weft.errors import CompilerError
+from weft.runtime import load, toolchain
+from weft.runtime.structs import NULL
+
+
+def run(value):
+    return load(make_source(value), ["compute"], 1)["compute"](NULL, NULL, 1)
+
+
+def script(path, text):
+    """An executable shell script; it counts its runs in a file beside it."""
+    path.write_text(f'#!/bin/sh\necho x >> "{path}.runs"\n{text}\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def runs(path):
+    return len(Path(f"{path}.runs").read_text().splitlines())
+
+
+REAL = toolchain.find_compiler()[0]
+
+
+def test_flags():
+    tool = toolchain.current()
+    assert {"-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno"} <= set(tool.flags)
+    assert "-ffast-math" not in tool.flags
+    assert "-O1" in toolchain.current(1).flags
+    with config.override(sanitize=True):
+        assert {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"} <= set(
+            toolchain.current().flags
+        )
+    with config.override(cflags="-DA='b c'"):
+        assert toolchain.current().flags[-1] == "-DA=b c"
+
+
+def test_identity_holds_what_matters():
+    tool = toolchain.current()
+    for part in (tool.version, "-O3", toolchain.cpu_identity(), tool.command[0]):
+        assert part in tool.identity
+    assert toolchain.current() is tool
+
+
+def test_wrapv_and_no_fast_math():
+    source = make_source("(INT64_C(9223372036854775807) + threads < 0) + 2 * (nan != nan)").replace(
+        "helper(void)", "helper(int64_t threads, volatile double nan)"
+    )
+    source = source.replace("return helper();", "return helper(threads, 0.0 / (double)(threads - 1));")
+    assert load(source, ["compute"], 1)["compute"](NULL, NULL, 1) == 3
+
+
+def test_no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    with config.override(cc=None), pytest.raises(CompilerError, match=r"(?s)no C compiler.*apt install gcc.*ziglang"):
+        run(1)
+
+
+def test_ziglang_serves_where_there_is_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: object())
+    with config.override(cc=None):
+        assert toolchain.find_compiler() == (sys.executable, "-m", "ziglang", "cc")
+
+
+def test_configured_compiler_that_is_not_there():
+    with config.override(cc="no-such-compiler -x"), pytest.raises(CompilerError, match="no-such-compiler -x"):
+        run(1)
+
+
+def test_compiler_that_does_not_start(tmp_path):
+    (tmp_path / "cc").write_bytes(b"\x7fELFnonsense")
+    (tmp_path / "cc").chmod(0o755)
+    with config.override(cc=str(tmp_path / "cc")), pytest.raises(CompilerError, match="does not start"):
+        run(1)
+
+
+def test_compiler_that_fails_says_so(tmp_path):
+    failing = script(tmp_path / "cc", "echo 'internal compiler error: 42' >&2; exit 3")
+    with config.override(cc=failing), pytest.raises(CompilerError, match=r"(?s)status 3.*command: .*cc.*error: 42"):
+        run(1)
+
+
+def test_compiler_that_writes_nothing(tmp_path):
+    with (
+        config.override(cc=script(tmp_path / "cc", "exit 0")),
+        pytest.raises(CompilerError, match="wrote no output"),
+    ):
+        run(1)
+
+
+def test_broken_source_is_an_error_and_leaves_nothing(fresh_cache):
+    with pytest.raises(CompilerError, match=r"(?s)command:.*error:"):
+        load("int64_t broken", ["compute"], 1)
+    assert [name for name in os.listdir(fresh_cache) if name.endswith(".so")] == []
+    with pytest.raises(CompilerError, match="no function weft_other"):
+        load(make_source(3), ["other"], 1)
+
+
+@pytest.mark.parametrize("refused", ["-fopenmp", "-march=native"])
+def test_flag_that_the_compiler_refuses(tmp_path, forget, refused):
+    text = (
+        f'for a in "$@"; do case "$a" in {refused}) echo "unknown {refused}" >&2; exit 1;; esac; done; exec {REAL} "$@"'
+    )
+    picky = script(tmp_path / "cc", text)
+    with config.override(cc=picky):
+        assert run(1) == 1
+        assert toolchain.current().refused == {refused}
+        assert toolchain.current().openmp is (refused != "-fopenmp")
+        before = runs(picky)
+        assert run(2) == 2
+        assert runs(picky) == before + 1  # not tried again
+        forget()
+        assert run(1) == 1
+        assert runs(picky) == before + 1  # found under the flags that worked, without asking for the version
+        assert run(3) == 3
+        assert runs(picky) == before + 2
+
+
+def test_first_kernel_takes_two_runs_and_a_failure_no_retries(tmp_path):
+    counting = script(tmp_path / "cc", f'exec {REAL} "$@"')
+    with config.override(cc=counting):
+        run(1)
+        assert runs(counting) == 2  # --version, compile
+        with pytest.raises(CompilerError):
+            load("nonsense", ["compute"], 1)
+        assert runs(counting) == 3
+
+
+def test_another_compiler_under_the_same_name_is_noticed(tmp_path, forget):
+    compiler = script(tmp_path / "cc", f'exec {REAL} "$@"')
+    with config.override(cc=compiler):
+        run(1)
+        first = toolchain.current().identity
+        script(tmp_path / "cc", f'# newer\nexec {REAL} "$@"')
+        forget()
+        assert toolchain.current().identity != first
+
+
+def test_cpu_identity_without_proc(monkeypatch):
+    import builtins
+
+    def fake(path, *args, **kwargs):
+        raise OSError
+
+    toolchain.cpu_identity.cache_clear()
+    monkeypatch.setattr(builtins, "open", fake)
+    try:
+        assert os.uname().nodename in toolchain.cpu_identity()
+    finally:
+        toolchain.cpu_identity.cache_clear()
+
+
+def test_sanitizer_finds_a_bad_access(tmp_path):
+    """In a process of its own, because the sanitizers' runtime must be loaded first."""
+    import subprocess
+
+    runtime = subprocess.run([REAL, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    if not os.path.isabs(path := runtime.stdout.strip()):
+        pytest.skip("the compiler has no address sanitizer")
+    program = (
+        "import numpy as np; from weft.runtime import load, tensor_struct, NULL\n"
+        "from tiny_kernels import PRELUDE\n"
+        "source = PRELUDE + 'int64_t weft_compute(weft_tensor *A, int64_t *c, int64_t t)"
+        " { return ((volatile int64_t *)A->vals)[t]; }'\n"
+        "A, keep = tensor_struct((4,), (), np.arange(4))\n"
+        "f = load(source, ['compute'], 1)['compute']\n"
+        "assert f(A, NULL, 3) == 3; print('inside', flush=True)\n"
+        "f(A, NULL, 4); print('outside', flush=True)\n"
+    )
+    environ = {
+        **os.environ, "WEFT_SANITIZE": "1", "WEFT_CACHE_DIR": str(tmp_path), "LD_PRELOAD": path,
+        "ASAN_OPTIONS": "detect_leaks=0", "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+        "PYTHONMALLOC": "malloc",
+    }  # fmt: skip
+    answer = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True)
+    assert answer.stdout == "inside\n"
+    assert "heap-buffer-overflow" in answer.stderr
+
+
+def test_records_are_not_for_others_to_write(fresh_cache):
+    run(1)
+    for name in os.listdir(fresh_cache):
+        assert not stat.S_IMODE(os.stat(os.path.join(fresh_cache, name)).st_mode) & 0o022
