@@ -200,9 +200,9 @@ class _Down:
                 first, last = self.expr(start), self.expr(stop)
                 if _binary("<", first, last) == _FALSE:
                     return
-                outer = self.names
+                before_loop = self.names
                 out.append(self.loop(s, first, last))
-                self.names = outer
+                self.names = before_loop
             case If(cond, then, orelse):
                 self.branch(self.expr(cond), then, orelse, out)
             case While(cond, body):
@@ -216,9 +216,9 @@ class _Down:
                 after: list[Stmt] = []
                 self.stmt(prologue, before)
                 first, last = self.expr(loop.start), self.expr(loop.stop)
-                inner, self.names = self.names, dict(self.names)
+                prologue_names, self.names = self.names, dict(self.names)
                 loop = self.loop(loop, first, last)
-                self.names = inner
+                self.names = prologue_names
                 self.stmt(epilogue, after)
                 self.names = outside
                 out.append(Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), schedule))

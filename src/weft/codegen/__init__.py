@@ -1,0 +1,51 @@
+"""IR to C: the tensor ABI, names, the printer and the prelude."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..ir import Function
+from .abi import OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
+from .c_printer import print_function
+from .names import NameMaker, mangle
+from .prelude import INCLUDES, PRELUDE, prelude_text, required
+
+__all__ = [
+    "OK",
+    "OUT_OF_MEMORY",
+    "STRUCT",
+    "NameMaker",
+    "declaration",
+    "emit_library",
+    "emit_module",
+    "mangle",
+    "signature",
+    "symbol",
+]
+
+
+def emit_module(functions: Sequence[Function]) -> str:
+    """C text that stands alone and exports one kernel for each function, called ``abi.symbol(function.name)``.
+
+    It compiles with ``cc -O3 -march=native -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with ``-lm``; without
+    ``-fopenmp`` it means the same on one thread.
+    """
+    printed = [print_function(function) for function in functions]
+    calls = {name: None for one in printed for name in one.calls}
+    headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
+    support = prelude_text(name for name in calls if name in PRELUDE)
+    parts = [INCLUDES + headers, STRUCT, *([support] if support else []), *(one.text for one in printed)]
+    return "\n".join(parts)
+
+
+def emit_library(names: Iterable[str]) -> str:
+    """C text that stands alone and exports the prelude functions ``names``, for calling them from Python."""
+    exported = list(names)
+    parts = [INCLUDES]
+    for name in required(exported):
+        text = PRELUDE[name].text
+        if name in exported:
+            text = re.sub(rf"^static (inline )?(?=[^\n]*\b{name}\()", "", text, count=1, flags=re.MULTILINE)
+        parts.append(text)
+    return "\n".join(parts)

@@ -1,0 +1,342 @@
+"""Functions of the IR to C.
+
+Each function of the IR becomes an exported function, which unpacks the tensors, and a static one with the loops.
+A parallel region becomes a static function of its own, run by every thread: its ``omp for`` is orphaned, so that it
+binds to the region that calls it, and the text is right without OpenMP too. This also keeps the pointers
+``restrict``, which they would not be inside a region outlined by the compiler.
+
+Scratch pointers are declared NULL at the top of their function and released at its end, under the label ``done``,
+where a failed allocation jumps. In a parallel region it jumps to the loop instead, whose work the thread then skips:
+every thread must reach the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import LoweringError
+from ..ir import (
+    Allocate,
+    Binary,
+    Block,
+    Call,
+    Comment,
+    Const,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Free,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Return,
+    Set,
+    Stmt,
+    Store,
+    Update,
+    Var,
+    While,
+    free_variables,
+    walk,
+)
+from ..ir.traversal import Node, assigned_names, children
+from ..ir.types import is_complex, is_pointer
+from . import abi
+from .c_expressions import Expressions
+from .names import NameMaker
+from .types import type_name
+
+__all__ = ["CFunction", "print_function"]
+
+
+class CFunction:
+    """One function of the IR as C: ``text``, and the C functions it calls in ``calls``."""
+
+    def __init__(self, function: Function):
+        self.names = NameMaker()
+        for special in (abi.COUNTS, abi.THREADS):
+            self.names.keep(special.name)
+        self.expressions = Expressions(self.names.name)
+        self.text_of = self.expressions.text
+        self.changed = assigned_names(function.body)
+        self.written = _written_arrays(function.body)
+        self.parts: list[str] = []
+        self.symbol = abi.symbol(function.name)
+        self.label = 0
+        # Of the C function being printed:
+        self.scratch: dict[str, Var] = {}
+        self.can_fail = False
+        self.escape = "done"
+        self.text = self._function(function)
+
+    @property
+    def calls(self) -> dict[str, None]:
+        """The C functions called, in order of their first call."""
+        return self.expressions.calls
+
+    # Functions
+
+    def _function(self, function: Function) -> str:
+        used = free_variables(function)
+        tensors = abi.parameters(function)
+        params: list[str] = []
+        args: list[str] = []
+        unused: list[str] = []
+        outputs: dict[str, bool] = {}
+        for param, tensor in zip(function.params, tensors, strict=True):
+            before = len(args)
+            for var, source, output in abi.unpacked(param, tensor):
+                if used.pop(var.name, None) is None:
+                    continue
+                outputs[var.name] = output
+                params.append(self._parameter(var, output))
+                cast = f"({'' if output else 'const '}{type_name(var.ty)})" if is_pointer(var.ty) else ""
+                args.append(cast + source)
+            if len(args) == before:
+                unused.append(tensor)
+        for special in (abi.COUNTS, abi.THREADS):
+            if used.pop(special.name, None) is None:
+                unused.append(special.name)
+            else:
+                params.append(self._parameter(special, True))
+                args.append(special.name)
+                outputs[special.name] = True
+        if used:
+            raise LoweringError(f"{function.name} uses what it does not declare: {', '.join(used)}")
+        self.outputs = outputs
+        body = self._body(function.body)
+        loops = f"{self.symbol}_loops"
+        head = ", ".join([*(f"weft_tensor *{t}" for t in tensors), "int64_t *counts", "int64_t threads"])
+        lines = [f"  (void){name};" for name in unused]
+        lines.append(_fill("  return ", loops, args, ";"))
+        return "\n".join(
+            [
+                *self.parts,
+                _fill("static int64_t ", loops, params or ["void"], " {"),
+                *body,
+                "}",
+                "",
+                f"int64_t {self.symbol}({head}) {{",
+                *lines,
+                "}",
+                "",
+            ]
+        )
+
+    def _parameter(self, var: Var, output: bool, restrict: bool = True) -> str:
+        if not is_pointer(var.ty):
+            return f"{type_name(var.ty)} {self.names.name(var.name)}"
+        const = "" if output else "const "
+        return f"{const}{type_name(var.ty)}{'restrict ' if restrict else ''}{self.names.name(var.name)}"
+
+    def _body(self, *stmts: Stmt, region: Parallel | None = None) -> list[str]:
+        """The inside of a C function: scratch, statements, release, return."""
+        saved = self.scratch, self.can_fail, self.escape
+        inside = [node for s in stmts for node in _own(s)]
+        allocates = [n for n in inside if isinstance(n, Allocate)]
+        self.scratch = {n.var.name: n.var for n in allocates}
+        if len(self.scratch) < len(allocates):
+            raise LoweringError("two scratch arrays share a name: " + ", ".join(n.var.name for n in allocates))
+        self.can_fail = bool(allocates) or (region is None and any(isinstance(n, Parallel) for n in inside))
+        self.escape = "done" if region is None else "ready"
+        lines = []
+        if self.can_fail:
+            lines.append(f"  int64_t weft_status = {abi.OK};")
+        lines += [f"  {type_name(v.ty)}restrict {self.names.name(v.name)} = NULL;" for v in self.scratch.values()]
+        if region is None:
+            for s in stmts:
+                lines += self._stmt(s, 1)
+        else:
+            lines += self._region(region)
+        if self.can_fail:
+            if region is None:
+                lines.append("done:;")
+            lines += [f"  weft_free({self.names.name(name)});" for name in self.scratch]
+        lines.append("  return weft_status;" if self.can_fail else f"  return {abi.OK};")
+        self.scratch, self.can_fail, self.escape = saved
+        return lines
+
+    # Parallel regions
+
+    def _parallel(self, s: Parallel, pad: str) -> list[str]:
+        name = f"{self.symbol}_thread{len(self.parts) + 1}"
+        region = Parallel(Const(1), s.prologue, s.loop, s.epilogue)
+        shared = list(free_variables(region).values())
+        inside = self._body(s.prologue, s.loop, s.epilogue, region=s)
+        derived = any(is_pointer(v.ty) and v.name not in self.outputs and v.name not in self.scratch for v in shared)
+        params = [self._parameter(v, self._writable(v), not derived) for v in shared]
+        self.parts.append("\n".join([_fill("static int64_t ", name, params or ["void"], " {"), *inside, "}", ""]))
+        threads = self.text_of(s.threads, 14)
+        test = self.text_of(s.threads, 12)
+        call = _fill(f"{pad}weft_status |= ", name, [self.names.name(v.name) for v in shared], ";")
+        return [
+            f"#pragma omp parallel num_threads((int){threads}) if({test} > 1) reduction(|:weft_status)",
+            call,
+            f"{pad}if (weft_status != {abi.OK}) goto {self.escape};",
+        ]
+
+    def _region(self, s: Parallel) -> list[str]:
+        lines = self._stmt(s.prologue, 1)
+        if any(isinstance(n, Allocate) for n in walk(s.prologue)):
+            lines.append("ready:;")
+        lines.append(f"#pragma omp for schedule({s.schedule})")
+        lines.append(self._loop_head(s.loop, "  ", single=True))
+        if self.can_fail:
+            lines.append(f"    if (weft_status != {abi.OK}) continue;")
+            self.escape = "next"
+        lines += self._stmt(s.loop.body, 2)
+        if any(isinstance(n, Allocate) for n in walk(s.loop.body)):
+            lines.append("  next:;")
+        lines.append("  }")
+        self.escape = "done"
+        epilogue = self._stmt(s.epilogue, 2)
+        if self.can_fail and epilogue:
+            fails = any(isinstance(n, Allocate) for n in walk(s.epilogue))
+            return [*lines, f"  if (weft_status == {abi.OK}) {{", *epilogue, "  }", *(["done:;"] if fails else [])]
+        return lines + epilogue
+
+    def _writable(self, var: Var) -> bool:
+        return self.outputs.get(var.name, var.name in self.scratch or var.name in self.written)
+
+    # Statements
+
+    def _nest(self, stmt: Stmt, depth: int) -> list[str]:
+        return [*self._stmt(stmt, depth + 1), f"{'  ' * depth}}}"]
+
+    def _stmt(self, stmt: Stmt, depth: int) -> list[str]:
+        """The lines of a statement."""
+        pad, text = "  " * depth, self.text_of
+        match stmt:
+            case Block(stmts):
+                return [line for s in stmts for line in self._stmt(s, depth)]
+            case Declare(var, value):
+                const = "const " if is_pointer(var.ty) and not self._writable(var) else ""
+                space = "" if is_pointer(var.ty) else " "
+                start = "" if value is None else f" = {text(value)}"
+                return [f"{pad}{const}{type_name(var.ty)}{space}{self.names.name(var.name)}{start};"]
+            case Set(var, value):
+                return [f"{pad}{self.names.name(var.name)} = {text(value)};"]
+            case Store(array, index, value):
+                return [f"{pad}{text(Load(array, index))} = {text(value)};"]
+            case Update(op, target, value):
+                return [pad + self._update(op, target, value)]
+            case If(cond, then, orelse):
+                lines = [f"{pad}if ({text(cond)}) {{", *self._stmt(then, depth + 1)]
+                while isinstance(orelse, If):
+                    lines += [f"{pad}}} else if ({text(orelse.cond)}) {{", *self._stmt(orelse.then, depth + 1)]
+                    orelse = orelse.orelse
+                if orelse is not None:
+                    lines += [f"{pad}}} else {{", *self._stmt(orelse, depth + 1)]
+                return [*lines, f"{pad}}}"]
+            case While(cond, body):
+                return [f"{pad}while ({text(cond)}) {{", *self._nest(body, depth)]
+            case For(simd=simd, body=body):
+                lines = []
+                if simd is not None:
+                    clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in simd)
+                    lines.append(f"#pragma omp simd{clauses}")
+                return [*lines, self._loop_head(stmt, pad, single=simd is not None), *self._nest(body, depth)]
+            case Parallel():
+                return self._parallel(stmt, pad)
+            case Allocate(var, size, zero):
+                return self._allocate(var, size, zero, pad)
+            case Free(var):
+                name = self.names.name(var.name)
+                return [f"{pad}{self.expressions.call('weft_free', name)};", f"{pad}{name} = NULL;"]
+            case Evaluate(call):
+                return [f"{pad}(void){text(call, 14)};" if call.ty != "void" else f"{pad}{text(call)};"]
+            case Comment(words):
+                return [f"{pad}/* {line.replace('*/', '* /').replace('/*', '/ *')} */" for line in words.splitlines()]
+            case Return(value):
+                if self.can_fail:
+                    return [f"{pad}weft_status = {text(value)};", f"{pad}goto done;"]
+                return [f"{pad}return {text(value)};"]
+        raise TypeError(f"not a statement: {stmt!r}")
+
+    def _allocate(self, var: Var, size: Expr, zero: bool, pad: str) -> list[str]:
+        name, element = self.names.name(var.name), type_name(var.ty[:-1])
+        flag = "true" if zero else "false"
+        call = self.expressions.call("weft_alloc", self.text_of(size), f"sizeof({element})", flag)
+        self.expressions.calls["weft_free"] = None
+        return [
+            f"{pad}{name} = ({element} *){call};",
+            f"{pad}if ({name} == NULL) {{",
+            f"{pad}  weft_status = {abi.OUT_OF_MEMORY};",
+            f"{pad}  goto {self.escape};",
+            f"{pad}}}",
+        ]
+
+    def _update(self, op: str, target: Var | Load, value: Expr) -> str:
+        place, text = self.text_of(target), self.text_of
+        if op == "*" and is_complex(target.ty):
+            return f"{place} = {text(Binary('*', target, value))};"
+        if target.ty == "bool":
+            op = {"+": "|", "*": "&"}.get(op, op)
+        if op in "+-" and isinstance(value, Const) and type(value.value) is int and value.value == 1:
+            return f"{place}{op}{op};"
+        return f"{place} {op}= {text(value)};"
+
+    def _loop_head(self, loop: For, pad: str, single: bool) -> str:
+        """The head of a loop; ``single`` for OpenMP's form, whose end the directive evaluates once."""
+        name, stop = self.names.name(loop.var.name), self.text_of(loop.stop)
+        head = f"{pad}for ({type_name(loop.var.ty)} {name} = {self.text_of(loop.start)}"
+        fixed = all(type(n) not in (Load, Call) and getattr(n, "name", "") not in self.changed for n in walk(loop.stop))
+        if single or fixed:
+            least = self.text_of(loop.stop, 12)
+            return f"{head}; {name} < {least}; {name}++) {{"
+        end = self.names.name(f"{loop.var.name} end", f"{loop.var.name}_end")
+        return f"{head}, {end} = {stop}; {name} < {end}; {name}++) {{"
+
+
+def _written_arrays(body: Stmt) -> set[str]:
+    """The names of the pointers through which ``body`` may write, and of those they come from."""
+    written: set[str] = set()
+    sources: list[tuple[str, set[str]]] = []
+    for node in walk(body):
+        match node:
+            case Store(array) | Update(_, Load(array)):
+                written |= _pointers(array)
+            case Evaluate(call):
+                for arg in call.args:
+                    written |= _pointers(arg)
+            case Allocate(var):
+                written.add(var.name)
+            case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
+                sources.append((var.name, _pointers(value)))
+    for name, froms in reversed(sources):
+        if name in written:
+            written |= froms
+    return written
+
+
+def _own(stmt: Node) -> Iterator[Node]:
+    """The nodes under ``stmt`` that are not inside a parallel region."""
+    yield stmt
+    if not isinstance(stmt, Parallel):
+        for child in children(stmt):
+            yield from _own(child)
+
+
+def _pointers(expr: Expr) -> set[str]:
+    """The names of the pointer variables that ``expr``, a pointer, may be made of."""
+    return {n.name for n in walk(expr) if isinstance(n, Var) and is_pointer(n.ty)} if is_pointer(expr.ty) else set()
+
+
+def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) -> str:
+    """A call or a head, broken into lines after commas."""
+    line, lines = f"{start}{name}(", []
+    indent = " " * (len(start) - len(start.lstrip(" ")) + 4)
+    for position, arg in enumerate(args):
+        piece = arg + (", " if position < len(args) - 1 else "")
+        if len(line) + len(piece) > width:
+            lines.append(line.rstrip(" "))
+            line = indent
+        line += piece
+    return "\n".join([*lines, f"{line}){end}"])
+
+
+def print_function(function: Function) -> CFunction:
+    """``function`` as C."""
+    return CFunction(function)

@@ -1,0 +1,98 @@
+"""C identifiers: one place makes them, and equal input gives equal names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["NameMaker", "is_reserved", "mangle"]
+
+_KEYWORDS = """
+    alignas alignof auto bool break case char const constexpr continue default do double else enum extern false
+    float for goto if inline int long nullptr register restrict return short signed sizeof static static_assert
+    struct switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while asm complex
+    imaginary I NULL EOF INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL errno offsetof size_t ssize_t ptrdiff_t
+    wchar_t max_align_t va_list linux unix i386 main stdin stdout stderr math_errhandling signgam counts threads
+"""
+_MATH = """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim
+    floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2
+    logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn
+    significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn drem finite isinf isnan isfinite isnormal
+    signbit fpclassify isgreater isless isunordered cabs cacos cacosh carg casin casinh catan catanh ccos ccosh
+    cexp cimag clog conj cpow cproj creal csin csinh csqrt ctan ctanh CMPLX CMPLXF
+"""
+_LIBRARY = """
+    abort abs alloca assert atexit bcmp bcopy bsearch bzero calloc div exit ffs free getenv index labs llabs
+    ldiv lldiv malloc memchr memcmp memcpy memmove memset mmap munmap madvise printf putchar puts qsort rand
+    random realloc rindex scanf signal sprintf snprintf srand strcat strchr strcmp strcpy strlen strncmp strstr
+    system time
+"""
+_RESERVED = frozenset(f"{_KEYWORDS}{_LIBRARY}{_MATH}".split()) | {
+    name + suffix for name in _MATH.split() for suffix in "fl"
+}
+_PATTERNS = re.compile(
+    r"_|weft_|u?int(_least|_fast)?\d+_t$|u?int(ptr|max)_t$|U?INT\w*_(MIN|MAX|C|WIDTH)$|M_|(omp|GOMP|FP|FE|MADV|PROT|MAP)_"
+)
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_]")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether ``name`` means something to C, to its library or to weft's own C."""
+    return name in _RESERVED or _PATTERNS.match(name) is not None
+
+
+def mangle(name: str) -> str:
+    """A legal C identifier for ``name``: ``name`` itself when it is one and is not reserved.
+
+    >>> mangle("B2_pos"), mangle("α"), mangle("int"), mangle("_x"), mangle("2nd")
+    ('B2_pos', 'u3b1', 'int_', 'v_x', 'v2nd')
+    """
+    text = _ILLEGAL.sub(lambda m: f"u{ord(m[0]):x}", name)
+    if not text or text[0] == "_" or text[0].isdigit():
+        text = "v" + text
+    if text.startswith("weft_"):
+        text = "v_" + text
+    return text + "_" if is_reserved(text) else text
+
+
+class NameMaker:
+    """Gives every requested name a unique legal C identifier.
+
+    Parameters
+    ----------
+    taken : iterable of str, optional
+        Identifiers that must not be given out.
+
+    Examples
+    --------
+    >>> names = NameMaker(taken=["x"])
+    >>> names.fresh("x"), names.fresh("x"), names.name("exp"), names.name("exp")
+    ('x_1', 'x_2', 'exp_', 'exp_')
+    """
+
+    def __init__(self, taken: Iterable[str] = ()):
+        self._taken = set(taken)
+        self._given: dict[str, str] = {}
+
+    def fresh(self, name: str) -> str:
+        """A new identifier that looks like ``name``."""
+        base = text = mangle(name)
+        count = 0
+        while text in self._taken:
+            count += 1
+            text = f"{base}_{count}"
+        self._taken.add(text)
+        return text
+
+    def name(self, key: str, like: str | None = None) -> str:
+        """The identifier of ``key``: the same one each time. The first time it is made from ``like``."""
+        found = self._given.get(key)
+        if found is None:
+            found = self._given[key] = self.fresh(like or key)
+        return found
+
+    def keep(self, name: str) -> None:
+        """Let ``name`` stand for itself, reserved or not."""
+        self._given[name] = name
+        self._taken.add(name)

@@ -1,0 +1,42 @@
+"""The C prelude: what every module includes, and the support functions of which a module gets those it uses.
+
+Every function is static; heavy headers are avoided, because a small kernel's compile time is mostly theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .support import arithmetic, memory, search, sorting
+from .support.snippet import Snippet
+
+__all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
+
+INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+
+PRELUDE: dict[str, Snippet] = {
+    **arithmetic.SNIPPETS,
+    **memory.SNIPPETS,
+    **search.SNIPPETS,
+    **sorting.SNIPPETS,
+}
+
+
+def required(names: Iterable[str]) -> list[str]:
+    """The prelude functions ``names`` and all they depend on, dependencies first, without repetition."""
+    done: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name not in done:
+            for needed in PRELUDE[name].needs:
+                visit(needed)
+            done[name] = None
+
+    for name in names:
+        visit(name)
+    return list(done)
+
+
+def prelude_text(names: Iterable[str]) -> str:
+    """The C text of the prelude functions ``names`` with all they depend on."""
+    return "\n".join(PRELUDE[name].text for name in required(names))

@@ -1,0 +1,1 @@
+"""The texts of the C support functions, one file a subject."""
