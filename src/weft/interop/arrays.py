@@ -1,0 +1,35 @@
+"""Arrays as other packages hold them: any byte order, strides and index dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import INDEX_DTYPES, value_dtype
+from ..errors import DTypeError, IndexOverflowError
+
+__all__ = ["index_array", "value_array"]
+
+
+def value_array(array: Any) -> np.ndarray[Any, Any]:
+    """Values as a contiguous array of a dtype weft computes with; the array itself where it is one already."""
+    return np.ascontiguousarray(array, value_dtype(array.dtype))
+
+
+def index_array(array: Any) -> np.ndarray[Any, Any]:
+    """Coordinates or positions as a contiguous array of an index dtype; the array itself where it is one already.
+
+    Raises
+    ------
+    DTypeError, IndexOverflowError
+        When they are not integers, or too large for int64.
+    """
+    array = np.asarray(array)
+    if array.dtype.name in INDEX_DTYPES:
+        return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    if array.dtype.kind not in "iub" and array.size:
+        raise DTypeError(f"index arrays hold integers, not {array.dtype}")
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise IndexOverflowError(f"coordinate {array.max()} does not fit into int64")
+    return np.ascontiguousarray(array, np.int32 if array.dtype.itemsize < 4 else np.int64)

@@ -1,0 +1,110 @@
+"""What the arrays of a tensor must satisfy before a kernel may trust them.
+
+Each level checks its own arrays (``LevelFormat.check``). What concerns several levels is checked here: lengths and
+dtypes, and the order of coordinate tuples that a level and the singletons below it store together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import INDEX_DTYPES
+from ..errors import StorageError
+from .coordinates import chain_order
+from .storage import Storage
+
+__all__ = ["check"]
+
+
+def check(storage: Storage) -> None:
+    """Raise unless the arrays satisfy every invariant of the format.
+
+    Raises
+    ------
+    StorageError
+        Names the level, and repeats shape and format.
+    """
+    reason = _reason(storage)
+    if reason is not None:
+        raise StorageError(f"{reason}; the tensor has shape {storage.shape} and format {storage.format}")
+
+
+def _reason(storage: Storage) -> str | None:
+    format, shape = storage.format, storage.shape
+    if len(shape) != format.order:
+        return f"the shape has {len(shape)} axes, the format {format.order}"
+    if any(size < 0 for size in shape):
+        return "the shape has a negative size"
+    reason = _array_reason(storage)
+    if reason is not None:
+        return reason
+    size, arrays, position = 1, [storage.level_arrays(k) for k in range(format.order)], 0
+    for k, level in enumerate(format.levels):
+        dimension = shape[format.mode_order[k]]
+        where = f"level {k + 1} ({level})"
+        try:
+            reason = level.check(size, dimension, arrays[k])
+        except (IndexError, ValueError) as error:  # too short for the level to read
+            reason = str(error)
+        if reason is not None:
+            return f"{where}: {reason}"
+        parents, size = size, level.size(size, dimension, arrays[k])
+        for role, length in zip(level.roles, level.array_sizes(parents, size), strict=True):
+            if len(arrays[k][role]) != length:
+                return f"{where}: {role} has {len(arrays[k][role])} entries instead of {length}"
+        position += len(level.roles)
+    if len(storage.vals) != size:
+        return f"there are {len(storage.vals)} values for {size} positions"
+    return _chains_reason(storage, arrays)
+
+
+def _array_reason(storage: Storage) -> str | None:
+    type, roles = storage.type, storage.format.roles
+    if len(storage.arrays) != len(roles):
+        return f"there are {len(storage.arrays)} index arrays instead of {len(roles)}"
+    for (k, role), array, dtype in zip(roles, storage.arrays, type.index_dtypes, strict=True):
+        where = f"level {k + 1} ({storage.format.levels[k]}): {role}"
+        if array.ndim != 1 or not array.flags.c_contiguous:
+            return f"{where} is not 1-D and contiguous"
+        if array.dtype.name != dtype or dtype not in INDEX_DTYPES or not array.dtype.isnative:
+            return f"{where} has dtype {array.dtype.name} instead of {dtype}; index dtypes are int32 and int64"
+    vals = storage.vals
+    if vals.ndim != 1 or not vals.flags.c_contiguous:
+        return "the values are not 1-D and contiguous"
+    if vals.dtype.name != type.dtype or not vals.dtype.isnative:
+        return f"the values have dtype {vals.dtype} instead of {type.dtype}"
+    return None
+
+
+def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
+    """Why a level, with the branchless levels below it, does not hold tuples in the order that they promise."""
+    levels = storage.format.levels
+    starts = [k for k, level in enumerate(levels) if not level.branchless]
+    for begin, end in zip(starts, [*starts[1:], len(levels)], strict=True):
+        chain = range(begin, end)
+        if not all("crd" in arrays[k] for k in chain):
+            continue
+        crds = tuple(arrays[k]["crd"] for k in chain)
+        segments = arrays[begin].get("pos")
+        where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
+        for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=True):
+            if levels[k].ordered and not ordered:
+                return f"{where}: the coordinates are not in lexicographic order"
+            if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
+                return f"{where}: a coordinate is stored twice"
+    return None
+
+
+def _repeats(crds: tuple[np.ndarray[Any, Any], ...], segments: np.ndarray[Any, Any] | None) -> bool:
+    n = len(crds[0])
+    keys = list(crds)
+    if segments is not None:
+        keys.insert(0, np.repeat(np.arange(len(segments) - 1), np.diff(segments)))
+    order = np.lexsort(keys[::-1])
+    same = np.ones(max(n - 1, 0), dtype=bool)
+    for key in keys:
+        turned = key[order]
+        same &= turned[1:] == turned[:-1]
+    return bool(same.any())

@@ -1,0 +1,196 @@
+"""The arrays of one tensor.
+
+A ``Storage`` is what kernels read and write: level arrays in the order of ``Format.roles``, and values. It checks
+nothing (``invariants.check`` does) and copies nothing; arrays stay those that it was given, so that a tensor made
+of a user's arrays shares their memory.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import value_dtype
+from ..errors import DensifyError
+from ..formats import Format, TensorType
+from ..remapping import Remapping
+from ..runtime import tensor_struct
+
+__all__ = ["Storage", "fill_of", "tensor_type"]
+
+_NAN = math.nan
+
+
+@lru_cache(maxsize=4096, typed=True)
+def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
+    """The tensor type with these members; equal members give the same object."""
+    return TensorType(dtype, format, index_dtypes, fill)
+
+
+def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
+    """A fill value as a Python scalar of ``dtype``; zero is the integer 0 and NaN is one object, so types compare."""
+    if type(fill) is int and fill == 0:
+        return 0
+    value = np.asarray(fill).astype(dtype, copy=False)[()].item()
+    if value != value:
+        return _NAN if isinstance(value, float) else value
+    if value == 0 and not (isinstance(value, float) and math.copysign(1.0, value) < 0):
+        return 0
+    return value
+
+
+class Storage:
+    """One tensor's arrays.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Sizes of the axes.
+    type : TensorType
+        Format, dtypes and fill value; the arrays have these dtypes.
+    arrays : tuple of ndarray
+        The index arrays, 1-D and C-contiguous, in the order of ``type.format.roles``.
+    vals : ndarray
+        The values, 1-D and C-contiguous, one for each position of the last level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> s = Storage.dense(np.arange(6.0).reshape(2, 3))
+    >>> s.shape, str(s.type.format), s.vals
+    ((2, 3), 'dense', array([0., 1., 2., 3., 4., 5.]))
+    """
+
+    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "shape", "type", "vals")
+
+    def __init__(
+        self, shape: tuple[int, ...], type: TensorType, arrays: tuple[np.ndarray[Any, Any], ...], vals: Any
+    ) -> None:
+        self.shape = shape
+        self.type = type
+        self.arrays = arrays
+        self.vals = vals
+        self._struct = None
+
+    @property
+    def struct(self) -> Any:
+        """The ``weft_tensor *`` that kernels take; valid as long as this object."""
+        struct = self._struct
+        if struct is None:
+            struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
+            self._struct = struct
+        return struct
+
+    @property
+    def format(self) -> Format:
+        return self.type.format
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.vals.dtype  # type: ignore[no-any-return]
+
+    @property
+    def level_sizes(self) -> tuple[int, ...]:
+        """How many positions each level holds."""
+        try:
+            return self._sizes
+        except AttributeError:
+            sizes: list[int] = []
+            size, arrays = 1, iter(self.arrays)
+            for level, axis in zip(self.format.levels, self.format.mode_order, strict=True):
+                size = level.size(size, self.shape[axis], {role: next(arrays) for role in level.roles})
+                sizes.append(size)
+            self._sizes: tuple[int, ...] = tuple(sizes)
+            return self._sizes
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return len(self.vals)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.vals.nbytes + sum(array.nbytes for array in self.arrays))
+
+    def level_arrays(self, level: int) -> dict[str, np.ndarray[Any, Any]]:
+        """The arrays of one level by role."""
+        return {role: array for (k, role), array in zip(self.format.roles, self.arrays, strict=True) if k == level}
+
+    def permuted(self, axes: tuple[int, ...]) -> Storage:
+        """The same arrays with the axes in another order: axis ``a`` of the result is axis ``axes[a]`` of this."""
+        found = _permuted_type(self.type, axes)
+        return Storage(tuple(self.shape[axis] for axis in axes), found, self.arrays, self.vals)
+
+    def with_values(self, vals: np.ndarray[Any, Any], fill: Any) -> Storage:
+        """Other values on the same structure, whose arrays the two share."""
+        old = self.type
+        found = tensor_type(vals.dtype.name, old.format, old.index_dtypes, fill_of(vals.dtype, fill))
+        return Storage(self.shape, found, self.arrays, vals)
+
+    # -- dense -------------------------------------------------------------------------------------------------
+    @classmethod
+    def dense(cls, array: np.ndarray[Any, Any]) -> Storage:
+        """An array as storage: a view where its memory is contiguous in some order of the axes, else a copy.
+
+        Raises
+        ------
+        DTypeError
+            For dtypes weft does not compute with.
+        """
+        if not array.dtype.isnative or type(array) is not np.ndarray:
+            array = np.asarray(array, value_dtype(array.dtype))
+        ndim = array.ndim
+        if array.flags.c_contiguous:
+            vals = array if ndim == 1 else array.reshape(-1)
+            return cls(array.shape, dense_type(array.dtype, tuple(range(ndim))), (), vals)
+        modes = sorted(range(ndim), key=lambda axis: -array.strides[axis])
+        turned = array.transpose(modes)
+        if not turned.flags.c_contiguous:
+            modes, turned = list(range(ndim)), np.ascontiguousarray(array)
+        return cls(array.shape, dense_type(array.dtype, tuple(modes)), (), turned.reshape(-1))
+
+    def to_dense_array(self) -> np.ndarray[Any, Any]:
+        """The values of an all-dense format as an array of the tensor's shape: a view.
+
+        Raises
+        ------
+        DensifyError
+            When a level is not dense.
+        """
+        format = self.type.format
+        if not format.is_dense:
+            raise DensifyError(f"a tensor of format {format} and shape {self.shape} is not a dense array")
+        vals: np.ndarray[Any, Any] = self.vals
+        shape = self.shape
+        if len(shape) == 1:
+            return vals
+        modes = format.mode_order
+        turned = vals.reshape(tuple([shape[axis] for axis in modes]))
+        return turned if format.remapping.is_identity else turned.transpose(inverse(modes))
+
+    def __repr__(self) -> str:
+        return f"<Storage shape={self.shape} {self.type.dtype} {self.format} nnz={self.nnz}>"
+
+
+@lru_cache(maxsize=1024)
+def dense_type(dtype: np.dtype[Any], mode_order: tuple[int, ...]) -> TensorType:
+    """The type of a dense tensor whose memory order is ``mode_order``."""
+    return tensor_type(value_dtype(dtype).name, Format.dense(len(mode_order)).reordered(mode_order))
+
+
+@lru_cache(maxsize=1024)
+def _permuted_type(type: TensorType, axes: tuple[int, ...]) -> TensorType:
+    new = inverse(axes)
+    format = Format(Remapping(tuple(new[axis] for axis in type.format.mode_order)), type.format.levels)
+    return tensor_type(type.dtype, format, type.index_dtypes, type.fill)
+
+
+def inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that undoes ``permutation``."""
+    back = [0] * len(permutation)
+    for place, axis in enumerate(permutation):
+        back[axis] = place
+    return tuple(back)

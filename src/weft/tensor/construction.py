@@ -1,0 +1,283 @@
+"""Making tensors: of arrays, of coordinates, of level arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from ..dtypes import index_dtype, value_dtype
+from ..errors import DTypeError, ShapeError, StorageError
+from ..formats import FormatLike, parse_format
+from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
+from . import foreign
+from .operands import adopt
+from .sparse_tensor import SparseTensor
+
+__all__ = ["as_shape", "asarray", "from_coords", "from_levels"]
+
+
+def asarray(
+    obj: Any,
+    *,
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    copy: bool | None = None,
+    fill_value: Any = None,
+) -> SparseTensor:
+    """Anything array-like as a tensor, sharing its memory where the format and dtype allow it.
+
+    Parameters
+    ----------
+    obj : array_like
+        An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor.
+    format : str or Format, optional
+        By default the format ``obj`` has; ``dense`` for ndarrays.
+    dtype : dtype, optional
+        By default that of ``obj``.
+    copy : bool, optional
+        True always copies, False raises where a copy is needed, None copies where one is needed.
+    fill_value : scalar, optional
+        The value of entries that will not be stored. Where ``obj`` is sparse already it must agree with its own,
+        unless ``obj`` has no notion of one (scipy.sparse).
+
+    Raises
+    ------
+    DTypeError
+        For dtypes weft does not compute with.
+    ValueError
+        When ``copy=False`` and a copy is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> S = scipy.sparse.csr_array(np.eye(3))
+    >>> A = asarray(S)
+    >>> str(A.format), np.shares_memory(A.to_scipy_sparse().data, S.data)
+    ('csr', True)
+    """
+    if isinstance(obj, SparseTensor):
+        source, known = obj._storage, True
+    else:
+        found = adopt(obj)
+        if found is None:
+            array = np.asarray(obj)
+            value_dtype(array.dtype)
+            found = adopt(array)
+            assert found is not None
+        source, known = found.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
+    storage = source
+    if fill_value is not None:
+        fill = fill_of(storage.dtype, fill_value)
+        if known and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
+            raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
+        storage = storage.with_values(storage.vals, fill)
+    if dtype is not None and value_dtype(dtype) != storage.dtype:
+        storage = storage.with_values(storage.vals.astype(value_dtype(dtype)), storage.type.fill)
+    if format is not None:
+        storage = foreign.convert(storage, format)
+    if copy is None:
+        return obj if storage is source and isinstance(obj, SparseTensor) else SparseTensor(storage)
+    shared = _shares(storage, obj)
+    if copy and shared:
+        return SparseTensor(storage).copy()
+    if not copy and not shared and storage.vals.size:
+        raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
+    return SparseTensor(storage)
+
+
+def _shares(storage: Storage, obj: Any) -> bool:
+    """Whether storage made of ``obj`` shares its values."""
+    for holder in (obj._storage.vals if isinstance(obj, SparseTensor) else obj, getattr(obj, "data", None)):
+        if isinstance(holder, np.ndarray) and np.may_share_memory(storage.vals, holder):
+            return True
+    return False
+
+
+def from_coords(
+    coords: ArrayLike | Sequence[ArrayLike],
+    values: ArrayLike,
+    shape: Sequence[int] | None = None,
+    *,
+    format: FormatLike = "coo",
+    dtype: DTypeLike | None = None,
+    fill_value: Any = 0,
+    duplicates: Literal["sum", "raise", "keep"] = "sum",
+) -> SparseTensor:
+    """A tensor of coordinates and values.
+
+    Parameters
+    ----------
+    coords : array_like
+        Of shape ``(ndim, nnz)``, or one array for each axis; int32 and int64 rows are shared.
+    values : array_like
+        Of length nnz, or a scalar for all.
+    shape : sequence of int, optional
+        By default the smallest that holds the coordinates.
+    format : str or Format, optional
+        Of the result.
+    dtype : dtype, optional
+        Of the values.
+    fill_value : scalar, optional
+        The value of absent entries.
+    duplicates : {'sum', 'raise', 'keep'}
+        Entries with equal coordinates are summed, are an error, or stay: then coordinates are left in the order in
+        which they come, and the format must be a coordinate format.
+
+    Raises
+    ------
+    ShapeError, StorageError
+        When lengths differ, or coordinates are outside the shape or repeat.
+
+    Examples
+    --------
+    >>> from_coords([[0, 0, 1], [1, 1, 2]], [1.0, 2.0, 3.0]).to_coo()
+    (array([[0, 1],
+           [1, 2]], dtype=int32), array([3., 3.]))
+    """
+    rows = _coordinate_rows(coords)
+    vals = np.asarray(values, None if dtype is None else value_dtype(dtype))
+    vals = np.asarray(vals, value_dtype(vals.dtype))
+    count = len(rows[0]) if rows else vals.size
+    if vals.ndim == 0:
+        vals = np.full(count, vals)
+    if vals.ndim != 1 or any(row.shape != vals.shape for row in rows):
+        raise ShapeError(f"coordinates of shape {(len(rows), count)} do not go with values of shape {vals.shape}")
+    if shape is None:
+        whole = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
+    else:
+        whole = as_shape(shape)
+        if len(whole) != len(rows):
+            raise ShapeError(f"{len(rows)} rows of coordinates for the {len(whole)} axes of shape {whole}")
+    for axis, (row, size) in enumerate(zip(rows, whole, strict=True)):
+        if len(row) and (row.min() < 0 or row.max() >= size):
+            raise StorageError(f"coordinates {row.min()} to {row.max()} of axis {axis} are outside shape {whole}")
+    if duplicates not in ("sum", "raise", "keep"):
+        raise ValueError(f"duplicates is 'sum', 'raise' or 'keep', not {duplicates!r}")
+    dtypes = [index_dtype(max(size - 1, 0)) for size in whole]
+    kept = [row if row.dtype.name in ("int32", "int64") else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
+    storage = coordinate_storage(
+        whole, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), fill_value
+    )
+    target = parse_format(format, len(whole))
+    if duplicates == "keep":
+        if storage.format.canonical() != target.canonical():
+            raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
+        return SparseTensor(storage)
+    found = foreign.convert(storage, target)
+    if duplicates == "raise" and not storage.format.is_canonical:
+        distinct = found if not found.format.is_dense else foreign.convert(storage, storage.format.canonical())
+        if distinct.nnz != storage.nnz:
+            raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
+    return SparseTensor(found)
+
+
+def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
+    rows = [np.asarray(row) for row in coords]
+    for row in rows:
+        if row.dtype.kind not in "iu" and row.size:
+            raise DTypeError(f"coordinates are integers, not {row.dtype}")
+        if row.ndim != 1:
+            raise ShapeError(f"coordinates have shape (ndim, nnz), not {np.shape(coords)}")
+    if len({len(row) for row in rows}) > 1:
+        raise ShapeError(f"rows of coordinates have different lengths: {[len(row) for row in rows]}")
+    return [row if row.dtype.isnative else row.astype(row.dtype.newbyteorder("=")) for row in rows]
+
+
+def as_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """A shape as a tuple of integers that are not negative."""
+    try:
+        found = (operator.index(shape),) if not isinstance(shape, Sequence) else tuple(map(operator.index, shape))
+    except TypeError:
+        raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
+    if any(size < 0 for size in found):
+        raise ShapeError(f"shape {found} has a negative size")
+    return found
+
+
+def from_levels(
+    shape: Sequence[int],
+    format: FormatLike,
+    levels: Sequence[Any],
+    values: ArrayLike,
+    *,
+    fill_value: Any = 0,
+    check: bool = True,
+) -> SparseTensor:
+    """A tensor over level arrays as they are.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Sizes of the axes.
+    format : str or Format
+        Names the levels.
+    levels : sequence
+        For each level from the root: its arrays, a dict by role (``{"pos": ..., "crd": ...}``), a tuple in the
+        order of the level's roles, or None where it has none. Arrays are int32 or int64.
+    values : array_like
+        One for each position of the last level.
+    fill_value : scalar, optional
+        The value of absent entries.
+    check : bool, optional
+        Whether to check every invariant of the format, which reads all arrays once. Kernels trust what is not.
+
+    Raises
+    ------
+    StorageError
+        Says which invariant of which level is broken.
+
+    Examples
+    --------
+    >>> A = from_levels((2, 3), "csr", [None, {"pos": [0, 1, 2], "crd": [2, 0]}], [1.5, 2.0])
+    >>> A.todense()
+    array([[0. , 0. , 1.5],
+           [2. , 0. , 0. ]])
+    """
+    whole = as_shape(shape)
+    found = parse_format(format, len(whole))
+    if len(levels) != found.order:
+        raise StorageError(f"arrays of {len(levels)} levels for the {found.order} levels of format {found}")
+    arrays: list[np.ndarray[Any, Any]] = []
+    for k, (level, given) in enumerate(zip(found.levels, levels, strict=True)):
+        arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {found}", level.roles, given))
+    vals = np.asarray(values)
+    vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
+    names = tuple(array.dtype.name for array in arrays)
+    type = tensor_type(vals.dtype.name, found, names, fill_of(vals.dtype, fill_value))
+    storage = Storage(whole, type, tuple(arrays), vals)
+    if check:
+        _check(storage)
+    return SparseTensor(storage)
+
+
+_check = check
+
+
+def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:
+    if given is None:
+        given = ()
+    if isinstance(given, Mapping):
+        if set(given) != set(roles):
+            raise StorageError(f"{where} stores {roles}, not {tuple(given)}")
+        given = [given[role] for role in roles]
+    elif isinstance(given, np.ndarray) and len(roles) == 1:
+        given = [given]
+    if len(given) != len(roles):
+        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(given)}")
+    found = []
+    for role, array in zip(roles, given, strict=True):
+        if not isinstance(array, np.ndarray):
+            array = np.asarray(array)
+            if array.dtype.kind == "i" or not array.size:
+                array = array.astype(index_dtype(int(array.max(initial=0))))
+        if array.dtype.name not in ("int32", "int64"):
+            raise StorageError(f"{where}: {role} has dtype {array.dtype}; index dtypes are int32 and int64")
+        if array.ndim != 1:
+            raise StorageError(f"{where}: {role} has {array.ndim} axes instead of one")
+        found.append(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
+    return found

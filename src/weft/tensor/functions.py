@@ -1,0 +1,13 @@
+"""The public functions: index notation and einsum over tensors, and what the compiler makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["compile", "einsum", "evaluate", "explain"]
+
+
+def compile(*a: Any, **k: Any) -> Any: ...
+def einsum(*a: Any, **k: Any) -> Any: ...
+def evaluate(*a: Any, **k: Any) -> Any: ...
+def explain(*a: Any, **k: Any) -> Any: ...

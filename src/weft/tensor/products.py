@@ -1,0 +1,60 @@
+"""The matrix product, by the rules of ``numpy.matmul``: planned once for each combination of types, then run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..index_notation.nodes import Access, Apply, Assignment, Reduce
+from ..storage import Storage
+from .elementwise import Plan, without_axis
+from .operands import describe
+
+__all__ = ["plan_matmul"]
+
+_plans: dict[tuple[object, ...], Plan] = {}
+
+
+def plan_matmul(left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
+    """What computes ``left @ right``, and what to run it on.
+
+    Raises
+    ------
+    ShapeError
+        When there is no such product.
+    """
+    a, b = left.shape, right.shape
+    if not a or not b:
+        raise ShapeError(f"matmul: an operand has no axes: {describe(left)} @ {describe(right)}; use * for scalars")
+    if a[-1] != b[-2 if len(b) > 1 else 0]:
+        raise ShapeError(f"matmul: the inner sizes differ: {describe(left)} @ {describe(right)}")
+    batch_a, batch_b = a[:-2], b[:-2]
+    try:
+        batch = np.broadcast_shapes(batch_a, batch_b)
+    except ValueError:
+        raise ShapeError(f"matmul: the batches do not broadcast: {describe(left)} @ {describe(right)}") from None
+    left, first = _batched("A", left, batch, ("i", "k")[-len(a) :])
+    right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
+    target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
+    key = (left.type, right.type, first, second, target)
+    plan = _plans.get(key)
+    if plan is None:
+        extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
+        value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
+        plan = _plans[key] = Plan(Assignment(Access("C", target), value), (left.type, right.type))
+    return plan, (left, right)
+
+
+def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str, ...]) -> tuple[Storage, Access]:
+    """An operand's access: batch axes align from the right, those of size 1 that stretch are summed over or dropped."""
+    count = len(storage.shape) - len(own)
+    names = [f"b{axis + len(batch) - count}" for axis in range(count)]
+    for axis in reversed(range(count)):
+        if storage.shape[axis] != batch[axis + len(batch) - count]:
+            smaller = without_axis(storage, axis)
+            if smaller is None:
+                names[axis] = f"{name.lower()}{axis}"
+            else:
+                storage = smaller
+                del names[axis]
+    return storage, Access(name, (*names, *own))

@@ -1,0 +1,110 @@
+"""Random tensors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import index_dtype, value_dtype
+from ..formats import FormatLike
+from ..storage import coordinate_storage
+from . import foreign
+from .construction import as_shape
+from .sparse_tensor import SparseTensor
+
+__all__ = ["random"]
+
+
+def random(
+    shape: Sequence[int],
+    *,
+    density: float | None = None,
+    nnz: int | None = None,
+    format: FormatLike = "coo",
+    dtype: DTypeLike | None = None,
+    rng: np.random.Generator | int | None = None,
+    fill_value: Any = 0,
+) -> SparseTensor:
+    """A tensor with random values at random coordinates.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Sizes of the axes.
+    density : float, optional
+        The share of entries that are stored; 0.01 where ``nnz`` is not given either.
+    nnz : int, optional
+        How many entries are stored.
+    format : str or Format, optional
+        Of the result.
+    dtype : dtype, optional
+        float64 by default. Floats are uniform in [0, 1), integers in their dtype's range up to 100.
+    rng : Generator or int, optional
+        The random generator, or its seed.
+    fill_value : scalar, optional
+        The value of the other entries.
+
+    Examples
+    --------
+    >>> random((100, 50), density=0.1, format="csr", rng=0)
+    <SparseTensor: shape=(100, 50), dtype=float64, format=csr, nnz=500, fill_value=0>
+    """
+    whole = as_shape(shape)
+    size = math.prod(whole)
+    if density is not None and nnz is not None:
+        raise ValueError("give density or nnz, not both")
+    if nnz is None:
+        density = 0.01 if density is None else density
+        if not 0 <= density <= 1:
+            raise ValueError(f"density {density} is not between 0 and 1")
+        nnz = round(size * density)
+    if not 0 <= nnz <= size:
+        raise ValueError(f"nnz {nnz} is not between 0 and the {size} entries of shape {whole}")
+    generator = np.random.default_rng(rng)
+    wanted = value_dtype(np.float64 if dtype is None else dtype)
+    crds = _random_coordinates(generator, whole, size, nnz)
+    vals = _random_values(generator, wanted, nnz)
+    storage = coordinate_storage(whole, crds, vals, fill_value)
+    return SparseTensor(foreign.convert(storage, format))
+
+
+def _random_coordinates(
+    generator: np.random.Generator, shape: tuple[int, ...], size: int, nnz: int
+) -> list[np.ndarray[Any, Any]]:
+    """Distinct coordinates in lexicographic order."""
+    dtypes = [index_dtype(max(length - 1, 0)) for length in shape]
+    if size > np.iinfo(np.int64).max:
+        return _random_rows(generator, shape, nnz)
+    if nnz * 4 > size:
+        flat = np.sort(generator.permutation(size)[:nnz])
+    else:
+        flat = np.unique(generator.integers(0, size, nnz, dtype=np.int64))
+        while len(flat) < nnz:
+            more = generator.integers(0, size, nnz - len(flat), dtype=np.int64)
+            flat = np.unique(np.concatenate([flat, more]))
+    if not shape:
+        return []
+    return [np.ascontiguousarray(row, d) for row, d in zip(np.unravel_index(flat, shape), dtypes, strict=True)]
+
+
+def _random_rows(generator: np.random.Generator, shape: tuple[int, ...], nnz: int) -> list[np.ndarray[Any, Any]]:
+    rows: np.ndarray[Any, Any] = np.empty((0, len(shape)), np.int64)
+    while len(rows) < nnz:  # practically once: so many places are hardly ever hit twice
+        more = np.stack([generator.integers(0, length, nnz - len(rows)) for length in shape], axis=1)
+        rows = np.unique(np.concatenate([rows, more]), axis=0)
+    return [np.ascontiguousarray(rows[:, k], index_dtype(length - 1)) for k, length in enumerate(shape)]
+
+
+def _random_values(generator: np.random.Generator, dtype: np.dtype[Any], n: int) -> np.ndarray[Any, Any]:
+    if dtype.kind == "b":
+        return np.ones(n, dtype)
+    if dtype.kind in "iu":
+        return generator.integers(1, 100, n, endpoint=True).astype(dtype)
+    values = generator.random(n)
+    if dtype.kind == "c":
+        return (values + 1j * generator.random(n)).astype(dtype)
+    return values.astype(dtype)
