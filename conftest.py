@@ -1,11 +1,13 @@
-"""What every test has: a private kernel cache, Hypothesis profiles, goldens."""
+"""What every test has: a private kernel cache, Hypothesis profiles, goldens; and the documentation's examples."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,3 +50,28 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+class Markdown(pytest.File):
+    """A page whose Python blocks run as one test, one after the other in one namespace."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield Examples.from_parent(self, name="examples")
+
+
+class Examples(pytest.Item):
+    def runtest(self) -> None:
+        text = self.path.read_text(encoding="utf-8")
+        namespace: dict[str, Any] = {}
+        for block in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            blank_lines = "\n" * text.count("\n", 0, block.start(1))  # so that a traceback names the page's line
+            exec(compile(blank_lines + block[1], str(self.path), "exec"), namespace)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"examples of {self.path.name}"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    if file_path.suffix == ".md" and "```python\n" in file_path.read_text(encoding="utf-8"):
+        return Markdown.from_parent(parent, path=file_path)
+    return None
