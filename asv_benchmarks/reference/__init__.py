@@ -1,4 +1,4 @@
-"""The hand-written C of ``reference/``, built with the flags of weft's kernels and called through cffi.
+"""The hand-written C of this folder, built with the flags of weft's kernels and called through cffi.
 
 Every function allocates its result as NumPy does, like the peers, so that page faults count for all alike.
 """
@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from weft.runtime import toolchain
 
-from .inputs import Tensor
+from ..inputs import Tensor
 
 __all__ = ["Csf", "add", "csf", "innerprod", "mattransmul", "mttkrp", "plus3", "residual", "sddmm", "spgemm", "spmm",
            "spmv", "ttm", "ttv"]  # fmt: skip
 
-FOLDER = Path(__file__).with_name("reference")
+FOLDER = Path(__file__).parent
 FILES = ("dense_results.c", "merges.c", "spgemm.c", "tensors.c")
 
 
