@@ -67,7 +67,7 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
     equal: Array = np.ones(n - 1, dtype=bool)  # the tuples so far are equal to their predecessors
     if segments is not None:
         equal[segments[(segments > 0) & (segments < n)] - 1] = False
-    found = []
+    found: list[tuple[bool, bool]] = []
     for crd in crds:
         if found and not found[-1][0]:
             found.append((False, False))

@@ -59,9 +59,9 @@ class Dispatch(Operators):
             what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
             raise TypeError(f"{what}({', '.join(kwargs)}) does not take SparseTensors; use their todense()")
         if ufunc in _BINARY:
-            result = elementwise(_BINARY[ufunc], *inputs, type(self))
+            result = elementwise(_BINARY[ufunc], inputs[0], inputs[1], type(self))
         elif ufunc is np.matmul:
-            result = matmul(*inputs, type(self))
+            result = matmul(inputs[0], inputs[1], type(self))
         elif ufunc in _UNARY:
             result = unary(_UNARY[ufunc], self)
         else:

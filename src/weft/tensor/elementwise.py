@@ -76,12 +76,11 @@ def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storag
         if smaller is not None:
             storage = smaller
             kept.remove(axis)
-    left = tuple(axis for axis in stretched if axis in kept)
-    access: Expr = Access(
-        name, tuple(f"{name.lower()}{axis}" if axis in left else f"i{axis + offset}" for axis in kept)
-    )
-    if left:  # a sum over one element
-        access = Reduce("add", tuple(f"{name.lower()}{axis}" for axis in left), access)
+    names = {axis: f"{name.lower()}{axis}" if axis in stretched else f"i{axis + offset}" for axis in kept}
+    summed = tuple(names[axis] for axis in kept if axis in stretched)
+    access: Expr = Access(name, tuple(names.values()))
+    if summed:  # a sum over one element
+        access = Reduce("add", summed, access)
     return storage, access
 
 

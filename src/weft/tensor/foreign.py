@@ -54,4 +54,5 @@ def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
     target = parse_format(format, len(storage.shape))
     if target == storage.format and not dtypes:
         return storage
-    return pipeline.convert(storage, target, **dtypes)
+    found: Storage = pipeline.convert(storage, target, **dtypes)
+    return found

@@ -147,8 +147,8 @@ class Operators(Tensor):
     def _no_comparison(self, other: Any) -> NoReturn:
         raise TypeError("comparisons of SparseTensors are not supported yet; compare what `todense()` gives")
 
-    __eq__ = _no_comparison  # type: ignore[assignment]
-    __ne__ = _no_comparison  # type: ignore[assignment]
+    __eq__ = _no_comparison
+    __ne__ = _no_comparison
     __lt__ = _no_comparison
     __le__ = _no_comparison
     __gt__ = _no_comparison
