@@ -14,11 +14,11 @@ import scipy.sparse as sp
 
 import weft
 
-from .measure import interleaved, threads, time_of
+from .measure import interleaved, seconds_of, threads
 
 __all__ = ["LATENCIES", "Latency"]
 
-SETUP = """
+SCRIPT = """
 import time
 import numpy as np, scipy.sparse as sp
 {before}
@@ -32,7 +32,7 @@ print(time.perf_counter() - begin)
 
 def in_new_process(timed: str, before: str = "", *, cache: str | None = None, times: int = 7) -> float:
     """Seconds that ``timed`` takes in a new process, the median; the kernel cache is empty unless given."""
-    script = SETUP.format(before=before, timed=timed)
+    script = SCRIPT.format(before=before, timed=timed)
     found = []
     for _ in range(times):
         with tempfile.TemporaryDirectory() as empty:
@@ -77,14 +77,14 @@ def warm_spmv() -> float:
     s, x = small()
     a = weft.asarray(s)
     with threads(1):
-        return time_of(lambda: a @ x)
+        return seconds_of(lambda: a @ x)
 
 
 def warm_add() -> float:
     s, _ = small()
     a, b = weft.asarray(s), weft.asarray(s.T.tocsr())
     with threads(1):
-        return time_of(lambda: a + b)
+        return seconds_of(lambda: a + b)
 
 
 class Latency:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["Ratio", "Samples", "interleaved", "one_cpu", "threads", "time_of"]
+__all__ = ["Ratio", "Samples", "interleaved", "one_cpu", "seconds_of", "threads"]
 
 Run = Callable[[], object]
 
@@ -84,7 +84,7 @@ def interleaved(
     return Samples(seconds)
 
 
-def time_of(run: Run, *, sample: float = 2e-3, budget: float = 1.0) -> float:
+def seconds_of(run: Run, *, sample: float = 2e-3, budget: float = 1.0) -> float:
     """Seconds a call, the median."""
     return interleaved({"run": run}, sample=sample, budget=budget).median("run")
 
