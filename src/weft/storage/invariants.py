@@ -6,6 +6,7 @@ dtypes, and the order of coordinate tuples that a level and the singletons below
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
     """Why a level, with the branchless levels below it, does not hold tuples in the order that they promise."""
     levels = storage.format.levels
     starts = [k for k, level in enumerate(levels) if not level.branchless]
-    for begin, end in zip(starts, [*starts[1:], len(levels)], strict=True):
+    for begin, end in itertools.pairwise([*starts, len(levels)]):
         chain = range(begin, end)
         if not all("crd" in arrays[k] for k in chain):
             continue

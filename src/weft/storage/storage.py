@@ -24,10 +24,12 @@ __all__ = ["Storage", "fill_of", "tensor_type"]
 _NAN = math.nan
 
 
-@lru_cache(maxsize=4096, typed=True)
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
     """The tensor type with these members; equal members give the same object."""
-    return TensorType(dtype, format, index_dtypes, fill)
+    return _tensor_type(dtype, format, index_dtypes, fill)
+
+
+_tensor_type = lru_cache(maxsize=4096, typed=True)(TensorType)
 
 
 def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
