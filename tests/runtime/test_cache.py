@@ -159,6 +159,18 @@ def test_directory_that_becomes_unwritable(fresh_cache, monkeypatch):
     assert [name for name in os.listdir(fresh_cache) if name.startswith(cache.PARTIAL)] == []
 
 
+def test_directory_that_is_mounted_noexec(fresh_cache, monkeypatch):
+    from weft.runtime import loader
+
+    real = loader._open
+
+    def fake(path):
+        return (NULL, "failed to map segment") if path.startswith(fresh_cache) else real(path)
+
+    monkeypatch.setattr(loader, "_open", fake)
+    expect_temporary("failed to map segment")
+
+
 def test_directory_that_vanishes(fresh_cache):
     import shutil
 

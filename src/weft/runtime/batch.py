@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ..codegen.abi import symbol
 from ..config import config
 from ..errors import CompilerError
 from . import cache, loader, toolchain
@@ -53,7 +54,7 @@ def prefetch(sources: Sequence[Request], *, optimization: int = 1, chunk: int = 
 
 
 def _prefetch_chunk(tool: toolchain.Toolchain, items: Sequence[tuple[str, Sequence[str]]]) -> int:
-    prefixes = [f"{cache.digest(source)[:24]}_" for source, _ in items]
+    prefixes = [f"batch_{cache.digest(source)[:24]}_" for source, _ in items]
     texts = [_renamed(source, names, prefix) for (source, names), prefix in zip(items, prefixes, strict=True)]
 
     def build(output: str) -> None:
@@ -80,5 +81,5 @@ def _prefetch_chunk(tool: toolchain.Toolchain, items: Sequence[tuple[str, Sequen
 
 
 def _renamed(source: str, names: Sequence[str], prefix: str) -> str:
-    defines = "".join(f"#define weft_{name} weft_{prefix}{name}\n" for name in names)
+    defines = "".join(f"#define {symbol(name)} {prefix}{symbol(name)}\n" for name in names)
     return f'{defines}#line 1 "kernel.c"\n{source}'

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..codegen.abi import STRUCT
+
 __all__ = ["CDEF", "main"]
 
-CDEF = """
-typedef struct weft_tensor {
-  const int64_t *dimensions;
-  void *const *arrays;
-  void *vals;
-} weft_tensor;
+CDEF = f"""
+{STRUCT}
 void *dlopen(const char *, int);
 void *dlsym(void *, const char *);
 char *dlerror(void);

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
 from . import cache, toolchain
@@ -20,12 +21,13 @@ __all__ = ["ABI_VERSION", "Library", "Module", "forget", "is_loaded", "load", "o
 ABI_VERSION = "1"
 
 _system = ffi.dlopen(None)
+_dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # looking them up clears the last error
 _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A loaded shared object, or the part of one that is one module: its symbols are ``weft_<prefix>NAME``."""
+    """A loaded shared object, or the part of one that is one module: then its symbols begin with ``prefix``."""
 
     path: str
     handle: Any
@@ -33,9 +35,9 @@ class Library:
 
     def symbol(self, name: str) -> Any:
         """The address of a function."""
-        address = _system.dlsym(self.handle, f"weft_{self.prefix}{name}".encode())
+        address = _dlsym(self.handle, (self.prefix + abi.symbol(name)).encode())
         if address == ffi.NULL:
-            raise CompilerError(f"the compiled kernel has no function weft_{name}: {_loader_error()}")
+            raise CompilerError(f"the compiled kernel has no function {abi.symbol(name)}: {_loader_error()}")
         return address
 
 
@@ -74,9 +76,10 @@ def load(source: str, names: Sequence[str], arity: int) -> Module:
     Parameters
     ----------
     source : str
-        A complete C file; it defines ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
+        A complete C file, as ``codegen.emit_module`` writes them: it defines
+        ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
     names : sequence of str
-        The functions wanted, without ``weft_``.
+        The functions wanted, by their names in the IR (``compute``; in C, ``codegen.symbol`` of them).
     arity : int
         The number of tensors they take.
 
@@ -136,27 +139,29 @@ def open_cached(tool: toolchain.Toolchain, texts: Sequence[str], build: Callable
 
     where = cache.directory()
     path = where.lookup(key())
-    handle = ffi.NULL if path is None else _open(path)
+    handle, reason = (ffi.NULL, "") if path is None else _open(path)
     if path is None or handle == ffi.NULL:
         try:
             path = where.publish(build_and_name)
-            handle, reason = _open(path), "it does not load"
+            handle, reason = _open(path)
         except OSError as error:
-            path, handle, reason = "", ffi.NULL, error.strerror or str(error)
-        if handle == ffi.NULL and not where.temporary:  # read-only, full, or mounted noexec
-            path = cache.fall_back(reason if path == "" else _loader_error()).publish(build_and_name)
-            handle = _open(path)
-        if handle == ffi.NULL:
-            raise CompilerError(f"the compiled kernel does not load: {_loader_error() if path else reason}")
+            reason = error.strerror or str(error)
+        if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
+            path = cache.fall_back(reason).publish(build_and_name)
+            handle, reason = _open(path)
+        if path is None or handle == ffi.NULL:
+            raise CompilerError(f"the compiled kernel does not load: {reason}")
     return Library(path, handle)
 
 
-def _open(path: str) -> Any:
-    return _system.dlopen(os.fsencode(path), _OPEN_NOW)
+def _open(path: str) -> tuple[Any, str]:
+    """The handle and, where that is NULL, the reason."""
+    handle = _dlopen(os.fsencode(path), _OPEN_NOW)
+    return handle, "" if handle != ffi.NULL else _loader_error()
 
 
 def _loader_error() -> str:
-    said = _system.dlerror()
+    said = _dlerror()
     return "" if said == ffi.NULL else ffi.string(said).decode("utf-8", "replace")
 
 
@@ -167,6 +172,6 @@ def _key(source: str) -> _Key:
 def _signature(arity: int) -> Any:
     found = _signatures.get(arity)
     if found is None:
-        found = ffi.typeof(f"int64_t(*)({'weft_tensor *, ' * arity}int64_t *, int64_t)")
+        found = ffi.typeof(abi.signature(arity))
         _signatures[arity] = found
     return found

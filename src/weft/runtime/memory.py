@@ -5,7 +5,8 @@ NumPy's allocator, which keeps them warm. From ``POOLED`` bytes on they come fro
 pool lacks is mapped afresh, aligned to 2 MiB, in huge pages. A buffer goes back to the pool when the last array over
 it dies; ``config.memory_pool`` bounds what the pool keeps.
 
-Filled once and freed, again and again, in microseconds (``tests/runtime`` has the loop; Xeon, Linux 6.18):
+Allocated, filled by compiled code and freed, again and again; median microseconds (Xeon, Linux 6.18). Malloc is
+warm where glibc has learned to keep such blocks, and cold (``MALLOC_TOP_PAD_=0``) where it has not:
 
 ======= ============= ============== =============== ============ ====
 MiB     malloc, cold  malloc, warm   4 KiB pages     huge pages   pool

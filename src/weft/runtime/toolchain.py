@@ -97,16 +97,17 @@ class Toolchain:
     extra: tuple[str, ...] = ()
     version: str = ""
     refused: frozenset[str] = frozenset()
-    proven: bool = False
+    proven: frozenset[str] = frozenset()
     _stamp: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         self._stamp = "\n".join([*self.command, *(_file_stamp(part) for part in self.command)])
         record = cache.directory().read_record(self._record_name())
-        if isinstance(record.get("version"), str) and isinstance(record.get("refused"), list):
-            self.version = record["version"]
-            self.refused = frozenset(flag for flag in record["refused"] if flag in OPTIONAL)
-            self.proven = record.get("proven") is True
+        version, refused, proven = (record.get(name) for name in ("version", "refused", "proven"))
+        if isinstance(version, str) and isinstance(refused, list) and isinstance(proven, list):
+            self.version = version
+            self.refused = frozenset(flag for flag in OPTIONAL if flag in refused)
+            self.proven = frozenset(flag for flag in OPTIONAL if flag in proven)
         else:
             self.version = self._ask_version()
             self._remember()
@@ -134,11 +135,11 @@ class Toolchain:
         CompilerError
             With the command and what the compiler said.
         """
-        self._run(("-x", "c", "-"), source, output)
+        self._run(("-x", "c", "-"), source, output, parallel="#pragma omp parallel" in source)
 
     def compile_files(self, paths: tuple[str, ...], output: str) -> None:
         """Compile several files and link them to one shared object."""
-        self._run(paths, "", output)
+        self._run(paths, "", output, parallel=False)
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
@@ -146,22 +147,27 @@ class Toolchain:
         flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
         if self.sanitize:
             flags += SANITIZER_FLAGS
-        elif "ziglang" in self.command:
+        elif sys.platform == "linux":
+            flags.append("-Wl,-z,defs")  # what is missing, OpenMP's runtime say, fails here and not at loading
+        if "ziglang" in self.command and not self.sanitize:
             flags.append("-fno-sanitize=undefined")  # zig's own default
         return (*flags, *self.extra)
 
-    def _run(self, inputs: tuple[str, ...], text: str, output: str) -> None:
+    def _run(self, inputs: tuple[str, ...], text: str, output: str, *, parallel: bool) -> None:
+        """Compile, without the flags that are found to be refused; ``parallel`` sources put OpenMP to the proof."""
         failure = self._attempt(self.flags, inputs, text, output)
-        if failure is not None and not self.proven:
-            for without in (("-fopenmp",), ("-march=native",), OPTIONAL):
+        doubtful = [flag for flag in OPTIONAL if flag not in self.refused | self.proven]
+        if failure is not None:
+            for without in [*((flag,) for flag in doubtful), *([tuple(doubtful)] if len(doubtful) > 1 else [])]:
                 refused = self.refused | set(without)
-                if refused != self.refused and self._attempt(self._flags(refused), inputs, text, output) is None:
+                if self._attempt(self._flags(refused), inputs, text, output) is None:
                     self.refused, failure = refused, None
                     break
         if failure is not None:
             raise CompilerError(failure)
-        if not self.proven:
-            self.proven = True
+        used = {flag for flag in doubtful if flag != "-fopenmp" or parallel} - self.refused
+        if used or any(flag in self.refused for flag in doubtful):
+            self.proven |= used
             self._remember()
 
     def _attempt(self, flags: tuple[str, ...], inputs: tuple[str, ...], text: str, output: str) -> str | None:
@@ -199,7 +205,7 @@ class Toolchain:
         return "toolchain-" + hashlib.sha256("\n".join([self._stamp, *modes]).encode()).hexdigest()[:32] + ".json"
 
     def _remember(self) -> None:
-        record = {"version": self.version, "refused": sorted(self.refused), "proven": self.proven}
+        record = {"version": self.version, "refused": sorted(self.refused), "proven": sorted(self.proven)}
         cache.directory().write_record(self._record_name(), record)
 
 
