@@ -130,15 +130,18 @@ def _kernel(expression: str, formats: dict[str, str], dtypes: dict[str, str]) ->
 
 
 def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The stages asked for, by name."""
+    """The stages asked for, by name; on the command line a hyphen may stand for a space."""
     stages = dict(kernel.stages)
     if "all" in wanted:
         return list(stages.items())
-    known = {**stages, "explain": ""}
+    known = {name.replace(" ", "-"): name for name in stages}
+    found = []
     for name in wanted:
-        if name not in known:
-            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, all")
-    return [(name, kernel.explain() if name == "explain" else stages[name]) for name in wanted]
+        stage = known.get(name.replace(" ", "-"))
+        if stage is None and name != "explain":
+            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, explain, all")
+        found.append((name, kernel.explain() if stage is None else stages[stage]))
+    return found
 
 
 def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
