@@ -87,6 +87,10 @@ class LevelFormat:
         """``locate(p_{k-1}, i_1, ..., i_k) -> p_k``; negative when a searching level does not hold ``i_k``."""
         raise NotImplementedError(f"{self} cannot locate")
 
+    def child_pos(self, p: Expr, coord: Expr) -> Expr:
+        """The position that children and values hang on, for a coordinate iterated at ``p_k``: ``p_k`` itself."""
+        return p
+
     # -- sizes --------------------------------------------------------------------------------------------------
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         """``get_size(sz_{k-1}) -> sz_k``: positions of the level, given those of its parent."""

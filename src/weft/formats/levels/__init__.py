@@ -2,6 +2,7 @@
 
 from .compressed import Compressed
 from .dense import Dense
+from .listed import Listed
 from .singleton import Singleton
 
-__all__ = ["Compressed", "Dense", "Singleton"]
+__all__ = ["Compressed", "Dense", "Listed", "Singleton"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, cast, lit
-from ...ir.nodes import Expr, Load, Stmt, Store
+from ...ir.builder import add, cast, eq, lit
+from ...ir.nodes import Expr, Load, Select, Stmt, Store
 from ..level import LevelFormat, LevelVars
 
 __all__ = ["Singleton"]
@@ -20,6 +20,7 @@ class Singleton(LevelFormat):
     """Stores a single coordinate, at the position of its parent."""
 
     letter: ClassVar[str] = "q"
+    locates: ClassVar[Literal["direct", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("crd",)
@@ -29,6 +30,9 @@ class Singleton(LevelFormat):
 
     def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
         return cast(Load(m["crd"], p), "int64")
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return Select(eq(self.pos_access(m, parent, ()), coord), parent, lit(-1))
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         crd = m["crd"]

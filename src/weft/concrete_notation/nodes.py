@@ -1,0 +1,188 @@
+"""Concrete index notation: index notation with its loops, temporaries and order of evaluation made explicit.
+
+Grammar::
+
+    stmt ::= Assign(target, value, op)        one element: target = value, or target op= value
+           | Fill(target, value)              every element of target not yet fixed by enclosing loops = value
+           | Forall(var, stmt, parallel)      for every value of var, in order unless parallel
+           | Where(consumer, producer)        producer makes the workspace that consumer reads
+           | Sequence(stmt*)                  one after the other
+
+Expressions are those of index notation without ``Reduce``. A workspace is a tensor that lives inside one ``Where``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from ..index_notation.nodes import Access, Apply, Expr, Literal
+
+__all__ = [
+    "Assign",
+    "Fill",
+    "Forall",
+    "Program",
+    "Sequence",
+    "Stmt",
+    "Where",
+    "Workspace",
+    "accesses",
+    "assignments",
+    "to_text",
+]
+
+
+class Stmt:
+    """A statement of concrete index notation."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Stmt):
+    """``target = value`` or ``target op= value`` for one element."""
+
+    target: Access
+    value: Expr
+    op: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(Stmt):
+    """Set the part of ``target`` that the enclosing loops have not fixed to ``value``."""
+
+    target: Access
+    value: bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class Forall(Stmt):
+    """Run ``body`` for every value of ``var`` that can matter."""
+
+    var: str
+    body: Stmt
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Stmt):
+    """Run ``producer``, which writes a workspace, then ``consumer``, which reads it."""
+
+    consumer: Stmt
+    producer: Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Stmt):
+    """Run each statement in turn."""
+
+    stmts: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A temporary tensor.
+
+    Parameters
+    ----------
+    name : str
+        Its name in accesses.
+    indices : tuple of str
+        Variables it is indexed by; none for a scalar.
+    kind : {'scalar', 'dense', 'listed', 'hashed'}
+        One number; an array that is filled before use; an array with a list of the coordinates that were set; a
+        hash table from coordinates to values, for dimensions too large for an array.
+    dtype : str
+        Value dtype.
+    op : str
+        The operator that reduces into it.
+    """
+
+    name: str
+    indices: tuple[str, ...]
+    kind: OneOf["scalar", "dense", "listed", "hashed"]
+    dtype: str
+    op: str = "add"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A statement with the workspaces it uses."""
+
+    stmt: Stmt
+    workspaces: tuple[Workspace, ...] = ()
+
+
+def assignments(stmt: Stmt) -> Iterator[Assign]:
+    """Every Assign below ``stmt``, in program order."""
+    match stmt:
+        case Assign():
+            yield stmt
+        case Forall(body=body):
+            yield from assignments(body)
+        case Where(consumer=consumer, producer=producer):
+            yield from assignments(producer)
+            yield from assignments(consumer)
+        case Sequence(stmts=stmts):
+            for each in stmts:
+                yield from assignments(each)
+
+
+def accesses(expr: Expr) -> Iterator[Access]:
+    """Every access in an expression, in order, repeats included."""
+    match expr:
+        case Access():
+            yield expr
+        case Apply(args=args):
+            for arg in args:
+                yield from accesses(arg)
+        case _:
+            inner = getattr(expr, "expr", None)
+            if inner is not None:
+                yield from accesses(inner)
+
+
+def _expr_text(expr: Expr, strength: int = 0) -> str:
+    from ..index_notation.operators import OPERATORS
+
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            return f"{tensor}({','.join(indices)})" if indices else tensor
+        case Literal(value=value):
+            return repr(value)
+        case Apply(op=op, args=args):
+            row = OPERATORS[op]
+            if row.symbol is None:
+                return f"{op}({', '.join(_expr_text(a) for a in args)})"
+            if row.arity == 1:
+                return f"{row.symbol}{_expr_text(args[0], row.precedence)}"
+            a = _expr_text(args[0], row.precedence)
+            b = _expr_text(args[1], row.precedence + 1)
+            text = f"{a} {row.symbol} {b}" if row.precedence < 2 else f"{a}{row.symbol}{b}"
+            return f"({text})" if row.precedence < strength else text
+        case _:
+            inner = getattr(expr, "expr", None)
+            return str(expr) if inner is None else _expr_text(inner, strength)
+
+
+def to_text(stmt: Stmt, indent: int = 0) -> str:
+    """Readable, deterministic text of a statement."""
+    pad = "  " * indent
+    match stmt:
+        case Assign(target=target, value=value, op=op):
+            from ..index_notation.operators import OPERATORS
+
+            sign = "=" if op is None else f"{OPERATORS[op].symbol or op}="
+            return f"{pad}{_expr_text(target)} {sign} {_expr_text(value)}"
+        case Fill(target=target, value=value):
+            return f"{pad}fill {_expr_text(target)} = {value!r}"
+        case Forall(var=var, body=body, parallel=parallel):
+            mark = " parallel" if parallel else ""
+            return f"{pad}forall {var}{mark}\n{to_text(body, indent + 1)}"
+        case Where(consumer=consumer, producer=producer):
+            return f"{to_text(consumer, indent)}\n{pad}where\n{to_text(producer, indent + 1)}"
+        case Sequence(stmts=stmts):
+            return f"\n{pad};\n".join(to_text(each, indent) for each in stmts)
+    raise TypeError(f"not a statement: {stmt!r}")

@@ -1,0 +1,32 @@
+"""Listed levels: an array over the dimension, with a list of the coordinates that were set.
+
+The storage of a workspace, never of a tensor: iterated through the list, located by coordinate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...ir.builder import cast, lit
+from ...ir.nodes import Expr, Load
+from ..level import LevelFormat, LevelVars
+
+__all__ = ["Listed"]
+
+
+@dataclass(frozen=True)
+class Listed(LevelFormat):
+    """``list[0:size]`` holds the coordinates that were set; values and marks stand at the coordinate itself."""
+
+    letter: ClassVar[str] = "w"
+    roles: ClassVar[tuple[str, ...]] = ("list", "size")
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return lit(0), m["size"]
+
+    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return cast(Load(m["list"], p), "int64")
+
+    def child_pos(self, p: Expr, coord: Expr) -> Expr:
+        return coord

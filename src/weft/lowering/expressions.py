@@ -1,0 +1,57 @@
+"""Index expressions to IR expressions: one element's value from the operator table's C spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.operators import OPERATORS
+from ..ir import nodes as ir
+from ..ir.builder import cast, lit
+from .values import Absent, Convert, Number, loop_dtypes
+
+__all__ = ["combine", "lower_expr"]
+
+
+def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
+    """The value of ``expr``, given how each access is read."""
+    match expr:
+        case Access():
+            return load(expr)
+        case Number(value=value, dtype=dtype) | Absent(value=value, dtype=dtype):
+            return lit(value, dtype)
+        case Literal(value=value):
+            return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
+        case Convert(expr=inner, dtype=dtype):
+            return cast(lower_expr(inner, load), dtype)
+        case Apply(op=op, args=args):
+            return combine(op, *(lower_expr(arg, load) for arg in args))
+    raise TypeError(f"cannot lower {expr!r}")
+
+
+def combine(op: str, *args: ir.Expr) -> ir.Expr:
+    """An operator applied to IR values of the dtypes it computes in."""
+    row = OPERATORS[op]
+    if row.c.startswith("call:"):
+        result = loop_dtypes(op, tuple(a.ty for a in args))[-1]
+        return ir.Call(f"weft_{row.c[5:]}_{args[0].ty}", args, result)
+    if row.arity == 1:
+        return ir.Unary(row.c, args[0])
+    if args[0].ty == "bool" and row.c in ("+", "*"):
+        return ir.Binary("||" if row.c == "+" else "&&", *args)
+    return ir.Binary(row.c, *args)
+
+
+def update(op: str, target: ir.Var | ir.Load, value: ir.Expr) -> ir.Stmt:
+    """``target = target op value``."""
+    row = OPERATORS[op]
+    if row.c in ("+", "*") and target.ty != "bool":
+        return ir.Update(row.c, target, value)
+    new = combine(op, target, value)
+    return ir.Set(target, new) if isinstance(target, ir.Var) else ir.Store(target.array, target.index, new)
+
+
+def identity(op: str, dtype: str) -> Any:
+    """The value that ``op`` leaves others unchanged with, as a constant of ``dtype``."""
+    return OPERATORS[op].identity

@@ -1,0 +1,218 @@
+"""Iteration graphs (2017 paper, section 4): tensor paths, the loop orders they allow, and what a loop order costs.
+
+The cost model counts loop iterations for operands of a typical size, as neither sizes nor sparsity are known when
+compiling: a dense dimension has ``DIMENSION`` coordinates, a compressed level ``CHILDREN`` under each parent. Storing
+an operand in another order costs ``CONVERT`` a nonzero. Only the ranking matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation.operators import OPERATORS
+from .values import UNKNOWN, fill_of
+
+__all__ = ["CHILDREN", "CONVERT", "DIMENSION", "conversions", "cost", "fits", "is_full", "is_linear", "nonzeros", "reads", "path"]
+
+DIMENSION = 1000.0
+CHILDREN = 8.0
+CONVERT = 12.0
+STRIDED = 1.5
+
+
+def path(access: Access, format: Format) -> tuple[str, ...]:
+    """The tensor path: the access's variables in the order of the levels."""
+    return tuple(access.indices[axis] for axis in format.mode_order)
+
+
+def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
+    """Pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
+    variables = path(access, format)
+    for k, level in enumerate(format.levels):
+        if level.locates != "direct":
+            for above in variables[:k]:
+                if above != variables[k]:
+                    yield above, variables[k]
+
+
+def fits(access: Access, format: Format, order: Sequence[str]) -> bool:
+    """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
+    place = {v: n for n, v in enumerate(order)}
+    return all(place[a] < place[b] for a, b in constraints(access, format))
+
+
+def reads(expr: Expr) -> list[Access]:
+    """The distinct accesses of an expression, in order."""
+    found: dict[Access, None] = {}
+
+    def visit(e: Expr) -> None:
+        match e:
+            case Access():
+                found[e] = None
+            case Apply(args=args):
+                for arg in args:
+                    visit(arg)
+            case Reduce(body=body):
+                visit(body)
+
+    visit(expr)
+    return list(found)
+
+
+def nonzeros(format: Format) -> float:
+    """Stored entries of a typical tensor."""
+    count = 1.0
+    for k, level in enumerate(format.levels):
+        count *= DIMENSION if level.full else 1.0 if level.branchless else DIMENSION / 2 if k == 0 else CHILDREN
+    return count
+
+
+def _extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
+    """Iterations of the loop over ``v`` that an expression asks for; None when it does not depend on ``v``."""
+    match expr:
+        case Access(tensor=tensor):
+            format = types[tensor].format
+            least: float | None = None
+            for k, u in enumerate(path(expr, format)):
+                if u == v:
+                    level = format.levels[k]
+                    n = DIMENSION if level.full else 1.0 if level.branchless else DIMENSION / 2 if k == 0 else CHILDREN
+                    least = n if least is None else min(least, n)
+            return least
+        case Literal():
+            return None
+        case Reduce(body=body):
+            return _extent(body, v, types)
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _extent(args[0], v, types)
+            a, b = (_extent(arg, v, types) for arg in args)
+            row = OPERATORS[op]
+            fill = [fill_of_reduced(arg, types) for arg in args]
+            if row.annihilates(0, fill[0]) or row.annihilates(1, fill[1]):
+                return b if a is None else a if b is None else min(a, b)
+            if a is None and b is None:
+                return None
+            return DIMENSION if a is None or b is None else min(a + b, DIMENSION)
+    raise TypeError(f"no extent of {expr!r}")
+
+
+def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
+    """The fill value of an expression, reductions included."""
+    return fill_of(strip(expr), lambda a: types[a.tensor].fill if a.indices else UNKNOWN)
+
+
+def strip(expr: Expr) -> Expr:
+    """The expression without its Reduce nodes."""
+    match expr:
+        case Reduce(body=body):
+            return strip(body)
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(strip(a) for a in args))
+    return expr
+
+
+def is_full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
+    """Whether the loop over ``v`` visits every coordinate, whatever operands turn out to be absent outside it."""
+    return _full(strip(expr), v, types) is not False
+
+
+def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
+    match expr:
+        case Access(tensor=tensor):
+            format = types[tensor].format
+            mine = [format.levels[k] for k, u in enumerate(path(expr, format)) if u == v]
+            return all(level.full for level in mine) if mine else None
+        case Literal():
+            return None
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _full(args[0], v, types)
+            a, b = (_full(arg, v, types) for arg in args)
+            row = OPERATORS[op]
+            fill = [fill_of_reduced(arg, types) for arg in args]
+            if row.annihilates(0, fill[0]) or row.annihilates(1, fill[1]):
+                return b if a is None else a if b is None else a and b
+            if a is None and b is None:
+                return None
+            full_a, full_b = a is not False, b is not False
+            return (full_a and full_b) or (full_a and _solid(args[0], types)) or (full_b and _solid(args[1], types))
+    raise TypeError(f"cannot tell whether {expr!r} is full")
+
+
+def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Whether an expression has a value at every coordinate."""
+    match expr:
+        case Access(tensor=tensor):
+            return types[tensor].format.is_dense
+        case Literal():
+            return True
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _solid(args[0], types)
+            row = OPERATORS[op]
+            fill = [fill_of_reduced(arg, types) for arg in args]
+            both = row.annihilates(0, fill[0]) or row.annihilates(1, fill[1])
+            return (all if both else any)(_solid(a, types) for a in args)
+    return False
+
+
+def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
+    """Iterations of a loop nest, summed over its depths; strided access to dense operands costs more."""
+    total, here = 0.0, 1.0
+    body = strip(expr)
+    for v in order:
+        extent = _extent(body, v, types)
+        here *= DIMENSION if extent is None else extent
+        total += here
+    if order:
+        last = order[-1]
+        for access in reads(body):
+            format = types[access.tensor].format
+            variables = path(access, format)
+            if last in variables[:-1] and format.levels[variables.index(last)].full and variables[-1] != last:
+                total *= STRIDED
+    return total
+
+
+def conversions(
+    expr: Expr, order: Sequence[str], types: Mapping[str, TensorType], accumulates: bool
+) -> tuple[Access, ...]:
+    """The accesses whose operand must be stored another way for this loop order.
+
+    An operand does not fit when its levels come in another order than the loops; when its coordinates are not sorted
+    and it must be merged or its coordinates appended; or when it may hold duplicates that cannot be summed in place.
+    ``accumulates`` says that the statement adds into a result with random access, in any order.
+    """
+    found = []
+    for access in reads(expr):
+        format = types[access.tensor].format
+        repeats = len(set(access.indices)) < len(access.indices)
+        if not fits(access, format, order) or (repeats and any(not level.unique for level in format.levels)):
+            found.append(access)
+        elif not format.is_canonical and not (accumulates and is_linear(expr, access) and _alone(expr, access, types)):
+            if any(not level.ordered for level in format.levels) or repeats:
+                found.append(access)
+    return tuple(found)
+
+
+def is_linear(expr: Expr, access: Access) -> bool:
+    """Whether an expression is a product (or sum of products) in which ``access`` is a factor once."""
+    match expr:
+        case Access():
+            return True
+        case Reduce(op="add", body=body):
+            return is_linear(body, access)
+        case Apply(op="multiply", args=(a, b)):
+            in_a, in_b = access in reads(a), access in reads(b)
+            return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
+        case Apply(op="negative", args=(a,)):
+            return is_linear(a, access)
+    return access not in reads(expr)
+
+
+def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
+    """Whether every other operand can be located, so that nothing has to be merged."""
+    return all(a == access or types[a.tensor].format.is_dense for a in reads(expr))

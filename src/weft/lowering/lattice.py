@@ -1,0 +1,191 @@
+"""Merge lattices (2017 paper, section 5; 2018 paper, sections 4.2 and 4.4).
+
+A lattice is a tuple of points, largest first. A point says which level iterators have values there: those that are
+co-iterated and those that are located. Construction follows the operator table: a point of one operand alone exists
+unless the absent other operand annihilates the operator. Everything is decided by level properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..formats import LevelFormat
+from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.operators import OPERATORS
+from .values import Absent, Convert, Number, fill_of
+
+__all__ = ["Iterator", "Point", "build", "to_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """Iteration over one level of an access; ``access`` None is the whole dimension (the universe)."""
+
+    access: Access | None
+    level: int
+    format: LevelFormat
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def locatable(self) -> bool:
+        return self.format.locates == "direct"
+
+    @property
+    def full(self) -> bool:
+        return self.format.full
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One case of a merge: the iterators that have a value there.
+
+    ``coiterate`` are walked together; ``locate`` are found by coordinate once that is known.
+    """
+
+    coiterate: tuple[Iterator, ...] = ()
+    locate: tuple[Iterator, ...] = ()
+
+    @property
+    def iterators(self) -> tuple[Iterator, ...]:
+        return self.coiterate + self.locate
+
+    def __le__(self, other: Point) -> bool:
+        return set(self.coiterate) <= set(other.coiterate) and set(self.iterators) <= set(other.iterators)
+
+
+def _unique(iterators: Iterable[Iterator]) -> tuple[Iterator, ...]:
+    return tuple(dict.fromkeys(iterators))
+
+
+def _conjunction(p: Point, q: Point) -> Point:
+    """Both sides have a value: co-iterate one side, locate what the other can locate (2018, section 4.4)."""
+    must = _unique(it for it in p.coiterate + q.coiterate if not it.locatable)
+    located = _unique(it for it in p.coiterate + q.coiterate if it.locatable)
+    if not must and located:
+        must, located = located[:1], located[1:]
+    return Point(must, _unique(located + p.locate + q.locate))
+
+
+def _union(p: Point, q: Point) -> Point:
+    """Either side may have a value and here both have: everything is walked, but one full dimension is enough."""
+    coiterate = _unique(p.coiterate + q.coiterate)
+    locate = _unique(it for it in p.locate + q.locate if it not in coiterate)
+    full = [it for it in coiterate if it.full]
+    extra = tuple(it for it in full[1:] if it.locatable)
+    return Point(tuple(it for it in coiterate if it not in extra), _unique(locate + extra))
+
+
+def _points(
+    expr: Expr, iterators: Callable[[Access], tuple[Iterator, ...]], fills: Callable[[Access], Any]
+) -> tuple[Point, ...]:
+    match expr:
+        case Access():
+            found = iterators(expr)
+            return (Point(found[:1], found[1:]),)
+        case Literal() | Number():
+            return (Point(),)
+        case Absent():
+            return ()
+        case Convert(expr=inner):
+            return _points(inner, iterators, fills)
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _points(args[0], iterators, fills)
+            a, b = (_points(arg, iterators, fills) for arg in args)
+            fill_a, fill_b = (fill_of(arg, fills) for arg in args)
+            row = OPERATORS[op]
+            # An absent operand decides the result alone: then there is no point without that operand.
+            needs_b, needs_a = row.annihilates(1, fill_b), row.annihilates(0, fill_a)
+            combine = _conjunction if needs_a or needs_b else _union
+            points = [combine(p, q) for p in a for q in b]
+            if not needs_b and Point() not in b:
+                points += a
+            if not needs_a and Point() not in a:
+                points += b
+            return tuple(dict.fromkeys(points))
+    raise TypeError(f"no merge lattice for {expr!r}")
+
+
+def build(
+    expr: Expr,
+    iterators: Callable[[Access], tuple[Iterator, ...]],
+    fills: Callable[[Access], Any],
+    universe: Iterator,
+    neutral: Any,
+) -> tuple[Point, ...]:
+    """The merge lattice of one index variable.
+
+    Parameters
+    ----------
+    expr : Expr
+        What the loop computes.
+    iterators : callable
+        The level iterators of an access over this variable, outermost level first.
+    fills : callable
+        The fill value of an access.
+    universe : Iterator
+        Iterates the whole dimension; used where coordinates matter that no operand stores.
+    neutral : object
+        What the target holds where nothing is computed: any other absent value must be computed too.
+
+    Returns
+    -------
+    tuple of Point
+        Largest first. Empty when there is nothing to compute.
+    """
+    from .values import same_value
+
+    points = list(_points(expr, iterators, fills))
+    everywhere = Point() in points
+    if not everywhere and not same_value(fill_of(expr, fills), neutral):
+        everywhere = True
+        points.append(Point())
+    if everywhere:
+        full = next((it for p in points for it in p.coiterate if it.full and it.locatable), universe)
+        points = [_union(p, Point((universe,))) if full is universe else _union(p, Point((full,))) for p in points]
+        points = [_drop_universe(p, universe) for p in points]
+    full_iterators = _unique(it for p in points for it in p.coiterate if it.full)
+    if full_iterators:
+        # Dense spaces are supersets: when one is exhausted, all is.
+        points = [p for p in points if all(it in p.iterators for it in full_iterators)]
+        first = full_iterators[0]
+        points = [_one_full(p, first) for p in points]
+    points = _merge_equal(points)
+    order = sorted(range(len(points)), key=lambda n: (-len(points[n].iterators), n))
+    return tuple(points[n] for n in order)
+
+
+def _drop_universe(p: Point, universe: Iterator) -> Point:
+    """The universe has no position to locate."""
+    return Point(p.coiterate, tuple(it for it in p.locate if it is not universe and it != universe))
+
+
+def _one_full(p: Point, first: Iterator) -> Point:
+    """Walk one full dimension in every point: ``first``; the others are located."""
+    others = tuple(it for it in p.coiterate if it.full and it != first and it.locatable)
+    rest = tuple(it for it in p.coiterate if it not in others and it != first)
+    walks_first = first in p.coiterate or first in p.locate
+    coiterate = ((first,) if walks_first else ()) + rest
+    located = tuple(it for it in others + p.locate if it != first and it.access is not None)
+    return Point(coiterate, _unique(located))
+
+
+def _merge_equal(points: list[Point]) -> list[Point]:
+    """One point for each set of iterators."""
+    seen: dict[frozenset[Iterator], Point] = {}
+    for p in points:
+        seen.setdefault(frozenset(p.iterators), p)
+    return list(seen.values())
+
+
+def to_text(points: tuple[Point, ...]) -> str:
+    """E.g. ``(B2 ∧ C2) (B2) (C2)``, located iterators after a bar."""
+    return " ".join(
+        "(" + " ∧ ".join(map(str, p.coiterate)) + (" | " + ", ".join(map(str, p.locate)) if p.locate else "") + ")"
+        for p in points
+    )

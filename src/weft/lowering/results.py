@@ -1,0 +1,39 @@
+"""How a result is assembled: which levels are located and which are appended, and their counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..formats import Format
+
+__all__ = ["Chain", "chains"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Result levels appended together: one that branches, and the branchless ones below it.
+
+    Parameters
+    ----------
+    first, last : int
+        Level numbers, from 0.
+    index : int
+        Which counter it has.
+    """
+
+    first: int
+    last: int
+    index: int
+
+
+def chains(format: Format) -> tuple[Chain, ...]:
+    """The appended levels of a result format, grouped by the counter they share."""
+    found: list[Chain] = []
+    for k, level in enumerate(format.levels):
+        if level.locates == "direct" and level.inserts:
+            continue
+        if level.branchless and found and found[-1].last == k - 1:
+            found[-1] = Chain(found[-1].first, k, found[-1].index)
+        else:
+            found.append(Chain(k, k, len(found)))
+    return tuple(found)

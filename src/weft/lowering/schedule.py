@@ -1,0 +1,616 @@
+"""The automatic schedule: index notation and formats to concrete index notation.
+
+It chooses a loop order, inserts workspaces where a result is reduced or scattered into, hoists what a loop does not
+change, converts operands whose order does not fit, and marks the parallel loop. Four ways to nest a statement:
+
+* *gather*: free variables outside, each reduction into a scalar workspace inside;
+* *scatter*: each additive term its own nest that accumulates into a result with random access;
+* *workspace*: one reduction whose result's last level is gathered in a listed workspace (sparse times sparse);
+* *triples*: coordinates and values appended as they come, to be sorted and summed by a conversion afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Sequence as Seq, Stmt, Where, Workspace
+from ..errors import FormatError
+from ..formats import Compressed, Format, Singleton, TensorType
+from ..remapping import Remapping
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from .iteration_graph import CONVERT, conversions, cost, fill_of_reduced, is_full, nonzeros, path, reads, strip
+from .results import chains
+from .values import convert, converted, same_value
+
+__all__ = ["Conversion", "Schedule", "schedule", "triples_format"]
+
+_EXHAUSTIVE = 6
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """An operand stored again, so that its levels follow the loops."""
+
+    tensor: str
+    name: str
+    format: Format
+    reason: str
+    accesses: tuple[Access, ...] = ()
+
+    def renamed(self, expr: Expr) -> Expr:
+        """``expr`` with the accesses that read the new operand."""
+        for access in self.accesses:
+            expr = _rename(expr, access, Access(self.name, access.indices))
+        return expr
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How one assignment is computed.
+
+    Parameters
+    ----------
+    program : Program
+        Concrete index notation with conversions of dtype explicit.
+    target : Access
+        The result.
+    types : dict
+        The types of all tensors the program touches, converted operands and the result included.
+    conversions : tuple of Conversion
+        To be done first.
+    final : Format or None
+        The format the result must be converted to afterwards, where the program makes triples.
+    notes : tuple of str
+        What was decided, and why, for ``explain``.
+    """
+
+    program: Program
+    target: Access
+    types: Mapping[str, TensorType]
+    conversions: tuple[Conversion, ...] = ()
+    final: Format | None = None
+    notes: tuple[str, ...] = ()
+
+
+def triples_format(order: int) -> Format:
+    """Coordinates as they come: neither ordered nor unique."""
+    first = Compressed(ordered=False, unique=False)
+    rest = (Singleton(ordered=False, unique=False),) * (order - 1)
+    return Format(Remapping.identity(order), (first, *rest))
+
+
+@dataclass
+class _Nest:
+    """A loop order for one term (or for the whole expression) and what it needs."""
+
+    order: tuple[str, ...]
+    cost: float
+    converts: tuple[Access, ...]
+
+
+@dataclass
+class _Scheduler:
+    assignment: Assignment
+    types: dict[str, TensorType]
+    copying: bool = False
+    notes: list[str] = field(default_factory=list)
+    workspaces: list[Workspace] = field(default_factory=list)
+    conversions: list[Conversion] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.target = self.assignment.target
+        self.result = self.types[self.target.tensor]
+        self.value = self.assignment.value
+        self.free = tuple(dict.fromkeys(self.target.indices))
+        self.dtypes = {name: type.dtype for name, type in self.types.items()}
+        self.taken = set(self.types)
+
+    # -- naming -------------------------------------------------------------------------------------------------
+    def fresh(self, stem: str) -> str:
+        name, n = stem, 0
+        while name in self.taken:
+            n += 1
+            name = f"{stem}{n}"
+        self.taken.add(name)
+        return name
+
+    def workspace(self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add") -> Access:
+        stem = "t" if kind == "scalar" else "w"
+        w = Workspace(self.fresh(stem), indices, kind, dtype, op)
+        self.workspaces.append(w)
+        self.dtypes[w.name] = dtype
+        return Access(w.name, indices)
+
+    def dtype(self, expr: Expr) -> str:
+        found = convert(strip(expr), self.dtypes)[1]
+        return np.result_type(found).name if isinstance(found, type) else found
+
+    # -- orders -------------------------------------------------------------------------------------------------
+    def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Loop orders to consider: all of a few variables, else those of the operands' own paths."""
+        variables = (*free, *bound)
+        if len(variables) <= _EXHAUSTIVE:
+            yield from permutations(variables)
+            return
+        yield variables
+        for access in reads(self.value):
+            own = [v for v in dict.fromkeys(path(access, self.types[access.tensor].format)) if v in variables]
+            yield (*own, *(v for v in variables if v not in own))
+            yield (*(v for v in variables if v not in own), *own)
+
+    def weigh(self, expr: Expr, order: tuple[str, ...], accumulates: bool = False) -> _Nest:
+        converts = conversions(expr, order, self.types, accumulates)
+        price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
+        return _Nest(order, cost(expr, order, self.types) + price, converts)
+
+    def follows_result(self, order: Sequence[str]) -> bool:
+        """Whether the free variables come in the order in which the result's levels can be appended."""
+        levels = self.result.format.levels
+        place = {v: n for n, v in enumerate(order)}
+        variables = path(self.target, self.result.format)
+        for chain in chains(self.result.format):
+            last = chain.last
+            for above in variables[:last]:
+                if place[above] > place[variables[last]]:
+                    return False
+            for below in variables[last + 1 :]:
+                if place[below] < place[variables[last]]:
+                    return False
+        return bool(levels) or not self.free
+
+    # -- the choice ---------------------------------------------------------------------------------------------
+    def run(self) -> Schedule:
+        terms = _terms(self.value)
+        dense = self.result.format.is_dense
+        accumulating = self.assignment.op is not None
+        if accumulating and not dense:
+            raise FormatError(f"'+=' needs a result with random access, not {self.result.format}")
+        gather = None if accumulating and len(terms) > 1 else self.best_gather()
+        choices: list[tuple[float, int, Any]] = []
+        if gather is not None:
+            choices.append((gather.cost, 0, ("gather", gather)))
+        scatters = self.additive(terms)
+        copies = len(terms) == 1 and not isinstance(terms[0][1], Reduce)
+        if dense and scatters and not copies and self.neutral_terms(terms):
+            nests = [self.best_scatter(t) for _, t in terms]
+            choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
+        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
+            w = self.best_workspace(terms[0][1])
+            if w is not None:
+                choices.append((w.cost, 2, ("workspace", w)))
+        if not dense and scatters and self.neutral_terms(terms) and self.result.format.order:
+            nests = [self.best_scatter(t) for _, t in terms]
+            tuples = sum(_leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
+            choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
+        if self.copying:
+            # A conversion must not ask for another conversion.
+            choices = [c for c in choices if c[2][0] == "triples" or not c[2][1].converts]
+        _, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
+        final = None
+        if kind == "gather":
+            stmt = self.gather(how)
+        elif kind == "scatter":
+            stmt = self.scatter(terms, how)
+        elif kind == "workspace":
+            stmt = self.with_workspace(terms[0][1], how)
+        else:
+            final, type = self.result.format, self.result
+            order = self.target.indices
+            triples = triples_format(len(order))
+            self.types[self.target.tensor] = TensorType.of(type.dtype, triples, "int64", type.fill)
+            self.result = self.types[self.target.tensor]
+            stmt = self.triples(terms, how)
+            self.notes.append(
+                f"no level of {final} can be assembled in this loop order: triples are appended, sorted and summed"
+            )
+        stmt = self.parallelize(stmt)
+        return Schedule(
+            Program(stmt, tuple(self.workspaces)), self.target, dict(self.types), tuple(self.conversions), final,
+            tuple(self.notes),
+        )  # fmt: skip
+
+    def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
+        """Whether each term is a reduction around everything in it, or has none."""
+        return all(_is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
+            not isinstance(t, Reduce) or t.op == "add" for _, t in terms
+        )
+
+    def neutral_terms(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
+        """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
+        if not same_value(self.result.fill, 0):
+            return False
+        return all(
+            self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms
+        )
+
+    def best_gather(self) -> _Nest | None:
+        """Free variables outside, every reduction inside: always possible, when operands are converted."""
+        best: _Nest | None = None
+        reductions = _reductions(self.value)
+        if any(not _is_flat(r.body) for r in reductions):
+            reductions = [Reduce(r.op, _bound(r), strip(r)) for r in reductions]
+        for free in self.orders(self.free, ()):
+            if not self.result.format.is_dense and not self.follows_result(free):
+                continue
+            order, total = list(free), 0.0
+            bare = _without_reductions(self.value)
+            plain = self.result.format.is_dense and len(reductions) == 1 and bare is None
+            for r in reductions:
+                inner = min(
+                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
+                    key=lambda n: n.cost,
+                )
+                order += inner.order[len(free) :]
+                total += inner.cost
+            if bare is not None:
+                total += cost(bare, free, self.types)
+            nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain))
+            if not reductions:
+                nest.cost = self.weigh(self.value, free).cost
+            elif bare is not None:
+                outside = [a for a in reads(bare) if a in nest.converts]
+                nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)
+            if best is None or nest.cost < best.cost:
+                best = nest
+        return best
+
+    def best_scatter(self, term: Expr) -> _Nest:
+        bound = term.vars if isinstance(term, Reduce) else ()
+        return min((self.weigh(term, order, True) for order in self.orders(self.free, bound)), key=lambda n: n.cost)
+
+    def best_workspace(self, term: Reduce) -> _Nest | None:
+        """Result levels outside in order, but the last, which is gathered below the reduction."""
+        variables = path(self.target, self.result.format)
+        if not variables or not chains(self.result.format) or term.op != "add":
+            return None
+        last_chain = chains(self.result.format)[-1]
+        if last_chain.first != len(variables) - 1:
+            return None
+        *outer, last = variables
+        best: _Nest | None = None
+        for bound in permutations(term.vars):
+            for depth in range(len(bound)):
+                order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
+                nest = self.weigh(term, order)
+                if best is None or nest.cost < best.cost:
+                    best = nest
+        if best is not None:
+            best.cost += CHILD_COST * nonzeros(self.result.format)
+        return best
+
+    # -- conversions --------------------------------------------------------------------------------------------
+    def stored_for(self, expr: Expr, order: Sequence[str], converts: Sequence[Access]) -> Expr:
+        """The expression with the operands that do not fit stored again, in the order of the loops."""
+        place = {v: n for n, v in enumerate(order)}
+        for access in converts:
+            type = self.types[access.tensor]
+            modes = tuple(sorted(range(type.format.order), key=lambda axis: place[access.indices[axis]]))
+            wanted = _reordered(type.format, modes)
+            made = next((c for c in self.conversions if c.tensor == access.tensor and c.format == wanted), None)
+            if made is None:
+                name = self.fresh(f"{access.tensor}_{''.join(access.indices[m] for m in modes)}")
+                reason = f"loops {','.join(order)} cannot traverse {access.tensor} in {type.format}"
+                made = Conversion(access.tensor, name, wanted, reason)
+                self.types[name] = TensorType.of(type.dtype, wanted, _widest(type), type.fill)
+                self.dtypes[name] = type.dtype
+                self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
+            else:
+                self.conversions.remove(made)
+            made = replace(made, accesses=(*made.accesses, access))
+            self.conversions.append(made)
+            expr = made.renamed(expr)
+        return expr
+
+    # -- statements ---------------------------------------------------------------------------------------------
+    def gather(self, nest: _Nest) -> Stmt:
+        free = nest.order[: len(self.free)]
+        self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
+        value = self.stored_for(self.value, nest.order, nest.converts)
+        value = _pull_factors(value)
+        producers: list[Stmt] = []
+
+        def visit(e: Expr) -> Expr:
+            match e:
+                case Reduce(op=op, body=body):
+                    if not _is_flat(body):
+                        body, bound = strip(body), _bound(e)
+                    else:
+                        bound = e.vars
+                    dtype = self.dtype(body)
+                    t = self.workspace((), "scalar", dtype, op)
+                    order = [v for v in nest.order if v in bound]
+                    inner: Stmt = Assign(t, converted(body, self.dtypes, dtype), op)
+                    producers.append(_foralls(order, inner))
+                    return t
+                case Apply(op=op, args=args):
+                    return Apply(op, tuple(visit(a) for a in args))
+            return e
+
+        value = visit(value)
+        stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
+        for producer in producers:
+            stmt = Where(stmt, producer)
+        return self.filled(_foralls(free, stmt), free)
+
+    def filled(self, stmt: Stmt, order: Sequence[str]) -> Stmt:
+        """Initialise what plain assignments would not reach."""
+        if self.assignment.op is not None or not self.free:
+            return stmt
+        incomplete = [v for v in order if not is_full(self.value, v, self.types)]
+        if not incomplete:
+            return stmt
+        if self.result.format.is_dense:
+            return Seq((Fill(self.target, self.result.fill), stmt))
+        # Dense levels below an appended one are filled where their parent is appended.
+        last = chains(self.result.format)[-1].last
+        below = path(self.target, self.result.format)[last + 1 :]
+        if not any(v in below for v in incomplete):
+            return stmt
+        return self.fill_below(stmt, path(self.target, self.result.format)[last])
+
+    def fill_below(self, stmt: Stmt, var: str) -> Stmt:
+        match stmt:
+            case Forall(var=v, body=body, parallel=parallel):
+                if v == var:
+                    return Forall(v, Seq((Fill(self.target, self.result.fill), body)), parallel)
+                return Forall(v, self.fill_below(body, var), parallel)
+        return stmt
+
+    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[_Nest]) -> Stmt:
+        for nest in nests:
+            self.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {self.target.tensor}")
+        if len(terms) == 1 and self.assignment.op is None:
+            (negative, term), (nest,) = terms[0], nests
+            return self.scatter_filled(negative, term, nest)
+        stmts = [self.accumulate(n, t, nest) for (n, t), nest in zip(terms, nests, strict=True)]
+        if self.assignment.op is None:
+            stmts.insert(0, Fill(self.target, 0))
+        return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
+
+    def accumulate(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
+        term = self.stored_for(term, nest.order, nest.converts)
+        body = term.body if isinstance(term, Reduce) else term
+        bound = term.vars if isinstance(term, Reduce) else ()
+        return self.nest(nest.order, bound, _factors(body, self), self.target, "add", negative)
+
+    def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
+        """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
+        bound = term.vars if isinstance(term, Reduce) else ()
+        variables = path(self.target, self.result.format)
+        depth = 0
+        while (
+            depth < len(variables)
+            and depth < len(nest.order)
+            and nest.order[depth] == variables[depth]
+            and is_full(self.value, variables[depth], self.types)
+        ):
+            depth += 1
+        inner_free = [v for v in nest.order[depth:] if v in self.free]
+        stmt = self.accumulate(negative, term, nest)
+        if not inner_free and depth == len(self.free) and not bound:
+            return stmt
+        outer = nest.order[:depth]
+        for _ in outer:
+            assert isinstance(stmt, Forall)
+            stmt = stmt.body
+        return _foralls(outer, Seq((Fill(self.target, 0), stmt)))
+
+    def nest(
+        self, order: Sequence[str], bound: Sequence[str], factors: Sequence[Expr], target: Access, op: str | None,
+        negative: bool = False, outer: Sequence[str] = (),
+    ) -> Stmt:  # fmt: skip
+        """Loops around ``target op= product of factors``, hoisting factors out of reductions they do not depend on.
+
+        A factor that no remaining reduction changes, but an inner loop does, is multiplied once into a workspace
+        over the inner variables, as SPLATT does by hand for MTTKRP.
+        """
+        if not order:
+            value = _product(factors)
+            if negative:
+                value = Apply("negative", (value,))
+            dtype = self.dtypes[target.tensor]
+            return Assign(target, converted(value, self.dtypes, dtype), op)
+        v, rest = order[0], order[1:]
+        if v in bound and outer:
+            below = [u for u in order if u not in bound]
+            remaining = {u for u in order if u in bound}
+            hoisted = [
+                f for f in factors if not (_variables(f) & remaining) and _variables(f) & set(below)
+            ]
+            kept = [f for f in factors if f not in hoisted]
+            if hoisted and kept and len(below) == 1 and self.is_dense_over(hoisted, below[0]):
+                w = self.workspace(tuple(below), "dense", self.dtype(_product(kept)))
+                producer = self.nest(order, bound, kept, w, "add", outer=())
+                consumer = self.nest(below, (), [w, *hoisted], target, op, negative)
+                return Where(consumer, producer)
+        return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
+
+    def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
+        return all(is_full(f, v, self.types) for f in factors if v in _variables(f))
+
+    def with_workspace(self, term: Reduce, nest: _Nest) -> Stmt:
+        term = self.stored_for(term, nest.order, nest.converts)  # type: ignore[assignment]
+        *outer, last = path(self.target, self.result.format)
+        self.notes.append(f"loop order {', '.join(nest.order)}; {last} is gathered in a listed workspace")
+        dtype = self.dtype(term.body)
+        w = self.workspace((last,), "listed", dtype)
+        inner = nest.order[len(outer) :]
+        producer = _foralls(inner, Assign(w, converted(term.body, self.dtypes, dtype), "add"))
+        consumer = Forall(last, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
+        return _foralls(outer, Where(consumer, producer))
+
+    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[_Nest]) -> Stmt:
+        stmts = []
+        for (negative, term), nest in zip(terms, nests, strict=True):
+            self.notes.append(f"loop order {', '.join(nest.order)}; appends triples")
+            term = self.stored_for(term, nest.order, nest.converts)
+            body = term.body if isinstance(term, Reduce) else term
+            value = Apply("negative", (body,)) if negative else body
+            assign = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
+            stmts.append(_foralls(nest.order, assign))
+        return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
+
+    def parallelize(self, stmt: Stmt) -> Stmt:
+        """Mark the outermost loop where its iterations write different parts of the result."""
+        match stmt:
+            case Forall(var=v, body=body) if v in self.free:
+                format = self.result.format
+                first = path(self.target, format)[:1]
+                if format.is_dense or first == (v,):
+                    return Forall(v, body, parallel=True)
+            case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:
+                return Seq((stmts[0], self.parallelize(stmts[1])))
+        return stmt
+
+
+CHILD_COST = 4.0
+
+
+def schedule(assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False) -> Schedule:
+    """Choose how to compute an assignment whose sums are explicit.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        With ``Reduce`` nodes for every sum.
+    types : mapping
+        The type of every tensor, the result's included.
+    copying : bool
+        The assignment is a conversion: it must not ask for another.
+
+    Returns
+    -------
+    Schedule
+    """
+    return _Scheduler(assignment, dict(types), copying).run()
+
+
+def _foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
+    for v in reversed(order):
+        stmt = Forall(v, stmt)
+    return stmt
+
+
+def _variables(expr: Expr) -> set[str]:
+    return {v for a in reads(expr) for v in a.indices}
+
+
+def _terms(expr: Expr, negative: bool = False) -> list[tuple[bool, Expr]]:
+    """Additive terms with their signs."""
+    match expr:
+        case Apply(op="add", args=(a, b)):
+            return _terms(a, negative) + _terms(b, negative)
+        case Apply(op="subtract", args=(a, b)):
+            return _terms(a, negative) + _terms(b, not negative)
+        case Apply(op="negative", args=(a,)):
+            return _terms(a, not negative)
+    return [(negative, expr)]
+
+
+def _is_flat(expr: Expr) -> bool:
+    match expr:
+        case Reduce():
+            return False
+        case Apply(args=args):
+            return all(_is_flat(a) for a in args)
+    return True
+
+
+def _bound(expr: Expr) -> tuple[str, ...]:
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return (*vars, *_bound(body))
+        case Apply(args=args):
+            return tuple(v for a in args for v in _bound(a))
+    return ()
+
+
+def _reductions(expr: Expr) -> list[Reduce]:
+    match expr:
+        case Reduce():
+            return [expr]
+        case Apply(args=args):
+            return [r for a in args for r in _reductions(a)]
+    return []
+
+
+def _without_reductions(expr: Expr) -> Expr | None:
+    """What is left of an expression outside its reductions, for its cost; None when nothing is."""
+    match expr:
+        case Reduce():
+            return None
+        case Apply(op=op, args=args):
+            kept = [e for e in (_without_reductions(a) for a in args) if e is not None]
+            if not kept:
+                return None
+            return kept[0] if len(kept) < len(args) else Apply(op, tuple(kept))
+    return expr
+
+
+def _leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
+    inner = cost(term, order, types) - cost(term, order[:-1], types) if order else 1.0
+    return max(inner, 1.0)
+
+
+def _rename(expr: Expr, old: Access, new: Access) -> Any:
+    match expr:
+        case Access():
+            return new if expr == old else expr
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_rename(a, old, new) for a in args))
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, _rename(body, old, new))
+    return expr
+
+
+def _flatten(expr: Expr) -> list[Expr]:
+    match expr:
+        case Apply(op="multiply", args=(a, b)):
+            return _flatten(a) + _flatten(b)
+    return [expr]
+
+
+def _product(factors: Sequence[Expr]) -> Expr:
+    whole = factors[0]
+    for f in factors[1:]:
+        whole = Apply("multiply", (whole, f))
+    return whole
+
+
+def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:
+    """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
+    factors = _flatten(expr)
+    dtypes = {scheduler.dtype(f) for f in factors}
+    return factors if len(dtypes) == 1 and not any(isinstance(f, Literal) for f in factors) else [expr]
+
+
+def _pull_factors(expr: Expr) -> Expr:
+    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``."""
+    match expr:
+        case Reduce(op="add", vars=vars, body=body) if _is_flat(body):
+            factors = _flatten(body)
+            outside = [f for f in factors if not (_variables(f) & set(vars))]
+            inside = [f for f in factors if f not in outside]
+            depends = [f for f in outside if reads(f) and any(a.indices for a in reads(f))]
+            if inside and depends and len(factors) > 1:
+                return Apply("multiply", (_product(outside), Reduce("add", vars, _product(inside))))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_pull_factors(a) for a in args))
+    return expr
+
+
+def _reordered(format: Format, modes: tuple[int, ...]) -> Format:
+    """The format over another order of axes; triples become fibers."""
+    if any(level.branchless for level in format.levels):
+        return Format(Remapping(modes), (Compressed(),) * len(modes))
+    return Format(Remapping(modes), format.canonical().levels)
+
+
+def _widest(type: TensorType) -> str:
+    return "int64" if "int64" in type.index_dtypes else "int32"
+

@@ -1,0 +1,165 @@
+"""The result side of a kernel: storing values, appending coordinates and edges (2017, section 6.3; 2020, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..index_notation.nodes import Access
+from ..ir.builder import add, block, gt, if_, increment, lit, mul, sub
+from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
+from .results import Chain, chains
+from .tensors import TensorVars
+
+__all__ = ["COUNTS", "Mode", "Target"]
+
+COUNTS = Var("counts", "int64*")
+
+
+class Mode(Enum):
+    """Which of a module's functions a loop nest becomes."""
+
+    COUNT = "count"
+    ASSEMBLE = "assemble"
+    COMPUTE = "compute"
+    EVALUATE = "evaluate"
+
+    @property
+    def structure(self) -> bool:
+        """Whether level arrays are written."""
+        return self in (Mode.ASSEMBLE, Mode.EVALUATE)
+
+    @property
+    def values(self) -> bool:
+        """Whether values are written."""
+        return self in (Mode.COMPUTE, Mode.EVALUATE)
+
+
+@dataclass
+class Target:
+    """The result of a kernel while it is being lowered."""
+
+    vars: TensorVars
+    access: Access
+    mode: Mode
+    chains: tuple[Chain, ...] = ()
+    counters: tuple[Var, ...] = ()
+    unsequenced: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.format = self.vars.type.format
+        self.chains = chains(self.format)
+        self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
+
+    def level_of(self, var: str) -> int | None:
+        """The level whose coordinate ``var`` is."""
+        for k, axis in enumerate(self.format.mode_order):
+            if self.access.indices[axis] == var:
+                return k
+        return None
+
+    def variable(self, level: int) -> str:
+        """The index variable of a level."""
+        return self.access.indices[self.format.mode_order[level]]
+
+    def chain_ending(self, level: int | None) -> Chain | None:
+        return next((c for c in self.chains if c.last == level), None)
+
+    def chain_starting(self, level: int | None) -> Chain | None:
+        return next((c for c in self.chains if c.first == level), None)
+
+    # -- counters -----------------------------------------------------------------------------------------------
+    def start(self, chunk: Expr) -> Stmt:
+        """Declare the counters, where this chunk starts."""
+        n = len(self.chains)
+        return block(
+            *(
+                Declare(counter, Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
+                for k, counter in enumerate(self.counters)
+            )
+        )
+
+    def finish(self, chunk: Expr) -> Stmt:
+        """Write the counters back, as where the next chunk starts."""
+        n = len(self.chains)
+        return block(
+            *(
+                Store(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(k)), counter)
+                for k, counter in enumerate(self.counters)
+            )
+        )
+
+    # -- appending ----------------------------------------------------------------------------------------------
+    def append(self, chain: Chain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
+        """``body`` computes below the coordinate that ``chain`` appends; it is kept when something was."""
+        counter = self.counters[chain.index]
+        keep: list[Stmt] = []
+        if self.mode.structure:
+            for k in range(chain.first, chain.last + 1):
+                level = self.format.levels[k]
+                keep.append(level.append_coord(self.vars.levels[k], counter, coords[self.variable(k)]))
+        keep.append(increment(counter))
+        if chain.index + 1 == len(self.chains):
+            return block(body, *keep)
+        below = self.counters[chain.index + 1]
+        before = Var(f"{below.name}_begin_{chain.index}")
+        return block(Declare(before, below), body, if_(gt(below, before), block(*keep)))
+
+    def edges(self, chain: Chain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
+        """Connect what a loop appended to its parent."""
+        level = self.format.levels[chain.first]
+        if not self.mode.structure or not level.roles or level.branchless:
+            return block()
+        counter = self.counters[chain.index]
+        m = self.vars.levels[chain.first]
+        if sequenced:
+            return level.seq_insert_edges(m, parent, counter)
+        self.unsequenced.add(chain.first)
+        return level.unseq_insert_edges(m, parent, sub(counter, begin))
+
+    def init(self) -> Stmt:
+        """Before anything is appended."""
+        if not self.mode.structure:
+            return block()
+        stmts = [
+            self.format.levels[c.first].seq_init_edges(self.vars.levels[c.first], lit(0))
+            for c in self.chains
+            if self.format.levels[c.first].roles
+        ]
+        return block(*stmts)
+
+    def finalize(self, counts: tuple[Expr, ...]) -> Stmt:
+        """After everything is appended, given the total of each chain: root edges, and edges inserted out of order."""
+        if not self.mode.structure:
+            return block()
+        stmts: list[Stmt] = []
+        for chain in self.chains:
+            level, m = self.format.levels[chain.first], self.vars.levels[chain.first]
+            if chain.first == 0:
+                stmts.append(level.seq_insert_edges(m, lit(0), counts[chain.index]))
+            elif chain.first in self.unsequenced:
+                index = Var(f"q{self.vars.name}{chain.first + 1}")
+                stmts.append(level.unseq_finalize_edges(m, self.size(chain.first - 1, counts), index))
+        return block(*stmts)
+
+    def size(self, level: int, counts: tuple[Expr, ...]) -> Expr:
+        """Positions of a level, given the total of each chain."""
+        if level < 0:
+            return lit(1)
+        for chain in self.chains:
+            if chain.first <= level <= chain.last:
+                return counts[chain.index]
+        return self.format.levels[level].get_size(self.vars.levels[level], self.size(level - 1, counts))
+
+    def fill(self, resolved: int, base: Expr, value: Const) -> Stmt:
+        """Set every value below position ``base`` of level ``resolved - 1``."""
+        if not self.mode.values:
+            return block()
+        size: Expr = lit(1)
+        for k in range(resolved, len(self.format.levels)):
+            size = mul(size, self.vars.levels[k].dimension)
+        index = Var(f"q{self.vars.name}")
+        start = Var(f"q{self.vars.name}_begin")
+        loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))
+        return block(Declare(start, mul(base, size)), loop)

@@ -1,0 +1,206 @@
+"""Expressions ready for lowering: every conversion explicit, absent operands simplified away by the operator table.
+
+Two nodes join those of index notation: ``Convert`` (NumPy's promotion made visible) and ``Absent`` (an operand that
+is known to be its fill value here, as it has no stored entry).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, assignments
+from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.operators import OPERATORS
+
+__all__ = ["UNKNOWN", "Absent", "Convert", "Number", "convert", "drop_absent", "converted", "fill_of", "loop_dtypes",
+           "same_value", "specialize", "without_conversions"]  # fmt: skip
+
+
+class _Unknown:
+    """The fill value of an expression whose absent value is not known when compiling."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Convert(Expr):
+    """``expr`` in another dtype."""
+
+    expr: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Expr):
+    """A literal with its dtype decided."""
+
+    value: bool | int | float | complex
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent(Expr):
+    """An operand without a stored entry: it has its fill value."""
+
+    value: Any
+    dtype: str
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Equality of fill values: NaN equals NaN, -0.0 does not equal 0.0."""
+    if a is UNKNOWN or b is UNKNOWN:
+        return False
+    if a != a or b != b:
+        return bool(a != a and b != b)
+    return bool(a == b) and bool(np.signbit(np.real(a)) == np.signbit(np.real(b)))
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(op: str, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
+    """The dtypes of the operands an operator computes in, and of its result; Python types are weak scalars."""
+    ufunc = OPERATORS[op].ufunc
+    known = tuple(np.dtype(d) if isinstance(d, str) else d for d in dtypes)
+    return tuple(d.name for d in ufunc.resolve_dtypes((*known, None)))  # type: ignore[attr-defined]
+
+
+def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
+    """``expr`` with NumPy's promotion made explicit, and its dtype (a Python type where it is a bare literal)."""
+    match expr:
+        case Access(tensor=tensor):
+            return expr, dtypes[tensor]
+        case Literal(value=value):
+            return expr, type(value)
+        case Apply(op=op, args=args):
+            done = [convert(arg, dtypes) for arg in args]
+            if all(isinstance(d, type) for _, d in done):
+                done = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in done]
+            *wanted, result = loop_dtypes(op, tuple(d for _, d in done))
+            return Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(done, wanted, strict=True))), result
+    raise TypeError(f"cannot lower {expr!r}")
+
+
+def _typed(expr: Expr, dtype: str) -> Expr:
+    return Number(expr.value, dtype) if isinstance(expr, Literal) else expr
+
+
+def _cast(expr: Expr, dtype: Any, wanted: str) -> Expr:
+    if isinstance(expr, Literal):
+        return Number(expr.value, wanted)
+    return expr if dtype == wanted else Convert(expr, wanted)
+
+
+def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
+    """``expr`` with promotion made explicit, converted to ``wanted`` at the end."""
+    done, dtype = convert(expr, dtypes)
+    return _cast(done, dtype, wanted)
+
+
+def without_conversions(expr: Expr) -> Expr:
+    """``expr`` as index notation again, for what depends on operands and operators only."""
+    match expr:
+        case Convert(expr=inner):
+            return without_conversions(inner)
+        case Number(value=value) | Absent(value=value):
+            return Literal(value)
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(without_conversions(arg) for arg in args))
+    return expr
+
+
+def _apply(op: str, values: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        return OPERATORS[op].ufunc(*values).item()
+
+
+def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
+    """The value of an expression where every operand is absent: the operator applied to the fill values (law 5)."""
+    match expr:
+        case Access():
+            return fills(expr)
+        case Literal() | Number():
+            return UNKNOWN
+        case Absent(value=value):
+            return value
+        case Convert(expr=inner):
+            return fill_of(inner, fills)
+        case Apply(op=op, args=args):
+            values = [fill_of(arg, fills) for arg in args]
+            row = OPERATORS[op]
+            for position, value in enumerate(values):
+                if value is not UNKNOWN and row.annihilates(position, value):
+                    return value
+            return UNKNOWN if any(v is UNKNOWN for v in values) else _apply(op, tuple(values))
+    raise TypeError(f"no fill value of {expr!r}")
+
+
+def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
+    """``expr`` where the accesses in ``absent`` have their fill values, simplified by the operator table.
+
+    Only an absent operand simplifies: a stored zero times infinity stays NaN.
+    """
+    match expr:
+        case Access():
+            return Absent(*absent[expr]) if expr in absent else expr
+        case Convert(expr=inner, dtype=dtype):
+            inner = drop_absent(inner, absent)
+            return Absent(inner.value, dtype) if isinstance(inner, Absent) else Convert(inner, dtype)
+        case Apply(op=op, args=args):
+            args = tuple(drop_absent(arg, absent) for arg in args)
+            row = OPERATORS[op]
+            for position, arg in enumerate(args):
+                if isinstance(arg, Absent) and row.annihilates(position, arg.value):
+                    return arg
+            missing = [isinstance(arg, Absent) for arg in args]
+            if all(missing):
+                dtypes = tuple(arg.dtype for arg in args)  # type: ignore[attr-defined]
+                return Absent(_apply(op, tuple(a.value for a in args)), loop_dtypes(op, dtypes)[-1])  # type: ignore[attr-defined]
+            if row.arity == 2:
+                for position, other in ((0, 1), (1, 0)):
+                    arg = args[position]
+                    if isinstance(arg, Absent) and row.is_identity(position, arg.value):
+                        return args[other]
+            return Apply(op, args)
+    return expr
+
+
+def specialize(
+    stmt: Stmt, absent: Mapping[Access, tuple[Any, str]], neutral: Callable[[Assign], tuple[Any, str]]
+) -> Stmt | None:
+    """``stmt`` where some accesses are absent; None when nothing is left of it.
+
+    An assignment of an absent value vanishes when that value is what its target holds anyway (``neutral``: the value
+    and dtype). A producer that vanishes makes its workspace absent in the consumer.
+    """
+    match stmt:
+        case Assign(target=target, value=value, op=op):
+            new = drop_absent(value, absent)
+            if isinstance(new, Absent) and same_value(new.value, neutral(stmt)[0]):
+                return None
+            return stmt if new == value else Assign(target, new, op)
+        case Forall(var=var, body=body, parallel=parallel):
+            inner = specialize(body, absent, neutral)
+            return None if inner is None else stmt if inner is body else Forall(var, inner, parallel)
+        case Where(consumer=consumer, producer=producer):
+            made = specialize(producer, absent, neutral)
+            if made is None:
+                first = next(assignments(producer))
+                return specialize(consumer, {**absent, first.target: neutral(first)}, neutral)
+            used = specialize(consumer, absent, neutral)
+            return None if used is None else Where(used, made)
+        case Sequence(stmts=stmts):
+            kept = tuple(s for s in (specialize(each, absent, neutral) for each in stmts) if s is not None)
+            if not any(next(assignments(each), None) for each in kept):
+                return None
+            return kept[0] if len(kept) == 1 else Sequence(kept)
+        case Fill():
+            return stmt
+    raise TypeError(f"not a statement: {stmt!r}")

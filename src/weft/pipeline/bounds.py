@@ -1,0 +1,48 @@
+"""How large an appended result can get, from the sizes of its operands' levels: results are sized once.
+
+The bound of a result level is the number of coordinates that the expression can have over the variables down to that
+level. It is known when an operand has exactly those variables in its upper levels: their number is the size of a
+level. Elsewhere the kernel counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..formats import TensorType
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation.operators import OPERATORS
+from ..lowering.iteration_graph import fill_of_reduced, path
+
+__all__ = ["Bound", "bound"]
+
+Bound = Callable[[Mapping[str, Sequence[int]]], int]
+
+
+def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
+    """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known."""
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            if not variables & set(indices):
+                return None
+            seen: set[str] = set()
+            for k, v in enumerate(path(expr, types[tensor].format)):
+                seen.add(v)
+                if variables <= seen:
+                    return (lambda sizes, t=tensor, k=k: sizes[t][k]) if seen == variables else None
+            return None
+        case Literal():
+            return None
+        case Reduce(body=body):
+            return bound(body, variables, types)
+        case Apply(op=op, args=args):
+            found = [bound(arg, variables, types) for arg in args]
+            if len(args) == 1:
+                return found[0]
+            row = OPERATORS[op]
+            fills = [fill_of_reduced(arg, types) for arg in args]
+            known = [f for f in found if f is not None]
+            if row.annihilates(0, fills[0]) or row.annihilates(1, fills[1]):
+                return (lambda sizes: min(f(sizes) for f in known)) if known else None
+            return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
+    return None

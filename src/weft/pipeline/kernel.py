@@ -1,0 +1,267 @@
+"""A compiled assignment: sizes its result, calls the C functions, and hands the result over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, ShapeError
+from ..index_notation import to_text
+from ..lowering.lower import CHUNKS_PER_THREAD
+from ..lowering.results import chains
+from ..lowering.target import Mode
+from ..runtime import for_work, load, memory
+from ..runtime.structs import counts_pointer
+from ..storage import Storage
+from .bounds import bound
+from .passes import Lowered
+
+__all__ = ["Kernel"]
+
+_INT32_MAX = 2**31 - 1
+
+
+class Kernel:
+    """One assignment compiled for the types of its operands.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        The program.
+    """
+
+    def __init__(self, lowered: Lowered):
+        self.lowered = lowered
+        s = lowered.schedule
+        self.type = s.types[s.target.tensor]
+        self.format = self.type.format
+        self.operands = lowered.operands
+        self.chains = chains(self.format)
+        self.arity = 1 + len(self.operands)
+        self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
+        self._dtype = np.dtype(self.type.dtype)
+        self._evaluate: Any = None
+        self._plain = not self.chains
+
+    # -- compiling ----------------------------------------------------------------------------------------------
+    @cached_property
+    def source(self) -> str:
+        """The C of the functions that a run calls."""
+        return self.lowered.source(self.lowered.modes)
+
+    @cached_property
+    def _module(self) -> Any:
+        return load(self.source, [m.value for m in self.lowered.modes], self.arity)
+
+    @cached_property
+    def _phases(self) -> Any:
+        modes = (Mode.ASSEMBLE, Mode.COMPUTE)
+        return load(self.lowered.source(modes), [m.value for m in modes], self.arity)
+
+    @cached_property
+    def chunked(self) -> bool:
+        """Whether the outermost loop can be shared by threads."""
+        return self.lowered.function(Mode.EVALUATE)[1].chunked
+
+    @cached_property
+    def _unsequenced(self) -> frozenset[int]:
+        return frozenset(self.lowered.function(Mode.EVALUATE)[1].target.unsequenced)
+
+    @cached_property
+    def _bounds(self) -> tuple[Any, ...] | None:
+        s = self.lowered.schedule
+        if s.final is not None or self.lowered.skip_fill:
+            return None
+        types = s.types
+        expr = self.lowered.renamed_value
+        variables = [s.target.indices[axis] for axis in self.format.mode_order]
+        found = [bound(expr, frozenset(variables[: chain.last + 1]), types) for chain in self.chains]
+        return None if any(b is None for b in found) else tuple(found)
+
+    # -- running ------------------------------------------------------------------------------------------------
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        """The result's shape.
+
+        Raises
+        ------
+        ShapeError
+            When the operands' shapes do not fit together.
+        """
+        key = tuple([s.shape for s in storages])
+        found = self._shapes.get(key)
+        if found is None:
+            found = self._infer(dict(zip(self.operands, key, strict=True)))
+            if len(self._shapes) < 1024:
+                self._shapes[key] = found
+        return found
+
+    def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        extents: dict[str, int] = {}
+        from ..lowering.iteration_graph import reads
+
+        text = to_text(self.lowered.assignment)
+        for access in reads(self.lowered.renamed_value):
+            for v, n in zip(access.indices, shapes[access.tensor], strict=True):
+                if extents.setdefault(v, n) != n:
+                    given = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+                    raise ShapeError(f"{v} is both {extents[v]} and {n} in {text}, with shapes {given}")
+        missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
+        if missing:
+            raise ShapeError(f"the size of {missing[0]} is not known in {text}")
+        return tuple(extents[v] for v in self.lowered.schedule.target.indices)
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Compute the result, in new memory."""
+        shape = self.shape(storages)
+        evaluate = self._evaluate
+        if evaluate is None:
+            evaluate = self._evaluate = self._module["evaluate"]
+        if self._plain:
+            result = Storage(shape, self.type, (), self._dense_values(shape, out))
+            threads = self._threads(storages, shape)
+            status = evaluate(result.struct, *[s.struct for s in storages], _NO_COUNTS, threads)
+            if status:
+                self._fail(status, shape)
+            return result
+        return self._append(shape, storages)
+
+    def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
+        if out is not None:
+            return out.vals.copy()
+        return memory.empty(prod(shape), self._dtype)
+
+    def _threads(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
+        work = 0
+        for s in storages:
+            work += s.vals.size
+        return for_work(work) if work > 20000 and self.chunked else 1
+
+    def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
+        structs = [s.struct for s in storages]
+        threads = self._threads(storages, shape)
+        n = len(self.chains)
+        bounds = self._bounds
+        if bounds is not None and threads == 1:
+            sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
+            totals = [b(sizes) for b in bounds]
+            dense = self._dense_limits(shape)
+            totals = [min(t, d) for t, d in zip(totals, dense, strict=True)]
+            counts = np.zeros(2 * n, np.int64)
+        else:
+            chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
+            counts = np.zeros((chunks + 1) * n, np.int64)
+            empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
+            status = self._module["count"](empty.struct, *structs, counts_pointer(counts), threads)
+            if status:
+                self._fail(status, shape)
+            table = counts.reshape(chunks + 1, n)
+            np.cumsum(table, axis=0, out=table)
+            totals = table[-1].tolist()
+        self._check_index(shape, totals)
+        arrays, sizes_of = self._arrays(shape, totals)
+        vals = memory.empty(sizes_of[-1], self._dtype)
+        result = Storage(shape, self.type, arrays, vals)
+        status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
+        if status:
+            self._fail(status, shape)
+        return self._trimmed(result, counts[-n:].tolist())
+
+    def _dense_limits(self, shape: tuple[int, ...]) -> list[int]:
+        limits, size = [], 1
+        ends = {chain.last for chain in self.chains}
+        for k, axis in enumerate(self.format.mode_order):
+            size *= shape[axis]
+            if k in ends:
+                limits.append(size)
+        return limits
+
+    def _sizes(self, shape: tuple[int, ...], totals: Sequence[int]) -> list[int]:
+        sizes: list[int] = []
+        size = 1
+        by_level = {k: c for c in self.chains for k in range(c.first, c.last + 1)}
+        for k, axis in enumerate(self.format.mode_order):
+            size = totals[by_level[k].index] if k in by_level else size * shape[axis]
+            sizes.append(size)
+        return sizes
+
+    def _arrays(self, shape: tuple[int, ...], totals: Sequence[int]) -> tuple[tuple[np.ndarray, ...], list[int]]:
+        """Room for ``totals`` coordinates, and one more parent where the last one may turn out empty."""
+        room = [t + 1 if c is not self.chains[-1] else t for t, c in zip(totals, self.chains, strict=True)]
+        sizes = self._sizes(shape, room)
+        arrays: list[np.ndarray] = []
+        parent, dtypes = 1, iter(self.type.index_dtypes)
+        for k, level in enumerate(self.format.levels):
+            make = memory.zeros if k in self._unsequenced else memory.empty
+            arrays += [make(n, next(dtypes)) for n in level.array_sizes(parent, sizes[k])]
+            parent = sizes[k]
+        return tuple(arrays), self._sizes(shape, totals) or [1]
+
+    def _trimmed(self, result: Storage, totals: Sequence[int]) -> Storage:
+        sizes = self._sizes(result.shape, totals)
+        arrays: list[np.ndarray] = []
+        given, parent = iter(result.arrays), 1
+        for k, level in enumerate(self.format.levels):
+            arrays += [memory.shrink(next(given), n) for n in level.array_sizes(parent, sizes[k])]
+            parent = sizes[k]
+        return Storage(result.shape, self.type, tuple(arrays), memory.shrink(result.vals, sizes[-1]))
+
+    def _check_index(self, shape: tuple[int, ...], totals: Sequence[int]) -> None:
+        if "int32" in self.type.index_dtypes and max((*shape, *totals), default=0) > _INT32_MAX:
+            raise IndexOverflowError(
+                f"{to_text(self.lowered.assignment)}: {max(totals)} entries do not fit int32 positions"
+            )
+
+    def _fail(self, status: int, shape: tuple[int, ...]) -> None:
+        raise ResultTooLargeError(
+            f"no memory for the workspaces of {to_text(self.lowered.assignment)}, with a result of shape {shape}"
+        )
+
+    # -- the two phases -----------------------------------------------------------------------------------------
+    def assemble(self, storages: Sequence[Storage]) -> Storage:
+        """The result's structure, with room for values (2017, section 6.3)."""
+        shape = self.shape(storages)
+        if self._plain:
+            return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
+        structs = [s.struct for s in storages]
+        n = len(self.chains)
+        counts = np.zeros(2 * n, np.int64)
+        empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
+        if status := self._module["count"](empty.struct, *structs, counts_pointer(counts), 1):
+            self._fail(status, shape)
+        totals = counts[n:].tolist()
+        self._check_index(shape, totals)
+        arrays, sizes = self._arrays(shape, totals)
+        result = Storage(shape, self.type, arrays, memory.zeros(sizes[-1], self._dtype))
+        counts[:] = 0
+        if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):
+            self._fail(status, shape)
+        return self._trimmed(result, totals)
+
+    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
+        """New values on a structure that ``assemble`` made for operands of the same structure."""
+        shape = self.shape(storages)
+        if result.shape != shape or result.type != self.type:
+            raise FormatError(f"the result of {to_text(self.lowered.assignment)} is {self.type}, of shape {shape}")
+        if not result.vals.flags.writeable:
+            raise FormatError("the result's values are read-only")
+        counts = np.zeros(2 * len(self.chains) + 1, np.int64)
+        structs = [s.struct for s in storages]
+        if status := self._phases["compute"](result.struct, *structs, counts_pointer(counts), 1):
+            self._fail(status, shape)
+        return result
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage of the compiler, by name."""
+        return self.lowered.stages
+
+    def explain(self) -> str:
+        """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
+        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+
+_NO_COUNTS = counts_pointer(np.zeros(1, np.int64))

@@ -1,0 +1,148 @@
+"""The compiler as one short list of passes, each from tree to tree, with a snapshot after each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..codegen import NameMaker, emit_module
+from ..concrete_notation import to_text as statement_text
+from ..formats import TensorType
+from ..index_notation import explicit_sums, to_text
+from ..index_notation.nodes import Assignment, Expr
+from ..ir import Function, function_text, simplify
+from ..lowering import lattice
+from ..lowering.lower import Lowerer
+from ..lowering.schedule import Schedule, schedule
+from ..lowering.target import Mode
+
+__all__ = ["Lowered", "lower"]
+
+_PLAIN = re.compile(r"[a-z]+$")
+_TAKEN = ("q", "chunk", "chunks", "counts", "threads")
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """An assignment on its way to C.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        With explicit sums.
+    schedule : Schedule
+        How it is computed.
+    operands : tuple of str
+        The kernel's operands in order, converted ones under their new names.
+    skip_fill : bool
+        Entries equal to the fill value are not stored.
+    """
+
+    assignment: Assignment
+    schedule: Schedule
+    operands: tuple[str, ...]
+    skip_fill: bool = False
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """C names: index variables of lower-case letters stand as they are; no other generated name looks so."""
+        maker = NameMaker(_TAKEN)
+        names: dict[str, str] = {}
+        variables = _variables(self.schedule)
+        for v in variables:
+            names[v] = maker.fresh(v if _PLAIN.match(v) else f"{v}_")
+        for name in [self.schedule.target.tensor, *self.operands, *(w.name for w in self.schedule.program.workspaces)]:
+            names.setdefault(name, maker.fresh(name)) if name not in variables else None
+        for name in self.schedule.types:
+            if name not in names:
+                names[name] = maker.fresh(name)
+        return names
+
+    @cached_property
+    def renamed_value(self) -> Expr:
+        """The right-hand side in terms of the kernel's own operands."""
+        value = self.assignment.value
+        for c in self.schedule.conversions:
+            value = c.renamed(value)
+        return value
+
+    def lowerer(self, mode: Mode) -> Lowerer:
+        s = self.schedule
+        used = {s.target.tensor, *self.operands}
+        types = {name: type for name, type in s.types.items() if name in used}
+        return Lowerer(s.program, s.target, types, self.names, mode, self.skip_fill)
+
+    def function(self, mode: Mode) -> tuple[Function, Lowerer]:
+        lowerer = self.lowerer(mode)
+        return simplify(lowerer.lower(self.operands)), lowerer
+
+    def source(self, modes: Sequence[Mode]) -> str:
+        """C text with a function for each mode."""
+        return emit_module([self.function(mode)[0] for mode in modes])
+
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """The functions an ordinary run needs."""
+        from ..lowering.results import chains
+
+        appended = chains(self.schedule.types[self.schedule.target.tensor].format)
+        return (Mode.COUNT, Mode.EVALUATE) if appended else (Mode.EVALUATE,)
+
+    @cached_property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage, by name."""
+        function, lowerer = self.function(Mode.EVALUATE)
+        s = self.schedule
+        lattices = dict.fromkeys(f"{v}: {lattice.to_text(points)}" for v, points in lowerer.lattices)
+        types = "\n".join(f"{n}: {t.dtype}, {t.format} ({t.format.letters})" for n, t in s.types.items())
+        return {
+            "index notation": to_text(self.assignment),
+            "formats": types,
+            "schedule": "\n".join(s.notes),
+            "concrete notation": statement_text(s.program.stmt),
+            "lattices": "\n".join(lattices),
+            "ir": function_text(function),
+            "c": self.source(self.modes),
+        }
+
+
+def _variables(s: Schedule) -> list[str]:
+    from ..concrete_notation.nodes import accesses, assignments
+
+    found: dict[str, None] = dict.fromkeys(s.target.indices)
+    for a in assignments(s.program.stmt):
+        for access in (a.target, *accesses(a.value)):
+            found.update(dict.fromkeys(access.indices))
+    return list(found)
+
+
+def lower(
+    assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False, skip_fill: bool = False
+) -> Lowered:
+    """From index notation and types to a program that can be printed as C.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        As parsed.
+    types : mapping
+        The type of every tensor, the result's included.
+    copying : bool
+        The assignment is a conversion.
+    skip_fill : bool
+        Do not store entries equal to the fill value.
+    """
+    explicit = explicit_sums(assignment)
+    planned = schedule(explicit, types, copying=copying)
+    renamed = {c.tensor: c.name for c in planned.conversions}
+    read = _read(planned)
+    operands = [n for n in dict.fromkeys([*types, *renamed.values()]) if n in read and n != planned.target.tensor]
+    return Lowered(explicit, planned, tuple(operands), skip_fill)
+
+
+def _read(s: Schedule) -> set[str]:
+    from ..concrete_notation.nodes import accesses, assignments
+
+    return {a.tensor for stmt in assignments(s.program.stmt) for a in accesses(stmt.value)}

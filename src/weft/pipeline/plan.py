@@ -1,0 +1,152 @@
+"""Plans: what is decided once for an expression and the types of its operands, and then run on any data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from ..errors import FormatError, NotationError, ShapeError
+from ..formats import Format, TensorType
+from ..index_notation import explicit_sums, to_text
+from ..index_notation.nodes import Assignment
+from ..lowering.iteration_graph import reads
+from ..storage import Storage, tensor_type
+from .convert import convert, pack
+from .infer import result_dtype, result_fill, result_format
+from .kernel import Kernel
+from .passes import lower
+
+__all__ = ["Executable", "compile", "evaluate", "executable"]
+
+
+class Executable:
+    """An expression planned for operands of certain types.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that computes it.
+    operands : tuple of str
+        The operands in the order in which ``run`` takes them.
+    """
+
+    def __init__(self, kernel: Kernel, operands: tuple[str, ...], target: TensorType):
+        self.kernel, self.operands, self.target = kernel, operands, target
+        s = kernel.lowered.schedule
+        self._final = s.final
+        place = {name: n for n, name in enumerate(operands)}
+        made = {c.name: c for c in s.conversions}
+        self._sources = tuple(
+            (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
+            for name in kernel.operands
+        )
+        plain = not s.conversions and self._final is None and kernel.operands == operands
+        self.run = kernel.run if plain else self._run  # type: ignore[assignment]
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        given = tuple(
+            storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
+            for n, format in self._sources
+        )
+        result = self.kernel.run(given, out)
+        return result if self._final is None else pack(result, self.target)
+
+    def explain(self) -> str:
+        return self.kernel.explain()
+
+
+def _index(type: TensorType) -> str:
+    return "int64" if "int64" in type.index_dtypes else "int32"
+
+
+def target_type(
+    assignment: Assignment, types: Mapping[str, TensorType], format: Format | None, dtype: str | None
+) -> TensorType:
+    """The type of the result."""
+    explicit = explicit_sums(assignment)
+    if format is None:
+        format = result_format(explicit, types)
+    elif format.order != len(assignment.target.indices):
+        raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
+                          f"{to_text(assignment)}")  # fmt: skip
+    fill = result_fill(explicit.value, types)
+    if fill is None:
+        fill = 0
+    wide = any("int64" in t.index_dtypes for t in types.values())
+    index = "int64" if wide else "int32"
+    return tensor_type(
+        dtype or result_dtype(explicit.value, types), format, (index,) * len(format.roles),
+        0 if format.is_dense and fill == 0 else fill,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def executable(
+    assignment: Assignment,
+    operand_types: tuple[TensorType, ...],
+    *,
+    format: Format | None = None,
+    dtype: str | None = None,
+) -> Executable:
+    """Plan an assignment for operands of given types, in the order in which they first appear in it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    operand_types : tuple of TensorType
+        One for each operand.
+    format : Format, optional
+        Of the result; inferred where not given.
+    dtype : str, optional
+        Of the result; NumPy's promotion where not given.
+    """
+    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    types = dict(zip(names, operand_types, strict=True))
+    return _plan(assignment, types, target_type(assignment, types, format, dtype))
+
+
+def _plan(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> Executable:
+    lowered = lower(assignment, {assignment.target.tensor: target, **types})
+    return Executable(Kernel(lowered), tuple(types), target)
+
+
+def evaluate(
+    assignment: Assignment,
+    operands: Mapping[str, Storage],
+    *,
+    format: Format | None = None,
+    dtype: str | None = None,
+) -> Storage:
+    """Compute an assignment.
+
+    Raises
+    ------
+    NotationError
+        When an operand of the expression is not given.
+    ShapeError
+        When shapes do not fit together.
+    """
+    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    missing = [n for n in names if n not in operands]
+    if missing:
+        raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
+    for access in reads(assignment.value):
+        order = len(operands[access.tensor].shape)
+        if order != len(access.indices):
+            raise ShapeError(f"{access.tensor} has {order} axes, not {len(access.indices)}, in {to_text(assignment)}")
+    out = operands.get(assignment.target.tensor) if assignment.op is not None else None
+    storages = tuple(operands[n] for n in names)
+    plan = executable(assignment, tuple(s.type for s in storages), format=format, dtype=dtype)
+    return plan.run(storages, out) if out is not None else plan.run(storages)
+
+
+def compile(assignment: Assignment, types: Mapping[str, TensorType]) -> Kernel:
+    """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred."""
+    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    unknown = [n for n in names if n not in types]
+    if unknown:
+        raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
+    operands = {n: types[n] for n in names}
+    target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
+    return Kernel(lower(assignment, {assignment.target.tensor: target, **operands}))
