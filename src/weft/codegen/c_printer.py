@@ -152,7 +152,10 @@ class CFunction:
             lines += self._region(region)
         if self.can_fail:
             if region is None:
-                lines.append("done:;")
+                if lines[-1] == f"  {self._leave()}":  # which is where it would go
+                    lines.pop()
+                if any("goto done;" in line for line in lines):
+                    lines.append("done:;")
             lines += [f"  weft_free({self.names.name(name)});" for name in self.scratch]
         lines.append("  return weft_status;" if self.can_fail else f"  return {abi.OK};")
         self.scratch, self.can_fail, self.escape = saved
@@ -174,8 +177,11 @@ class CFunction:
         return [
             f"#pragma omp parallel num_threads((int){threads}) if({test} > 1) reduction(|:weft_status)",
             call,
-            f"{pad}if (weft_status != {abi.OK}) goto {self.escape};",
+            pad + self._leave(),
         ]
+
+    def _leave(self) -> str:
+        return f"if (weft_status != {abi.OK}) goto {self.escape};"
 
     def _region(self, s: Parallel) -> list[str]:
         lines = self._stmt(s.prologue, 1)

@@ -51,9 +51,9 @@ def mangle(name: str) -> str:
     text = _ILLEGAL.sub(lambda m: f"u{ord(m[0]):x}", name)
     if not text or text[0] == "_" or text[0].isdigit():
         text = "v" + text
-    if text.startswith("weft_"):
+    if _PATTERNS.match(text):
         text = "v_" + text
-    return text + "_" if is_reserved(text) else text
+    return text + "_" if text in _RESERVED else text
 
 
 class NameMaker:

@@ -1,0 +1,171 @@
+import subprocess
+
+import numpy as np
+import pytest
+
+from weft.codegen import PRELUDE, emit_library
+from weft.codegen.prelude import required
+from weft.dtypes import VALUE_DTYPES
+from weft.index_notation.operators import OPERATORS
+from weft.ir import Call, For, Function, Param, Store
+from weft.ir.builder import lit, load, var
+
+from .compiled import build, dense, module
+
+CALLED = {row.c.removeprefix("call:"): row for row in OPERATORS.values() if row.c.startswith("call:")}
+
+
+def operands(ty):
+    """All pairs of interesting values."""
+    dtype = np.dtype(ty)
+    if dtype.kind == "b":
+        values = np.array([False, True])
+    elif dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        values = np.array([info.min, info.min + 1, 0, 1, 5, info.max - 1, info.max], dtype=dtype)
+        values = np.concatenate([values, np.array([-1, -7]).astype(dtype)])
+    else:
+        parts = [0.0, 1.0, -2.5, 3.0, np.inf, -np.inf, np.nan]
+        values = np.array(parts, dtype=dtype)
+        if dtype.kind == "c":
+            values = np.array([complex(p, q) for p in parts for q in parts], dtype=dtype)
+    a, b = np.meshgrid(values, values, indexing="ij")
+    return np.ascontiguousarray(a.ravel()), np.ascontiguousarray(b.ravel())
+
+
+def kernel(name, ty, arity, result):
+    i = var("i")
+    out = Param("Y", (var("Y1_dim"),), (), var("Y_vals", f"{result}*"), output=True)
+    ins = [Param(n, (), (), var(f"{n}_vals", f"{ty}*")) for n in "AB"]
+    call = Call(name, tuple(load(p.vals, i) for p in ins[:arity]), result)
+    return Function(name[5:], (out, *ins), For(i, lit(0), var("Y1_dim"), Store(out.vals, i, call), ()))
+
+
+def cases():
+    for ty in VALUE_DTYPES:
+        for name, row in CALLED.items():
+            if f"weft_{name}_{ty}" in PRELUDE:
+                yield ty, name, row.arity, row.ufunc
+        for name in ("multiply", "divide", "less", "less_equal", "greater", "greater_equal"):
+            if f"weft_{name}_{ty}" in PRELUDE:
+                yield ty, name, 2, getattr(np, name)
+
+
+@pytest.fixture(scope="module")
+def functions():
+    built = []
+    for ty, name, arity, ufunc in cases():
+        a, b = operands(ty)
+        with np.errstate(all="ignore"):
+            result = ufunc(a, b) if arity == 2 else ufunc(a)
+        built.append(kernel(f"weft_{name}_{ty}", ty, arity, result.dtype.name))
+    return module(*built, flags=("-fopenmp", "-ffp-contract=off"))
+
+
+def test_every_called_operator_is_there():
+    real = set(VALUE_DTYPES) - {"complex64", "complex128"}
+    for name in CALLED:
+        wanted = real - {"bool"} if name == "absolute" else real
+        wanted = {"float32", "float64", "complex64", "complex128"} if name == "sqrt" else wanted
+        assert not [ty for ty in wanted if f"weft_{name}_{ty}" not in PRELUDE]
+
+
+@pytest.mark.parametrize(("ty", "name", "arity", "ufunc"), list(cases()), ids=lambda v: getattr(v, "__name__", str(v)))
+def test_as_numpy(functions, ty, name, arity, ufunc):
+    a, b = operands(ty)
+    with np.errstate(all="ignore"):
+        expected = ufunc(a, b) if arity == 2 else ufunc(a)
+    found = np.zeros_like(expected)
+    assert functions[f"{name}_{ty}"](dense(found), dense(a), dense(b)) == 0
+    if expected.dtype.kind == "c":  # NaN in either part
+        for part in (np.real, np.imag):
+            np.testing.assert_allclose(part(found), part(expected), rtol=1e-6 if ty == "complex64" else 1e-15)
+    elif expected.dtype.kind == "f":
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if "64" not in ty or ty == "complex64" else 1e-15)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_required_puts_dependencies_first():
+    names = required(["weft_sort_int32"])
+    assert names[-1] == "weft_sort_int32"
+    assert names.index("weft_rank") < names.index("weft_sort_short_int32")
+    assert len(names) == len(set(names))
+
+
+def test_everything_compiles_without_a_warning():
+    build(emit_library(PRELUDE))
+    build(emit_library(PRELUDE), flags=("-O3",))
+
+
+def test_huge_allocations_fail():
+    ffi, library = build(
+        emit_library(["weft_alloc", "weft_free"]),
+        declarations="void *weft_alloc(int64_t, size_t, bool); void weft_free(void *);",
+    )
+    for count, size in [(1 << 62, 8), (1 << 60, 8), (-1, 1), (1 << 63 - 1, 16)]:
+        assert library.weft_alloc(count, size, False) == ffi.NULL
+    for count in (0, 1, 1000, 1 << 21):
+        memory = library.weft_alloc(count, 8, True)
+        assert memory != ffi.NULL
+        assert bytes(ffi.buffer(memory, count * 8)) == bytes(count * 8)
+        library.weft_free(memory)
+
+
+@pytest.mark.parametrize("ty", ["int32", "int64"])
+def test_search(ty):
+    name = f"weft_search_{ty}"
+    declarations = f"int64_t {name}(const {ty}_t *, int64_t, int64_t, int64_t);"
+    declarations += f"int64_t weft_lower_bound_{ty}(const {ty}_t *, int64_t, int64_t, int64_t);"
+    ffi, library = build(emit_library([name, f"weft_lower_bound_{ty}"]), declarations=declarations)
+    lower_bound = getattr(library, f"weft_lower_bound_{ty}")
+    rng = np.random.default_rng(0)
+    for n in range(40):
+        crd = np.sort(rng.integers(0, 60, n)).astype(ty)
+        pointer = ffi.cast(f"{ty}_t *", ffi.from_buffer(crd))
+        for begin, end in ((0, n), (n // 3, n), (n // 2, n // 2)):
+            for value in range(-1, 62):
+                place = begin + int(np.searchsorted(crd[begin:end], value))
+                assert lower_bound(pointer, begin, end, value) == place
+                hit = place < end and crd[place] == value
+                assert getattr(library, name)(pointer, begin, end, value) == (place if hit else -1)
+
+
+DRIVER = """
+#include <stdlib.h>
+static uint64_t state = 1;
+static uint64_t next(void) { state = state * 6364136223846793005u + 1442695040888963407u; return state >> 20; }
+int main(void) {
+  const int64_t sizes[] = {1, 2, 3, 4, 5, 8, 9, 33, 48, 49, 64, 65, 66, 100, 500, 1500, 9000};
+  const uint64_t ranges[] = {1, 3, 60, 3000, 1000000, (uint64_t)1 << 31, (uint64_t)1 << 40};
+  for (int k = 0; k < 17; k++) for (int r = 0; r < 7; r++) {
+    const int64_t n = sizes[k];
+    int64_t *a = malloc(n * 8), *s = malloc(n * 8), *p = malloc(n * 8);
+    int32_t *b = malloc(n * 4), *t = malloc(n * 4);
+    for (int64_t i = 0; i < n; i++) a[i] = (int64_t)(next() % ranges[r]);
+    for (int64_t i = 0; i < n; i++) b[i] = (int32_t)(next() % (ranges[r] >> 1 | 1) & INT32_MAX);
+    const void *lists[] = {a, b};
+    const int64_t widths[] = {8, 4}, dims[] = {(int64_t)ranges[r], (int64_t)ranges[r]};
+    if (weft_sort_permutation(n, 2, lists, widths, dims, p) == 0)
+      for (int64_t i = 1; i < n; i++) if (a[p[i - 1]] > a[p[i]]) return 3;
+    if (r & 1) for (int64_t i = 0; i < n; i++) { a[i] -= 20; b[i] = ~b[i]; }
+    weft_sort_int64(a, n, s);
+    weft_sort_int32(b, n, t);
+    for (int64_t i = 1; i < n; i++) if (a[i - 1] > a[i] || b[i - 1] > b[i]) return 2;
+    if (weft_search_int64(a, 0, n, a[n - 1]) < 0) return 4;
+    free(a); free(s); free(p); free(b); free(t);
+  }
+  return 0;
+}
+"""
+
+
+def test_sanitizers_find_nothing(tmp_path):
+    source, program = tmp_path / "driver.c", tmp_path / "driver"
+    names = [name for name in PRELUDE if "sort" in name or "search" in name or "alloc" in name or "free" in name]
+    source.write_text(emit_library(names) + DRIVER)
+    flags = ["-g", "-O1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    done = subprocess.run(["gcc", *flags, str(source), "-o", str(program), "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([str(program)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.codegen import emit_library
+
+from .compiled import build
+
+NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_sort_permutation"]
+FFI, LIBRARY = build(
+    emit_library(NAMES),
+    declarations="""
+    void weft_sort_int32(int32_t *, int64_t, int32_t *);
+    void weft_sort_int64(int64_t *, int64_t, int64_t *);
+    int64_t weft_sort_permutation(int64_t, int64_t, const void *const *, const int64_t *, const int64_t *, int64_t *);
+    """,
+)
+
+
+def pointer(array):
+    return FFI.cast(f"{array.dtype.name}_t *", array.ctypes.data)
+
+
+def check_sort(keys):
+    found = keys.copy()
+    scratch = np.zeros(max(len(keys), 1), dtype=keys.dtype)
+    getattr(LIBRARY, f"weft_sort_{keys.dtype.name}")(pointer(found), len(keys), pointer(scratch))
+    np.testing.assert_array_equal(found, np.sort(keys))
+
+
+@pytest.mark.parametrize("ty", ["int32", "int64"])
+def test_every_length(ty):
+    rng = np.random.default_rng(1)
+    for n in [*range(140), 255, 256, 1000, 1023, 1024, 1025, 8191, 8192, 100_000]:
+        for low, high in ((0, 2), (0, 100), (-50, 50), (0, 1_000_000), (-(1 << 31), (1 << 31) - 1)):
+            check_sort(rng.integers(low, high, n).astype(ty))
+        check_sort(rng.permutation(n * 3)[:n].astype(ty))
+        check_sort(np.arange(n, dtype=ty))
+        check_sort(np.arange(n, dtype=ty)[::-1].copy())
+        check_sort(np.full(n, 7, dtype=ty))
+        check_sort(rng.permutation(n).astype(ty) * 4096)
+
+
+def test_wide_int64():
+    rng = np.random.default_rng(2)
+    for n in (2, 3, 4, 5, 30, 64, 65, 300, 5000):
+        check_sort(rng.integers(-(1 << 63), (1 << 63) - 1, n, dtype=np.int64))
+        check_sort(rng.integers(0, 1 << 31, n) * 2 - 1)
+
+
+@given(st.sampled_from(["int32", "int64"]).flatmap(
+    lambda ty: st.lists(st.integers(np.iinfo(ty).min, np.iinfo(ty).max)).map(lambda keys: np.array(keys, dtype=ty))
+))  # fmt: skip
+def test_any_keys(keys):
+    check_sort(keys)
+
+
+def permutation(lists, dimensions):
+    n = len(lists[0])
+    found = np.full(n, -1, dtype=np.int64)
+    widths, sizes = np.array([c.itemsize for c in lists], dtype=np.int64), np.array(dimensions, dtype=np.int64)
+    pointers = FFI.new("void *[]", [FFI.cast("void *", c.ctypes.data) for c in lists])
+    status = LIBRARY.weft_sort_permutation(n, len(lists), pointers, pointer(widths), pointer(sizes), pointer(found))
+    return status, found
+
+
+@pytest.mark.parametrize(
+    "dimensions",
+    [(50,), (7, 9), (1000, 1000), (3, 4, 5), (1 << 20, 1 << 20, 1 << 20), (1 << 30, 1 << 30, 1 << 30, 1 << 30),
+     (1 << 62, 5), (5, 1 << 62), ((1 << 63) - 1, 3, 3)],
+)  # fmt: skip
+@pytest.mark.parametrize("n", [1, 2, 3, 100, 5000])
+def test_permutation(n, dimensions):
+    rng = np.random.default_rng(n)
+    lists = []
+    for k, size in enumerate(dimensions):
+        narrow = size < 1 << 31 and k % 2 == 0
+        crowded = min(size, 4) if k == 0 else size
+        lists.append(rng.integers(0, crowded, n).astype("int32" if narrow else "int64"))
+    expected = np.lexsort(lists[::-1])
+    status, found = permutation(lists, dimensions)
+    if np.array_equal(expected, np.arange(n)):
+        assert status == -1
+        assert (found == -1).all()
+    else:
+        assert status == 0
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_permutation_of_sorted_tuples():
+    i, j = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 5], dtype=np.int32)
+    assert permutation([i, j], (2, 6))[0] == -1
+    assert permutation([i[:0], j[:0]], (0, 0))[0] == -1
