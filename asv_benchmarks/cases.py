@@ -225,12 +225,12 @@ def runs_of(case: str, name: str) -> Runs:
 
 
 def values_of(result: Any) -> np.ndarray:
-    """The numbers of a result in storage order, whoever made it."""
+    """The numbers of a result in lexicographic order, whoever made it."""
     if isinstance(result, tuple):  # arrays of the reference; values last
         result = result[-1]
     elif sp.issparse(result):
         result.sort_indices()
         result = result.data
     elif isinstance(result, weft.SparseTensor):
-        result = result.storage.values if result.ndim else result.todense()
+        result = result.to_coo()[1]
     return np.ravel(result)

@@ -18,7 +18,8 @@ commands:
 
 formats:
   a name of the catalogue (csr, csc, coo, csf, dense, ...) or a letter for each level, d dense, s sparse,
-  and then, after a colon, the order in which the levels store the axes: ds:1,0. What has no -f is dense.
+  and then, after a colon, the order in which the levels store the axes: ds:1,0. An operand without -f is dense;
+  a result without -f gets what the operands suggest.
 
 example:
   weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d
