@@ -117,7 +117,9 @@ def test_search(ty):
     name = f"weft_search_{ty}"
     declarations = f"int64_t {name}(const {ty}_t *, int64_t, int64_t, int64_t);"
     declarations += f"int64_t weft_lower_bound_{ty}(const {ty}_t *, int64_t, int64_t, int64_t);"
-    ffi, library = build(emit_library([name, f"weft_lower_bound_{ty}"]), declarations=declarations)
+    declarations += f"int64_t weft_find_{ty}(const {ty}_t *, int64_t, int64_t, int64_t);"
+    names = [name, f"weft_lower_bound_{ty}", f"weft_find_{ty}"]
+    ffi, library = build(emit_library(names), declarations=declarations)
     lower_bound = getattr(library, f"weft_lower_bound_{ty}")
     rng = np.random.default_rng(0)
     for n in range(40):
@@ -127,8 +129,9 @@ def test_search(ty):
             for value in range(-1, 62):
                 place = begin + int(np.searchsorted(crd[begin:end], value))
                 assert lower_bound(pointer, begin, end, value) == place
-                hit = place < end and crd[place] == value
+                hit = bool(place < end and crd[place] == value)
                 assert getattr(library, name)(pointer, begin, end, value) == (place if hit else -1)
+                assert getattr(library, f"weft_find_{ty}")(pointer, begin, end, value) == (place if hit else -1)
 
 
 DRIVER = """

@@ -1,4 +1,4 @@
-"""Binary search of a coordinate in a sorted segment."""
+"""Search of a coordinate in a segment: binary in a sorted one, linear in any other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,18 @@ static inline int64_t weft_search_@(const @_t *list, int64_t begin, int64_t end,
 }
 """
 
+_FIND = """\
+/* The first position in [begin, end) of the list, in any order, that holds value; -1 if none. */
+static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
+  for (int64_t at = begin; at < end; at++) {
+    if (list[at] == value) return at;
+  }
+  return -1;
+}
+"""
+
 SNIPPETS: dict[str, Snippet] = {}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_lower_bound_{_ty}"] = Snippet(_LOWER_BOUND.replace("@", _ty))
     SNIPPETS[f"weft_search_{_ty}"] = Snippet(_SEARCH.replace("@", _ty), (f"weft_lower_bound_{_ty}",))
+    SNIPPETS[f"weft_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
