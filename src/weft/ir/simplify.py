@@ -10,11 +10,9 @@ Floats keep their meaning: no rule touches floating arithmetic, because ``x * 0.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from .fold import FALSE, TRUE, fold_binary, fold_unary
 from .nodes import (
     Allocate,
     Binary,
@@ -47,16 +45,6 @@ from .types import INTEGERS, wrap
 
 __all__ = ["simplify", "simplify_expression"]
 
-_TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor,
-}  # fmt: skip
-
 
 def simplify(function: Function) -> Function:
     """``function`` with the same effects and fewer nodes."""
@@ -73,38 +61,53 @@ def simplify_expression(expr: Expr) -> Expr:
 
 
 class _Down:
-    """The pass down: folding, copies, branches. ``names`` maps a variable to what it is another name of."""
+    """The pass down: folding, copies, branches. ``names`` maps a variable to what it is another name of.
+
+    A variable does not stand in for another where an inner variable of the same name might hide it.
+    """
 
     def __init__(self, function: Function | None):
         self.names: dict[str, Expr] = {}
         self.changed: set[str] = set()
         self.declared: dict[str, int] = {}
+        self.hidden: set[str] = set()
         self.reads: set[str] = set()
         if function is not None:
-            self._survey(function.body)
+            active = {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
+            self.declared.update(dict.fromkeys(active, 1))
+            self._survey(function.body, active)
+        self.unsure = self.changed | self.hidden
 
-    def _survey(self, stmt: Stmt) -> None:
-        """Count the declarations of each name, and note the names that are assigned to."""
+    def _survey(self, stmt: Stmt, active: set[str]) -> None:
+        """Note each name that is declared, assigned to, or hidden by another; ``active`` are those in scope."""
         match stmt:
             case Block(stmts):
                 for s in stmts:
-                    self._survey(s)
+                    self._survey(s, active)
             case Declare(var) | Allocate(var):
-                self.declared[var.name] = self.declared.get(var.name, 0) + 1
+                self._declare(var.name, active)
             case Set(Var(name)) | Update(_, Var(name)) | Free(Var(name)):
                 self.changed.add(name)
             case For(var, _, _, body):
-                self.declared[var.name] = self.declared.get(var.name, 0) + 1
-                self._survey(body)
+                inside = set(active)
+                self._declare(var.name, inside)
+                self._survey(body, inside)
             case If(_, then, orelse):
-                self._survey(then)
+                self._survey(then, set(active))
                 if orelse is not None:
-                    self._survey(orelse)
+                    self._survey(orelse, set(active))
             case While(_, body):
-                self._survey(body)
+                self._survey(body, set(active))
             case Parallel(_, prologue, loop, epilogue):
+                inside = set(active)
                 for s in (prologue, loop, epilogue):
-                    self._survey(s)
+                    self._survey(s, inside)
+
+    def _declare(self, name: str, active: set[str]) -> None:
+        self.declared[name] = self.declared.get(name, 0) + 1
+        if name in active:
+            self.hidden.add(name)
+        active.add(name)
 
     # Expressions
 
@@ -124,7 +127,7 @@ class _Down:
                 return e if x is array and y is index else Load(x, y)
             case Binary(op, a, b):
                 x, y = self.expr(a), self.expr(b)
-                return _binary(op, x, y) or (e if x is a and y is b else Binary(op, x, y))
+                return fold_binary(op, x, y) or (e if x is a and y is b else Binary(op, x, y))
             case Cast(a, ty):
                 x = self.expr(a)
                 if x.ty == ty:
@@ -134,7 +137,7 @@ class _Down:
                 return e if x is a else Cast(x, ty)
             case Unary(op, a):
                 x = self.expr(a)
-                return _unary(op, x) or (e if x is a else Unary(op, x))
+                return fold_unary(op, x) or (e if x is a else Unary(op, x))
             case Select(cond, a, b):
                 c = self.expr(cond)
                 if type(c) is Const:
@@ -158,11 +161,9 @@ class _Down:
         return blocks
 
     def bind(self, name: str) -> None:
-        """Enter a declaration of ``name``: what was known of an outer variable of that name does not hold here."""
-        if self.names and self.declared.get(name) != 1:
-            self.names = {
-                k: v for k, v in self.names.items() if k != name and not (type(v) is Var and v.name == name)
-            }  # fmt: skip
+        """Enter a declaration of ``name``: an outer variable of that name does not count here."""
+        if name in self.names:
+            self.names = {k: v for k, v in self.names.items() if k != name}
 
     def loop(self, loop: For, start: Expr, stop: Expr) -> For:
         """A loop with its body rewritten."""
@@ -181,7 +182,7 @@ class _Down:
                     value = self.expr(value)
                 self.bind(var.name)
                 if var.name not in self.changed and (
-                    type(value) is Const or (type(value) is Var and value.name not in self.changed)
+                    type(value) is Const or (type(value) is Var and value.name not in self.unsure)
                 ):
                     self.names[var.name] = value
                     return
@@ -198,7 +199,7 @@ class _Down:
                     out.append(Update(op, target, value))
             case For(var, start, stop):
                 first, last = self.expr(start), self.expr(stop)
-                if _binary("<", first, last) == _FALSE:
+                if fold_binary("<", first, last) == FALSE:
                     return
                 before_loop = self.names
                 out.append(self.loop(s, first, last))
@@ -207,7 +208,7 @@ class _Down:
                 self.branch(self.expr(cond), then, orelse, out)
             case While(cond, body):
                 cond = self.expr(cond)
-                if cond != _FALSE:
+                if cond != FALSE:
                     out.append(While(cond, *self.scope(body)))
             case Parallel(threads, prologue, loop, epilogue, schedule):
                 threads = self.expr(threads)
@@ -243,7 +244,7 @@ class _Down:
             if all(self.declared.get(name) == 1 for name in _top_level_names(inner)):
                 out.extend(inner.stmts)
             else:
-                out.append(If(_TRUE, inner))
+                out.append(If(TRUE, inner))
             return
         (yes,) = self.scope(then)
         no = self.scope(orelse)[0] if orelse is not None else None
@@ -253,69 +254,6 @@ class _Down:
 def _top_level_names(block: Block) -> list[str]:
     """The names that would move to the enclosing scope if ``block`` were unwrapped."""
     return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate)]  # type: ignore[attr-defined]
-
-
-def _unary(op: str, a: Expr) -> Expr | None:
-    if op == "!":
-        if type(a) is Const:
-            return _FALSE if a.value else _TRUE
-        if type(a) is Unary and a.op == "!":
-            return a.a
-        if type(a) is Binary and a.op in _NEGATED and a.a.ty in INTEGERS:
-            return Binary(_NEGATED[a.op], a.a, a.b)
-    elif op == "-" and type(a) is Const and a.ty in INTEGERS:
-        return Const(wrap(-a.value, a.ty), a.ty)  # type: ignore[arg-type]
-    return None
-
-
-def _binary(op: str, a: Expr, b: Expr) -> Expr | None:
-    """What ``a op b`` folds to, or None. Only integers and conditions fold."""
-    if op == "&&" or op == "||":
-        stop, neutral = (_FALSE, _TRUE) if op == "&&" else (_TRUE, _FALSE)
-        if type(a) is Const:
-            return b if a == neutral else stop
-        return a if b == neutral else None
-    ty = a.ty
-    if ty not in INTEGERS:
-        return None
-    x: Any = a.value if type(a) is Const else None
-    y: Any = b.value if type(b) is Const else None
-    if op in _COMPARE:
-        if x is not None and y is not None:
-            return _TRUE if _COMPARE[op](x, y) else _FALSE
-        if a == b:
-            return _TRUE if op in ("==", "<=", ">=") else _FALSE
-        return None
-    if x is not None and y is not None and op in _ARITHMETIC:
-        return Const(wrap(_ARITHMETIC[op](x, y), ty), ty)
-    match op:
-        case "+":
-            if x == 0:
-                return b
-            if y == 0:
-                return a
-            if y is not None and type(a) is Binary and a.op == "+" and type(a.b) is Const:
-                return Binary("+", a.a, Const(wrap(y + a.b.value, ty), ty))
-        case "-":
-            if y == 0:
-                return a
-            if a == b:
-                return Const(0, ty)
-        case "*":
-            if x == 0 or y == 0:
-                return Const(0, ty)
-            if x == 1:
-                return b
-            if y == 1:
-                return a
-        case "/" if y == 1:
-            return a
-        case "%" if y == 1:
-            return Const(0, ty)
-        case "/" | "%" if x is not None and y:
-            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-            return Const(wrap(quotient if op == "/" else x - quotient * y, ty), ty)
-    return None
 
 
 def _note(e: Expr, used: set[str]) -> None:
@@ -356,7 +294,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
                 return None
             _note(cond, used)
             if yes is None:
-                cond, yes, no = _unary("!", cond) or Unary("!", cond), no or Block(), None
+                cond, yes, no = fold_unary("!", cond) or Unary("!", cond), no or Block(), None
             return If(cond, yes, no)
         case While(cond, body):
             inner = _up(body, used, reads)
