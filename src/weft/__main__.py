@@ -114,7 +114,9 @@ def _compile(argv: list[str]) -> int:
     parser.add_argument("--version", action="version", version=_version())
     options = parser.parse_args(argv)
     formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
-    kernel = _kernel(options.expression, formats, dtypes)
+    from . import compile as compile_kernel
+
+    kernel = compile_kernel(options.expression, dtypes=dtypes, **formats)
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
     for name, text in _chosen(kernel, options.stages):
@@ -122,12 +124,6 @@ def _compile(argv: list[str]) -> int:
     if not options.output and not options.stages:
         print(kernel.source, end="")
     return 0
-
-
-def _kernel(expression: str, formats: dict[str, str], dtypes: dict[str, str]) -> Any:
-    import weft
-
-    return weft.compile(expression, dtypes=dtypes, **formats) if dtypes else weft.compile(expression, **formats)
 
 
 def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
