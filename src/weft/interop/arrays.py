@@ -11,10 +11,15 @@ from ..errors import DTypeError, IndexOverflowError
 
 __all__ = ["index_array", "value_array"]
 
+_INDEX = frozenset(np.dtype(name) for name in INDEX_DTYPES)
+
 
 def value_array(array: Any) -> np.ndarray[Any, Any]:
     """Values as a contiguous array of a dtype weft computes with; the array itself where it is one already."""
-    return np.ascontiguousarray(array, value_dtype(array.dtype))
+    dtype = value_dtype(array.dtype)
+    if array.dtype.isnative and array.flags.c_contiguous and type(array) is np.ndarray:
+        return array
+    return np.ascontiguousarray(array, dtype)
 
 
 def index_array(array: Any) -> np.ndarray[Any, Any]:
@@ -26,6 +31,8 @@ def index_array(array: Any) -> np.ndarray[Any, Any]:
         When they are not integers, or too large for int64.
     """
     array = np.asarray(array)
+    if array.dtype in _INDEX and array.flags.c_contiguous:
+        return array
     if array.dtype.name in INDEX_DTYPES:
         return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     if array.dtype.kind not in "iub" and array.size:

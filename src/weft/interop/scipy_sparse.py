@@ -37,7 +37,7 @@ def from_scipy(obj: Any) -> Storage | None:
         When its arrays are not those of a matrix of its shape.
     """
     kind = getattr(obj, "format", None)
-    if not isinstance(kind, str) or not hasattr(obj, "nnz"):
+    if not isinstance(kind, str) or not hasattr(type(obj), "nnz"):
         return None
     if kind == "coo":
         return _from_coo(obj)

@@ -279,5 +279,7 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
             raise StorageError(f"{where}: {role} has dtype {array.dtype}; index dtypes are int32 and int64")
         if array.ndim != 1:
             raise StorageError(f"{where}: {role} has {array.ndim} axes instead of one")
-        found.append(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
+        if not (array.dtype.isnative and array.flags.c_contiguous):
+            array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        found.append(array)
     return found

@@ -33,9 +33,9 @@ class Plan:
 
     __slots__ = ("run", "types")
 
-    def __init__(self, assignment: Assignment, types: tuple[Any, ...]) -> None:
+    def __init__(self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None) -> None:
         self.types = types
-        self.run: Run = pipeline.executable(assignment, types).run
+        self.run: Run = pipeline.executable(assignment, types, format=format).run
 
 
 _binary: dict[tuple[Any, ...], Plan] = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import pipeline
 from ..errors import FormatError
-from ..formats import FormatLike, parse_format
+from ..formats import Format, FormatLike, parse_format
 from ..storage import Storage
 
 __all__ = ["convert", "read", "register_reader", "register_writer", "write"]
@@ -52,7 +52,16 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
 def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
     """Storage in another format; itself where nothing changes."""
     target = parse_format(format, len(storage.shape))
-    if target == storage.format and not dtypes:
+    own, fill = storage.format, storage.type.fill
+    if target == own and not dtypes:
         return storage
-    found: Storage = pipeline.convert(storage, target, **dtypes)
-    return found
+    if fill == 0 or own.is_dense:
+        found: Storage = pipeline.convert(storage, target, **dtypes)
+        return found
+    # Which entries are stored does not depend on the fill value; a dense target takes it in where it is assigned to in
+    # the order of its own axes.
+    if target.is_dense:
+        storage = convert(storage, own.canonical())
+        return pipeline.convert(pipeline.convert(storage, Format.dense(own.order).reordered(own.mode_order)), target)
+    plain = pipeline.convert(storage.with_values(storage.vals, 0), target, **dtypes)
+    return plain.with_values(plain.vals, fill)

@@ -2,12 +2,234 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .. import pipeline
+from ..dtypes import value_dtype
+from ..errors import DTypeError, NotationError
+from ..formats import Format, FormatLike, TensorType, parse_format
+from ..index_notation import parse
+from ..index_notation.nodes import Assignment
+from ..storage import Storage
+from .kernel import CompiledKernel, operand_names
+from .operands import Operand, adopt, is_scalar, scalar_storage
+from .operators import finish
+from .sparse_tensor import SparseTensor
 
 __all__ = ["compile", "einsum", "evaluate", "explain"]
 
 
-def compile(*a: Any, **k: Any) -> Any: ...
-def einsum(*a: Any, **k: Any) -> Any: ...
-def evaluate(*a: Any, **k: Any) -> Any: ...
-def explain(*a: Any, **k: Any) -> Any: ...
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> Assignment:
+    return parse(text)
+
+
+def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: Any) -> Any:
+    """Compute an expression in tensor index notation.
+
+    Parameters
+    ----------
+    text : str
+        E.g. ``"y(i) = A(i,j)*x(j) + b*z(i)"``; variables that are not on the left are summed over. With ``+=`` the
+        result is added to the operand on the left, which itself stays as it is.
+    format : str or Format, optional
+        Of the result; by default it is inferred from the operands.
+    dtype : dtype, optional
+        Of the result; by default NumPy's promotion of the operands' dtypes.
+    **operands : array_like
+        By the names in the expression: tensors, ndarrays, scipy.sparse arrays, scalars.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A scalar for a result without axes; an ndarray for a dense result where an operand is an ndarray.
+
+    Raises
+    ------
+    NotationError
+        The expression does not parse, or names what is not given.
+    ShapeError
+        Operands do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray(np.array([[1.0, 0.0], [2.0, 3.0]]), format="csr")
+    >>> weft.evaluate("y(i) = A(j,i)*x(j) + b*x(i)", A=A, x=np.array([1.0, 10.0]), b=2)
+    array([23., 50.])
+    """
+    assignment = _parsed(text)
+    used = set(operand_names(assignment))
+    if assignment.op is not None:
+        used.add(assignment.target.tensor)
+    unused = [name for name in operands if name not in used]
+    if unused:
+        raise NotationError(f"there is no operand {unused[0]!r} in {text!r}")
+    return _run(assignment, _adopted(operands), format, dtype)
+
+
+def _adopted(operands: Mapping[str, Any]) -> dict[str, Operand]:
+    """Operands by name; Python's numbers take their dtype from the others, as in NumPy."""
+    found: dict[str, Operand] = {}
+    weak: dict[str, Any] = {}
+    for name, obj in operands.items():
+        if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
+            weak[name] = obj
+            continue
+        operand = adopt(obj)
+        if operand is None:
+            raise DTypeError(f"operand {name} is of type {type(obj).__name__}, which weft does not know")
+        found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
+    beside = [operand.storage.dtype for operand in found.values()]
+    for name, obj in weak.items():
+        dtype = np.result_type(*beside) if beside else np.asarray(obj).dtype
+        found[name] = Operand(scalar_storage(obj, dtype), False)
+    return {name: found[name] for name in operands}
+
+
+def _run(
+    assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None, dtype: DTypeLike | None
+) -> Any:
+    result = pipeline.evaluate(
+        assignment,
+        {name: operand.storage for name, operand in operands.items()},
+        format=None if format is None else parse_format(format, len(assignment.target.indices)),
+        dtype=None if dtype is None else value_dtype(dtype).name,
+    )
+    if not result.shape and format is None:
+        return result.vals[0]
+    return finish(SparseTensor, result, any(operand.is_array for operand in operands.values()))
+
+
+def einsum(
+    *operands: Any,
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    optimize: bool | str | Sequence[Any] = "auto",
+) -> Any:
+    """Einstein summation, with NumPy's grammar.
+
+    Parameters
+    ----------
+    *operands : str and array_like
+        ``"ij,jk->ik", A, B``, or ``A, [0, 1], B, [1, 2], [0, 2]``.
+    format : str or Format, optional
+        Of the result; by default it is inferred from the operands.
+    dtype : dtype, optional
+        Of the result; by default NumPy's promotion of the operands' dtypes.
+    optimize : {'auto', True, False} or str or list
+        ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
+        path contracts pairs. ``"auto"`` contracts pairs only where all of three or more operands are dense.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A scalar for a result without axes; an ndarray for a dense result where an operand is an ndarray.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray(np.array([[1.0, 0.0], [2.0, 3.0]]), format="csr")
+    >>> weft.einsum("ij,j", A, np.array([1.0, 10.0]))
+    array([ 1., 32.])
+    >>> float(weft.einsum("ii", A))
+    4.0
+    """
+    assignment, given = _einsum(operands)
+    found = _adopted(given)
+    if len(found) > 2 and optimize is not False:
+        automatic = isinstance(optimize, str) and optimize == "auto"
+        if not automatic or all(operand.storage.format.is_dense for operand in found.values()):
+            return _by_pairs(operands, "auto" if optimize in (True, "auto") else optimize, format, dtype)
+    return _run(assignment, found, format, dtype)
+
+
+def _einsum(operands: tuple[Any, ...]) -> tuple[Assignment, dict[str, Any]]:
+    """The assignment, and the operands by the names that they have in it."""
+    raise NotImplementedError
+
+
+def _by_pairs(operands: tuple[Any, ...], optimize: Any, format: FormatLike | None, dtype: DTypeLike | None) -> Any:
+    raise NotImplementedError
+
+
+def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **formats: FormatLike) -> CompiledKernel:
+    """Compile an expression in tensor index notation for formats.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    dtypes : mapping, optional
+        Value dtypes by tensor name; float64 where not given.
+    **formats : str or Format
+        By tensor name. Operands without one are dense; the result's is inferred.
+
+    Examples
+    --------
+    >>> import weft
+    >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr")
+    >>> k
+    <kernel y(i) = A(i,j)*x(j); A: csr float64, x: dense float64, y: dense float64>
+    """
+    assignment = _parsed(text)
+    return CompiledKernel(assignment, _types(assignment, formats, dtypes or {}, text), text)
+
+
+def _types(
+    assignment: Assignment, formats: Mapping[str, FormatLike], dtypes: Mapping[str, DTypeLike], text: str
+) -> dict[str, TensorType]:
+    from .kernel import orders
+
+    found = orders(assignment)
+    for name in (*formats, *dtypes):
+        if name not in found:
+            raise NotationError(f"there is no tensor {name!r} in {text!r}")
+    types = {}
+    for name, order in found.items():
+        if name == assignment.target.tensor and name not in formats:
+            continue
+        format = parse_format(formats[name], order) if name in formats else Format.dense(order)
+        types[name] = TensorType.of(value_dtype(dtypes.get(name, np.float64)).name, format)
+    return types
+
+
+def explain(*operands: Any, **named: Any) -> str:
+    """What the compiler makes of an expression: formats, loop order, lattices, conversions, IR, C.
+
+    Parameters
+    ----------
+    *operands
+        What :func:`einsum` takes, or an expression in tensor index notation alone.
+    **named
+        With index notation: operands as for :func:`evaluate`, or formats as for :func:`compile`; ``format`` and
+        ``dtype`` of the result.
+
+    Returns
+    -------
+    str
+        A report.
+    """
+    format, dtype = named.pop("format", None), named.pop("dtype", None)
+    if len(operands) == 1 and isinstance(operands[0], str):
+        text = operands[0]
+        if all(isinstance(value, (str, Format)) for value in named.values()):
+            return compile(text, **named).explain()
+        assignment, found = _parsed(text), _adopted(named)
+    else:
+        assignment, given = _einsum(operands)
+        found = _adopted(given)
+    storages: list[Storage] = [found[name].storage for name in operand_names(assignment)]
+    return pipeline.executable(
+        assignment,
+        tuple(storage.type for storage in storages),
+        format=None if format is None else parse_format(format, len(assignment.target.indices)),
+        dtype=None if dtype is None else value_dtype(dtype).name,
+    ).explain()

@@ -72,7 +72,8 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
         return NotImplemented
-    plan, storages = plan_matmul(first.storage, second.storage)
+    has_array = first.is_array or second.is_array
+    plan, storages = plan_matmul(first.storage, second.storage, has_array)
     result = plan.run(storages)
     a, b = first.storage, second.storage
     if len(a.shape) == 2 and type(left) is cls:
@@ -82,7 +83,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
             _vectors[id(a.type), right.dtype] = _keep(plan, a, b)
     if not result.shape:
         return result.vals[0]
-    return finish(cls, result, first.is_array or second.is_array)
+    return finish(cls, result, has_array)
 
 
 _kept: dict[int, Any] = {}

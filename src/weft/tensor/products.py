@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ShapeError
+from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
 from .elementwise import Plan, without_axis
@@ -15,8 +16,8 @@ __all__ = ["plan_matmul"]
 _plans: dict[tuple[object, ...], Plan] = {}
 
 
-def plan_matmul(left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
-    """What computes ``left @ right``, and what to run it on.
+def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple[Storage, Storage]]:
+    """What computes ``left @ right``, and what to run it on; with ``dense`` the result is dense in any case.
 
     Raises
     ------
@@ -36,12 +37,13 @@ def plan_matmul(left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Sto
     left, first = _batched("A", left, batch, ("i", "k")[-len(a) :])
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
-    key = (left.type, right.type, first, second, target)
+    key = (left.type, right.type, first, second, target, dense)
     plan = _plans.get(key)
     if plan is None:
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
+        format = Format.dense(len(target)) if dense else None
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
-        plan = _plans[key] = Plan(Assignment(Access("C", target), value), (left.type, right.type))
+        plan = _plans[key] = Plan(Assignment(Access("C", target), value), (left.type, right.type), format)
     return plan, (left, right)
 
 

@@ -1,0 +1,142 @@
+"""Kernels as users see them: compiled for formats, called with tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import pipeline
+from ..errors import FormatError, NotationError, ShapeError
+from ..formats import TensorType
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..storage import Storage
+from . import foreign
+from .operands import Tensor, adopt
+from .operators import finish
+from .sparse_tensor import SparseTensor
+
+__all__ = ["CompiledKernel", "operand_names", "orders"]
+
+
+def _accesses(expr: Expr) -> Iterator[Access]:
+    match expr:
+        case Access():
+            yield expr
+        case Apply(args=args):
+            for arg in args:
+                yield from _accesses(arg)
+        case Reduce(body=body):
+            yield from _accesses(body)
+
+
+def operand_names(assignment: Assignment) -> tuple[str, ...]:
+    """The operands, in the order in which they first appear on the right."""
+    return tuple(dict.fromkeys(access.tensor for access in _accesses(assignment.value)))
+
+
+def orders(assignment: Assignment) -> dict[str, int]:
+    """How many axes each tensor has, operands first.
+
+    Raises
+    ------
+    NotationError
+        When a tensor is used with different numbers of indices.
+    """
+    found: dict[str, int] = {}
+    for access in (*_accesses(assignment.value), assignment.target):
+        if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
+            raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
+    return found
+
+
+class CompiledKernel:
+    """An expression compiled for the formats of its tensors.
+
+    Calling it with the operands, in the order in which they first appear on the right of the expression or by name,
+    computes the result. Operands in other formats or dtypes are converted first; index dtypes are taken as found.
+
+    Attributes
+    ----------
+    operands : tuple of str
+        Names of the operands in order.
+    source : str
+        The C.
+    stages : dict
+        The text of every stage of the compiler by name.
+    """
+
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], text: str) -> None:
+        self.operands = operand_names(assignment)
+        self._assignment, self._types, self._text = assignment, dict(types), text
+        self._kernel = pipeline.compile(assignment, types)
+        self.source: str = self._kernel.source
+
+    @property
+    def stages(self) -> dict[str, str]:
+        return self._kernel.stages  # type: ignore[no-any-return]
+
+    def explain(self) -> str:
+        """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
+        return str(self._kernel.explain())
+
+    def __call__(self, *operands: Any, **named: Any) -> Any:
+        """Compute the result."""
+        storages, has_array = self._arguments(operands, named)
+        result = self._executable(storages).run(storages)
+        return finish(SparseTensor, result, has_array)
+
+    def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
+        """The result's structure, with values still to be computed."""
+        storages, _ = self._arguments(operands, named)
+        return SparseTensor(self._phases(storages).assemble(storages))
+
+    def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
+        """New values, in place, in a result that :meth:`assemble` made for operands of the same structure."""
+        storages, _ = self._arguments(operands, named)
+        if not isinstance(result, Tensor):
+            raise FormatError(f"compute writes into what assemble made, not into a {type(result).__name__}")
+        self._phases(storages).compute(result._storage, storages)
+        return result
+
+    def _executable(self, storages: tuple[Storage, ...]) -> Any:
+        target = self._kernel.type
+        return pipeline.executable(
+            self._assignment, tuple(s.type for s in storages), format=target.format, dtype=target.dtype
+        )
+
+    def _phases(self, storages: tuple[Storage, ...]) -> Any:
+        found = self._executable(storages)
+        if found.kernel.operands != self.operands:
+            raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
+        return found.kernel
+
+    def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
+        given = dict(zip(self.operands, operands, strict=False))
+        extra = [name for name in named if name in given or name not in self.operands]
+        if extra or len(operands) > len(self.operands) or len(given) + len(named) != len(self.operands):
+            raise NotationError(f"{self._text} takes the operands {', '.join(self.operands)}")
+        given.update(named)
+        storages, has_array = [], False
+        for name in self.operands:
+            operand, type = adopt(given[name]), self._types[name]
+            if operand is None:
+                raise NotationError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
+            storage = operand.storage
+            has_array |= operand.is_array and bool(storage.shape)
+            if len(storage.shape) != type.format.order:
+                raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
+            if storage.type.dtype != type.dtype:
+                storage = storage.with_values(storage.vals.astype(np.dtype(type.dtype)), storage.type.fill)
+            storages.append(foreign.convert(storage, type.format))
+        return tuple(storages), has_array
+
+    def __repr__(self) -> str:
+        types = {**self._types, self._assignment.target.tensor: self._kernel.type}
+        listed = ", ".join(f"{name}: {type.format} {type.dtype}" for name, type in types.items())
+        return f"<kernel {self._text}; {listed}>"
+
+
+def type_name(obj: Any) -> str:
+    return type(obj).__name__

@@ -1,0 +1,254 @@
+"""Operators against NumPy, for every pair of kinds of operand."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weft
+from weft.errors import DTypeError, ShapeError
+
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+FORMATS = ["csr", "csc", "dcsr", "coo", "dense"]
+
+
+def matrix(seed=0, shape=(5, 4), dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    return (rng.integers(1, 9, shape) * (rng.random(shape) < 0.5)).astype(dtype)
+
+
+def dense(x):
+    return x.todense() if isinstance(x, weft.SparseTensor) else x
+
+
+def same(found, expected):
+    found = dense(found)
+    np.testing.assert_array_equal(found, expected)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+@pytest.fixture(autouse=True)
+def _division():
+    with np.errstate(all="ignore"):
+        yield
+
+
+KINDS = {
+    "csr": lambda x: weft.asarray(x, format="csr"),
+    "csc": lambda x: weft.asarray(x, format="csc"),
+    "coo": lambda x: weft.asarray(x, format="coo"),
+    "dense": weft.asarray,
+    "ndarray": lambda x: x,
+    "fortran": np.asfortranarray,
+    "list": lambda x: x.tolist(),
+    "scipy csr": sp.csr_array,
+    "scipy coo": sp.coo_array,
+    "scipy matrix": sp.csc_matrix,
+}
+WEFT = ["csr", "csc", "coo", "dense"]
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("mine", WEFT)
+@pytest.mark.parametrize("other", KINDS)
+def test_elementwise_with_any_operand_on_either_side(op, mine, other):
+    x, y, f = matrix(0), matrix(1), OPERATORS[op]
+    same(f(KINDS[mine](x), KINDS[other](y)), f(x, y))
+    same(f(KINDS[other](y), KINDS[mine](x)), f(y, x))
+
+
+@pytest.mark.parametrize("mine", WEFT)
+@pytest.mark.parametrize("other", KINDS)
+def test_matmul_with_any_operand_on_either_side(mine, other):
+    x, y, z = matrix(0, (5, 4)), matrix(1, (4, 3)), matrix(2, (3, 5))
+    same(KINDS[mine](x) @ KINDS[other](y), x @ y)
+    same(KINDS[other](z) @ KINDS[mine](x), z @ x)
+
+
+@pytest.mark.parametrize("mine", WEFT)
+def test_products_with_vectors(mine):
+    x, v, w = matrix(), np.arange(1.0, 5.0), np.arange(1.0, 6.0)
+    A = KINDS[mine](x)
+    for _ in range(2):  # cold and warm
+        assert type(A @ v) is np.ndarray
+        same(A @ v, x @ v)
+        same(w @ A, w @ x)
+        same(A.T @ w, x.T @ w)
+        same(A @ v[::-1], x @ v[::-1])
+        same(A @ v.astype(">f8"), x @ v)
+        same(A @ weft.asarray(v, format="coo"), x @ v)
+    assert weft.asarray(v, format="coo") @ v == v @ v
+    assert np.isscalar(weft.asarray(v, format="coo") @ v)
+
+
+@pytest.mark.parametrize("shapes", [((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)),
+                                    ((2, 3, 4), (2, 4, 5)), ((1, 3, 4), (2, 4, 5)), ((6, 2, 3, 4), (2, 4, 5))])  # fmt: skip
+@pytest.mark.parametrize("format", ["dense", "csf", "coo"])
+def test_batched_products(shapes, format):
+    x, y = matrix(0, shapes[0]), matrix(1, shapes[1])
+    same(weft.asarray(x, format=format) @ y, x @ y)
+    same(x @ weft.asarray(y, format=format), x @ y)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("shapes", [((5, 4), (4,)), ((5, 4), (5, 1)), ((5, 4), (1, 4)), ((5, 1), (1, 4)), ((5, 4), (1, 1)),
+                                    ((5, 4), (1,)), ((3, 5, 4), (5, 4)), ((3, 5, 4), (3, 1, 4)), ((0, 4), (1, 4)), ((1, 1), (1, 1))])  # fmt: skip
+@pytest.mark.parametrize("formats", [("csf", "csf"), ("coo", "dense"), ("dense", "csf")])
+def test_broadcasting(op, shapes, formats):
+    x, y, f = matrix(0, shapes[0]), matrix(1, shapes[1]), OPERATORS[op]
+    same(f(weft.asarray(x, format=formats[0]), weft.asarray(y, format=formats[1])), f(x, y))
+    same(f(y, weft.asarray(x, format=formats[0])), f(y, x))
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("scalar", [2, 0, 2.5, True, 1j, np.float32(3), np.int8(3), np.array(2.0), np.inf, np.nan])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "complex64", "bool"])
+def test_scalars(op, scalar, dtype):
+    x, f = matrix(dtype=dtype), OPERATORS[op]
+    A = weft.asarray(x, format="csr")
+    for left, right, mine, theirs in ((x, scalar, A, scalar), (scalar, x, scalar, A)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = f(left, right)
+        except TypeError:
+            with pytest.raises(TypeError):
+                f(mine, theirs)
+            continue
+        found = f(mine, theirs)
+        np.testing.assert_allclose(dense(found), expected, rtol=1e-6)
+        assert found.dtype == expected.dtype
+        assert str(found.format) == "csr"
+        assert found.nnz == A.nnz
+
+
+def test_scalars_set_the_fill_value():
+    A = weft.asarray(matrix(), format="csr")
+    assert (A + 1).fill_value == 1
+    assert (A * 3).fill_value == 0
+    assert (1 / A).fill_value == np.inf
+    assert np.isnan((A / 0).fill_value)
+    assert (A + 1)._storage.arrays is A._storage.arrays
+
+
+def test_duplicates_are_summed_before_what_is_not_linear():
+    A = weft.from_coords([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, 4.0], shape=(2, 2), duplicates="keep")
+    x = np.array([[0.0, 3.0], [4.0, 0.0]])
+    same(A + 1, x + 1)
+    same(A * 2, x * 2)
+    same(-A, -x)
+    same(abs(A - A - A), abs(-x))
+    same(1 / A, 1 / x)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex128"])
+def test_unary(format, dtype):
+    x = matrix(dtype=dtype) * np.dtype(dtype).type(-1)
+    A = weft.asarray(x, format=format)
+    same(-A, -x)
+    same(+A, x)
+    same(abs(A), abs(x))
+    same(np.negative(A), -x)
+    same(np.absolute(A), abs(x))
+
+
+def test_ufuncs():
+    x, y = matrix(0), matrix(1)
+    A = weft.asarray(x, format="csr")
+    same(np.add(A, y), x + y)
+    same(np.multiply(y, A), y * x)
+    same(np.matmul(A, y.T), x @ y.T)
+    same(np.float64(2) * A, 2 * x)
+    out = y.copy()
+    out += A
+    same(out, x + y)
+    assert np.multiply(A, y, out=out) is out
+    same(out, x * y)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.sin,
+        np.add.reduce,
+        lambda A: np.add(A, 1, where=np.ones(A.shape, bool)),
+        lambda A: np.add(A, A, out=A),
+        np.sum,
+    ],
+)
+def test_other_ufuncs_say_so(call):
+    with pytest.raises(TypeError, match="SparseTensor|into"):
+        call(weft.asarray(matrix(), format="csr"))
+
+
+def test_in_place_operators_make_new_tensors():
+    x = matrix()
+    A = B = weft.asarray(x, format="csr")
+    A += A
+    same(A, x + x)
+    same(B, x)
+
+
+def test_what_is_dense_is_an_ndarray_where_one_came_in():
+    A, y = weft.asarray(matrix(), format="csr"), matrix(1)
+    assert isinstance(A + y, np.ndarray)
+    assert isinstance(A @ y.T, np.ndarray)
+    assert isinstance(A * y, weft.SparseTensor)
+    assert isinstance(A + A, weft.SparseTensor)
+    assert str((A + A).format) == "csr"
+    assert str((A @ A.T).format) == "csr"
+    assert isinstance(A + weft.asarray(y), weft.SparseTensor)
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_index_dtypes(index):
+    S = sp.csr_array(matrix())
+    S.indptr, S.indices = S.indptr.astype(index), S.indices.astype(index)
+    A = weft.asarray(S)
+    same(A @ np.ones(4), S @ np.ones(4))
+    same(A + A, (S + S).toarray())
+
+
+def test_unsorted_and_repeated_entries():
+    indices, indptr = np.array([3, 0, 3, 1, 0], np.int32), np.array([0, 3, 5], np.int32)
+    S = sp.csr_array((np.arange(1.0, 6.0), indices, indptr), shape=(2, 4))
+    A, x = weft.asarray(S), S.toarray()
+    same(A @ np.arange(4.0), x @ np.arange(4.0))
+    same(A + A, x + x)
+    same(A * A, x * x)
+    same(A @ A.T, x @ x.T)
+    same(A.asformat("csr"), x)
+    assert A.asformat("csr").nnz == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda A: A + np.ones((3, 3)), ShapeError, r"\(5, 4\) csr.*\(3, 3\) dense"),
+        (lambda A: A @ A, ShapeError, r"\(5, 4\) csr.*\(5, 4\) csr"),
+        (lambda A: A @ np.ones(5), ShapeError, r"\(5, 4\) csr.*\(5,\) dense"),
+        (lambda A: np.ones(4) @ A, ShapeError, r"\(4,\) dense.*\(5, 4\) csr"),
+        (lambda A: A @ 2, ShapeError, "scalar"),
+        (lambda A: A + np.full((5, 4), "a"), DTypeError, "dtype <U1"),
+        (lambda A: A + np.full((5, 4), None), DTypeError, "dtype object"),
+        (lambda A: A + None, TypeError, "unsupported operand"),
+        (lambda A: A @ object(), TypeError, "unsupported operand"),
+        (lambda A: A * np.ma.ones((5, 4)), TypeError, "masked"),
+        (lambda A: A == A, TypeError, "todense"),
+        (bool, ValueError, "ambiguous"),
+        (hash, TypeError, "unhashable"),
+        (iter, TypeError, "not iterable"),
+    ],
+)  # fmt: skip
+def test_bad_operands(call, error, message):
+    A = weft.asarray(matrix(), format="csr")
+    with pytest.raises(error, match=message):
+        call(A)
+    A @ np.ones(4)
+    with pytest.raises(error, match=message):
+        call(A)
