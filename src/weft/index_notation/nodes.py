@@ -30,11 +30,28 @@ class Access(Expr):
     indices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal(Expr):
-    """A number written in the expression; weakly typed, as Python scalars are in NumPy."""
+    """A number written in the expression; weakly typed, as Python scalars are in NumPy.
+
+    Literals are equal when they mean the same in every expression: ``1``, ``1.0`` and ``True`` differ, as do ``0.0``
+    and ``-0.0``; NaN equals NaN.
+
+    Examples
+    --------
+    >>> Literal(1) == Literal(1.0), Literal(0.0) == Literal(-0.0), Literal(2) == Literal(2)
+    (False, False, True)
+    """
 
     value: bool | int | float | complex
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash((Literal, repr(self.value)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OPERATORS", "Operator", "operator"]
+__all__ = ["ALIASES", "OPERATORS", "REDUCTIONS", "Operator", "operator"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,14 @@ OPERATORS: dict[str, Operator] = {
         Operator("greater_equal", 2, ">=", np.greater_equal),
     )
 }  # fmt: skip
+
+REDUCTIONS: dict[str, str] = {
+    "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
+}  # fmt: skip
+"""How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
+
+ALIASES: dict[str, str] = {"abs": "absolute", "conj": "conjugate"}
+"""Other names under which index notation calls an operator."""
 
 
 def operator(name: str) -> Operator:

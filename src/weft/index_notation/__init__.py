@@ -1,0 +1,50 @@
+"""Tensor index notation (2017 paper, section 2): the front of the compiler.
+
+Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sums explicit and infers extents,
+``promotion`` its dtypes; ``dense`` computes it with NumPy, which is the oracle of the tests.
+"""
+
+from .checks import explicit_sums, fold_literals, infer_extents, result_shape
+from .dense import evaluate_dense
+from .einsum import Einsum, einsum_notation, parse_einsum
+from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from .operators import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
+from .parser import parse
+from .printer import expression_text, to_text
+from .promotion import expression_dtype, loop_dtypes, result_dtype
+from .traversal import accesses, children, free_variables, rebuild, rename_variables, tensors, variables
+
+__all__ = [
+    "ALIASES",
+    "OPERATORS",
+    "REDUCTIONS",
+    "Access",
+    "Apply",
+    "Assignment",
+    "Einsum",
+    "Expr",
+    "Literal",
+    "Operator",
+    "Reduce",
+    "accesses",
+    "children",
+    "einsum_notation",
+    "evaluate_dense",
+    "explicit_sums",
+    "expression_dtype",
+    "expression_text",
+    "fold_literals",
+    "free_variables",
+    "infer_extents",
+    "loop_dtypes",
+    "operator",
+    "parse",
+    "parse_einsum",
+    "rebuild",
+    "rename_variables",
+    "result_dtype",
+    "result_shape",
+    "tensors",
+    "to_text",
+    "variables",
+]

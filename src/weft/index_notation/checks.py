@@ -1,0 +1,175 @@
+"""From what was written to what is meant: sums made explicit, extents inferred from shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from ..errors import NotationError, ShapeError
+from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from .operators import OPERATORS
+from .printer import expression_text, to_text
+from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
+
+__all__ = ["explicit_sums", "fold_literals", "infer_extents", "result_shape"]
+
+_ADDITIVE = ("add", "subtract", "negative")
+
+
+@lru_cache(maxsize=4096)
+def explicit_sums(assignment: Assignment) -> Assignment:
+    """The form that lowering starts from: every sum a ``Reduce``, every bound variable with a name of its own.
+
+    A variable absent from the target is summed around the smallest additive term that has it (2017 paper, section
+    2): the terms of the sums, differences and negations at the top. A product, a quotient or a call is one term, so
+    that ``a(i) = (b(i,j) + c(i,j))*d(i)`` sums the whole product over ``j``. A variable bound by a written ``sum`` or
+    ``max`` is not summed again. Bound variables get names that nothing else in the expression has: ``j``, then
+    ``j1``. Literals among themselves are computed.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse, to_text
+    >>> def show(text):
+    ...     print(to_text(explicit_sums(parse(text))))
+    >>> show("y(i) = A(i,j)*x(j) + b*z(i)")
+    y(i) = sum(j, A(i,j)*x(j)) + b*z(i)
+    >>> show("y(i) = b(i) - A(i,j)*x(j) - B(i,j)*x(j)")
+    y(i) = b(i) - sum(j, A(i,j)*x(j)) - sum(j1, B(i,j1)*x(j1))
+    >>> show("y(i) = x(i)/sum(i, x(i))")
+    y(i) = x(i)/sum(i1, x(i1))
+    """
+    target = assignment.target.indices
+    value = _sum_terms(fold_literals(assignment.value), frozenset(target))
+    value = _unique(value, set(target), {*target, *variables(value), *tensors(assignment)})
+    return Assignment(assignment.target, value, assignment.op)
+
+
+def _sum_terms(expr: Expr, target: frozenset[str]) -> Expr:
+    if isinstance(expr, Apply) and expr.op in _ADDITIVE:
+        return rebuild(expr, lambda arg: _sum_terms(arg, target))
+    summed = tuple(v for v in free_variables(expr) if v not in target)
+    return Reduce("add", summed, expr) if summed else expr
+
+
+def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
+    """Rename bound variables that are in ``bound`` already; both sets grow on the way."""
+    if isinstance(expr, Reduce):
+        names = {}
+        for v in expr.vars:
+            if v in bound:
+                names[v] = next(n for k in range(1, len(used) + 2) if (n := f"{v}{k}") not in used)
+                used.add(names[v])
+            bound.add(names.get(v, v))
+        if names:
+            renamed = tuple(names.get(v, v) for v in expr.vars)
+            expr = Reduce(expr.op, renamed, rename_variables(expr.body, names))
+    return rebuild(expr, lambda child: _unique(child, bound, used))
+
+
+def fold_literals(expr: Expr) -> Expr:
+    """``expr`` with operators over literals alone computed, so that ``1/3*A(i)`` keeps the dtype of ``A``.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse
+    >>> fold_literals(parse("y(i) = 1/2*A(i)").value).args[0]
+    Literal(value=0.5)
+    """
+    expr = rebuild(expr, fold_literals)
+    if not isinstance(expr, Apply):
+        return expr
+    values = [arg.value for arg in expr.args if isinstance(arg, Literal)]
+    if len(values) < len(expr.args):
+        return expr
+    with np.errstate(all="ignore"):
+        try:
+            found = OPERATORS[expr.op].ufunc(*values)
+        except TypeError:  # such as the difference of booleans: promotion will say so
+            return expr
+    return Literal(found.item() if isinstance(found, np.generic) else found)
+
+
+def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    """How many values each index variable takes.
+
+    A variable has one extent in the whole expression, wherever it is bound.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        With sums implied or explicit.
+    shapes : mapping
+        The shape of every operand, and of the result where it is known.
+
+    Returns
+    -------
+    dict
+        From variable to extent, in order of appearance.
+
+    Raises
+    ------
+    NotationError
+        An operand is not given, or is not in the expression.
+    ShapeError
+        A rank or an extent does not fit, or nothing says how large the result is.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse
+    >>> infer_extents(parse("y(i) = A(i,j)*x(j)"), {"A": (3, 4), "x": (4,)})
+    {'i': 3, 'j': 4}
+    >>> infer_extents(parse("y(i) = A(i,j)*x(j)"), {"A": (3, 4), "x": (5,)})
+    Traceback (most recent call last):
+    weft.errors.ShapeError: j is 4 in A(i,j) and 5 in x(j)
+      y(i) = A(i,j)*x(j)
+      A: (3, 4), x: (5,)
+    """
+    names = tensors(assignment)
+    unknown = [name for name in tensors(assignment.value) if name not in shapes]
+    if unknown:
+        raise NotationError(_report(f"{_listed(unknown)} not given", assignment, shapes))
+    unused = [name for name in shapes if name not in names]
+    if unused:
+        raise NotationError(_report(f"{_listed(unused)} not in the expression", assignment, shapes))
+    extents: dict[str, int] = {}
+    places: dict[str, Access] = {}
+    for access in accesses(assignment):
+        if access.tensor not in shapes:
+            continue
+        shape = shapes[access.tensor]
+        if len(shape) != len(access.indices):
+            axes = f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'}"
+            message = f"{access.tensor} has {axes}, not the {len(access.indices)} of {expression_text(access)}"
+            raise ShapeError(_report(message, assignment, shapes))
+        for v, extent in zip(access.indices, shape, strict=True):
+            if extents.setdefault(v, extent) != extent:
+                message = _conflict(v, extents[v], places.get(v, access), extent, access)
+                raise ShapeError(_report(message, assignment, shapes))
+            places.setdefault(v, access)
+    for v in assignment.target.indices:
+        if v not in extents:
+            raise ShapeError(_report(f"nothing says how many values {v} takes", assignment, shapes))
+    return {v: extents[v] for v in variables(assignment)}
+
+
+def result_shape(assignment: Assignment, extents: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of the result, given what :func:`infer_extents` found."""
+    return tuple(extents[v] for v in assignment.target.indices)
+
+
+def _conflict(v: str, known: int, place: Access, extent: int, access: Access) -> str:
+    if place == access:
+        return f"{v} is both {known} and {extent} in {expression_text(access)}: a diagonal needs equal sizes"
+    return f"{v} is {known} in {expression_text(place)} and {extent} in {expression_text(access)}"
+
+
+def _report(message: str, assignment: Assignment, shapes: Mapping[str, tuple[int, ...]]) -> str:
+    given = ", ".join(f"{name}: {tuple(shape)}" for name, shape in shapes.items())
+    return f"{message}\n  {to_text(assignment)}\n  {given or 'no operands'}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last} are" if first else f"{last} is"

@@ -1,0 +1,324 @@
+"""NumPy's einsum grammar to index notation.
+
+Every operand gets a name and every subscript letter becomes an index variable; the axes of an ellipsis become the
+variables ``e0``, ``e1``, ..., counted from the left of the broadcast axes. An axis of size 1 that stretches to a
+larger one gets a variable of its own, ``i_0`` for ``i`` in operand 0, which is summed over its one element: the
+assignment holds for the operands as they are. :meth:`Einsum.without_stretched` is the same for operands that have had
+these axes removed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Any, NoReturn
+
+from ..errors import NotationError, ShapeError
+from .nodes import Access, Apply, Assignment, Expr
+
+__all__ = ["Einsum", "einsum_notation", "parse_einsum"]
+
+Shape = tuple[int, ...]
+_ELLIPSIS = "..."
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NAMES = _LETTERS[:26]
+
+
+@dataclass(frozen=True, slots=True)
+class Einsum:
+    """An einsum as index notation.
+
+    Parameters
+    ----------
+    subscripts : str
+        As written, or as written with letters where it was given by lists.
+    assignment : Assignment
+        The product of all operands; sums are implied.
+    names : tuple of str
+        The operands' names in the assignment, in their order.
+    stretched : tuple of tuple of int
+        For each operand the axes of size 1 that stretch to the size of another operand's.
+    """
+
+    subscripts: str
+    assignment: Assignment
+    names: tuple[str, ...]
+    stretched: tuple[tuple[int, ...], ...]
+
+    def without_stretched(self) -> Assignment:
+        """The assignment for operands from which the stretched axes have been removed.
+
+        Examples
+        --------
+        >>> from weft.index_notation import to_text
+        >>> found = einsum_notation("ij,ij->ij", ((3, 1), (3, 4)))
+        >>> to_text(found.assignment), found.stretched
+        ('out(i,j) = A(i,j_0)*B(i,j)', ((1,), ()))
+        >>> to_text(found.without_stretched())
+        'out(i,j) = A(i)*B(i,j)'
+        """
+        if not any(self.stretched):
+            return self.assignment
+        labels = _Subscripts.parse(self.subscripts)
+        return _assignment(labels, self._ranks(), self.stretched, self.names, remove=True)
+
+    def _ranks(self) -> tuple[int, ...]:
+        found = {}
+        pending: list[Expr] = [self.assignment.value]
+        while pending:
+            match pending.pop():
+                case Access(tensor=tensor, indices=indices):
+                    found[tensor] = len(indices)
+                case Apply(args=args):
+                    pending += args
+        return tuple(found[name] for name in self.names)
+
+
+def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> tuple[Einsum, tuple[Any, ...]]:
+    """Parse what ``numpy.einsum`` takes.
+
+    Parameters
+    ----------
+    args : sequence
+        ``("ij,jk->ik", A, B)``, or ``(A, [0, 1], B, [1, 2], [0, 2])``.
+    shapes : sequence of tuple, optional
+        The operands' shapes; by default their ``shape`` attributes.
+
+    Returns
+    -------
+    Einsum
+        What to compute; cached by subscripts and shapes.
+    operands : tuple
+        The operands, in the order of its names.
+
+    Raises
+    ------
+    NotationError
+        When subscripts do not parse.
+    ShapeError
+        When they do not fit the operands.
+    TypeError
+        For subscript lists of something else than integers and Ellipsis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from weft.index_notation import to_text
+    >>> A, x = np.ones((2, 3)), np.ones(3)
+    >>> found, operands = parse_einsum(("ij,j", A, x))
+    >>> to_text(found.assignment)
+    'out(i) = A(i,j)*B(j)'
+    >>> to_text(parse_einsum((A, [0, 1], x, [1], [0]))[0].assignment)
+    'out(a) = A(a,b)*B(b)'
+    """
+    subscripts, operands = _split(args)
+    if shapes is None:
+        shapes = [operand.shape if hasattr(operand, "shape") else _shape(operand) for operand in operands]
+    return einsum_notation(subscripts, tuple(shapes)), operands
+
+
+def _shape(operand: Any) -> Shape:
+    import numpy as np
+
+    return np.shape(operand)
+
+
+@lru_cache(maxsize=4096)
+def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
+    """The einsum of operands of ``shapes`` as index notation.
+
+    Examples
+    --------
+    >>> from weft.index_notation import to_text
+    >>> found = einsum_notation("...ij,...jk", ((5, 2, 3), (3, 4)))
+    >>> to_text(found.assignment)
+    'out(e0,i,k) = A(e0,i,j)*B(j,k)'
+    """
+    labels = _Subscripts.parse(subscripts)
+    axes = _axes(labels, shapes)
+    extents: dict[str, tuple[int, int]] = {}
+    for n, (labelled, shape) in enumerate(zip(axes, shapes, strict=True)):
+        own: dict[str, int] = {}
+        for label, size in zip(labelled, shape, strict=True):
+            if own.setdefault(label, size) != size:
+                message = f"{label} is both {own[label]} and {size} in operand {n}: a diagonal needs equal sizes"
+                _misfit(message, subscripts, shapes)
+        for label, size in own.items():
+            known, where = extents.setdefault(label, (size, n))
+            if known == 1:
+                extents[label] = (size, n)
+            elif size not in (known, 1):
+                _misfit(f"{label} is {known} in operand {where} and {size} in operand {n}", subscripts, shapes)
+    stretched = tuple(
+        tuple(k for k, label in enumerate(labelled) if shape[k] == 1 and extents[label][0] != 1)
+        for labelled, shape in zip(axes, shapes, strict=True)
+    )
+    return _einsum(labels, tuple(map(len, shapes)), stretched)
+
+
+@lru_cache(maxsize=4096)
+def _einsum(labels: _Subscripts, ranks: tuple[int, ...], stretched: tuple[tuple[int, ...], ...]) -> Einsum:
+    names = _operand_names(labels)
+    return Einsum(labels.text, _assignment(labels, ranks, stretched, names), names, stretched)
+
+
+def _operand_names(labels: _Subscripts) -> tuple[str, ...]:
+    """``A``, ``B``, ...; ``op0``, ``op1``, ... where capital letters are subscripts, or there are too few."""
+    count = len(labels.inputs)
+    if count <= len(_NAMES) and not any(letter in _NAMES for letter in labels.text):
+        return tuple(_NAMES[:count])
+    return tuple(f"op{n}" for n in range(count))
+
+
+def _assignment(
+    labels: _Subscripts,
+    ranks: tuple[int, ...],
+    stretched: tuple[tuple[int, ...], ...],
+    names: tuple[str, ...],
+    remove: bool = False,
+) -> Assignment:
+    inputs, output = labels.expanded(ranks)
+    operands: list[Expr] = []
+    for n, (name, indices) in enumerate(zip(names, inputs, strict=True)):
+        own = {k: f"{indices[k]}_{n}" for k in stretched[n]}
+        kept = [k for k in range(len(indices)) if not (remove and k in own)]
+        operands.append(Access(name, tuple(own.get(k, indices[k]) for k in kept)))
+    value = reduce(lambda left, right: Apply("multiply", (left, right)), operands)
+    return Assignment(Access("out", output), value)
+
+
+def _axes(labels: _Subscripts, shapes: tuple[Shape, ...]) -> tuple[tuple[str, ...], ...]:
+    """The label of each axis of each operand."""
+    if len(shapes) != len(labels.inputs):
+        expected = f"{len(labels.inputs)} operand{'s' * (len(labels.inputs) != 1)}"
+        _misfit(f"the subscripts are for {expected}, not {len(shapes)}", labels.text, shapes)
+    for n, (own, shape) in enumerate(zip(labels.inputs, shapes, strict=True)):
+        named = len(own) - (_ELLIPSIS in own)
+        if named > len(shape):
+            _misfit(f"operand {n} has {len(shape)} axes, fewer than its {named} subscripts", labels.text, shapes)
+        if named < len(shape) and _ELLIPSIS not in own:
+            message = f"operand {n} has {len(shape)} axes, more than its {named} subscripts; '...' takes the others"
+            _misfit(message, labels.text, shapes)
+    ranks = tuple(map(len, shapes))
+    if labels.output is not None and _ELLIPSIS not in labels.output and labels.broadcast(ranks):
+        _misfit("'...' of the operands has axes, but the output has no '...'", labels.text, shapes)
+    return labels.expanded(ranks)[0]
+
+
+def _misfit(message: str, subscripts: str, shapes: tuple[Shape, ...]) -> NoReturn:
+    shown = ", ".join(map(str, shapes))
+    raise ShapeError(f"{message}\n  {subscripts!r} of shapes {shown or 'of nothing'}")
+
+
+# -- subscripts -----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Subscripts:
+    """Labels of each operand and of the output (None where it is implied); ``...`` stands for itself."""
+
+    text: str
+    inputs: tuple[tuple[str, ...], ...]
+    output: tuple[str, ...] | None
+
+    @classmethod
+    def parse(cls, text: str) -> _Subscripts:
+        """Split text into labels; errors have a caret."""
+        inputs: list[list[str]] = [[]]
+        output: list[str] | None = None
+        position = 0
+        while position < len(text):
+            char = text[position]
+            current = inputs[-1] if output is None else output
+            if text.startswith(_ELLIPSIS, position):
+                if _ELLIPSIS in current:
+                    raise NotationError("a second ellipsis for one operand", text, position)
+                current.append(_ELLIPSIS)
+                position += 3
+                continue
+            if text.startswith("->", position):
+                if output is not None:
+                    raise NotationError("a second '->'", text, position)
+                output = []
+                position += 2
+                continue
+            if char in _LETTERS:
+                if output is not None and char in output:
+                    raise NotationError(f"{char!r} is repeated in the output", text, position)
+                if output is not None and not any(char in own for own in inputs):
+                    raise NotationError(f"{char!r} is in the output, but in no operand", text, position)
+                current.append(char)
+            elif char == "," and output is None:
+                inputs.append([])
+            elif char == ".":
+                raise NotationError("a '.' that is not part of an ellipsis '...'", text, position)
+            elif char == "-":
+                raise NotationError("a '-' that is not part of '->'", text, position)
+            elif not char.isspace():
+                raise NotationError(f"{char!r} cannot be a subscript, which is a letter", text, position)
+            position += 1
+        return cls(text, tuple(map(tuple, inputs)), None if output is None else tuple(output))
+
+    def broadcast(self, ranks: tuple[int, ...]) -> int:
+        """How many axes the ellipses stand for."""
+        return max((r - len(own) + 1 for own, r in zip(self.inputs, ranks, strict=True) if _ELLIPSIS in own), default=0)
+
+    def expanded(self, ranks: tuple[int, ...]) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
+        """Labels without ellipses, of the operands and of the output."""
+        count = self.broadcast(ranks)
+        inputs = tuple(_expand(own, rank - len(own) + 1, count) for own, rank in zip(self.inputs, ranks, strict=True))
+        output = self.output
+        if output is None:
+            seen = Counter(label for own in self.inputs for label in own if label != _ELLIPSIS)
+            output = (_ELLIPSIS, *sorted(label for label, times in seen.items() if times == 1))
+        return inputs, _expand(output, count, count)
+
+
+def _expand(labels: tuple[str, ...], own: int, count: int) -> tuple[str, ...]:
+    """``labels`` with the last ``own`` of the ``count`` broadcast axes in place of the ellipsis."""
+    if _ELLIPSIS not in labels:
+        return labels
+    at = labels.index(_ELLIPSIS)
+    return (*labels[:at], *(f"e{k}" for k in range(count - own, count)), *labels[at + 1 :])
+
+
+# -- the two ways to call -------------------------------------------------------------------------------------------
+def _split(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts as text, and the operands."""
+    if args and isinstance(args[0], str):
+        if len(args) == 1:
+            raise ShapeError(f"einsum needs at least one operand for {args[0]!r}")
+        return args[0], tuple(args[1:])
+    if len(args) < 2:
+        raise ShapeError("einsum needs subscripts and operands, or operands and their lists of subscripts")
+    count = len(args) // 2
+    operands, lists = tuple(args[0 : 2 * count : 2]), [_labels(labels) for labels in args[1 : 2 * count : 2]]
+    if len(args) % 2:
+        lists.append(_labels(args[-1]))
+    # Small numbers become small letters, which read better; the order is the same.
+    small = all(label < 26 for own in lists for label in own if label is not Ellipsis)
+    letters = _LETTERS[26:] if small else _LETTERS
+    texts = ["".join(_ELLIPSIS if label is Ellipsis else letters[label] for label in own) for own in lists]
+    text = ",".join(texts[:count])
+    return (f"{text}->{texts[-1]}" if len(args) % 2 else text), operands
+
+
+def _labels(labels: Any) -> list[Any]:
+    if not isinstance(labels, (list, tuple)):
+        raise TypeError(f"subscripts of einsum are a list of integers and Ellipsis, not {type(labels).__name__}")
+    found: list[Any] = []
+    for label in labels:
+        if label is Ellipsis:
+            found.append(label)
+            continue
+        if isinstance(label, bool):
+            raise TypeError("subscripts of einsum are integers and Ellipsis, not bool")
+        try:
+            number = operator.index(label)
+        except TypeError:
+            raise TypeError(f"subscripts of einsum are integers and Ellipsis, not {type(label).__name__}") from None
+        if not 0 <= number < len(_LETTERS):
+            raise NotationError(f"subscript {number} is not in the range from 0 to {len(_LETTERS) - 1}: {labels!r}")
+        found.append(number)
+    return found
