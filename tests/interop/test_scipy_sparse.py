@@ -187,7 +187,7 @@ def test_broken_coordinates_are_refused():
 def test_dtypes_without_a_c_type_are_refused():
     S = example()
     S.data = S.data.astype(np.longdouble)
-    with pytest.raises(DTypeError, match="longdouble|float128"):
+    with pytest.raises(DTypeError, match=r"longdouble|float128"):
         weft.asarray(S)
 
 

@@ -224,5 +224,5 @@ def test_random_in_a_huge_shape():
 
 @pytest.mark.parametrize("options", [{"density": 2}, {"nnz": 7}, {"nnz": -1}, {"nnz": 1, "density": 0.5}])
 def test_random_with_bad_input(options):
-    with pytest.raises(ValueError, match="density|nnz"):
+    with pytest.raises(ValueError, match=r"density|nnz"):
         weft.random((2, 3), **options)

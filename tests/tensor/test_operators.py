@@ -50,6 +50,27 @@ KINDS = {
     "scipy matrix": sp.csc_matrix,
 }
 WEFT = ["csr", "csc", "coo", "dense"]
+PRODUCTS = [
+    ((2, 3, 4), (4, 5)),
+    ((3, 4), (2, 4, 5)),
+    ((2, 3, 4), (4,)),
+    ((4,), (2, 4, 3)),
+    ((2, 3, 4), (2, 4, 5)),
+    ((1, 3, 4), (2, 4, 5)),
+    ((6, 2, 3, 4), (2, 4, 5)),
+]
+BROADCASTS = [
+    ((5, 4), (4,)),
+    ((5, 4), (5, 1)),
+    ((5, 4), (1, 4)),
+    ((5, 1), (1, 4)),
+    ((5, 4), (1, 1)),
+    ((5, 4), (1,)),
+    ((3, 5, 4), (5, 4)),
+    ((3, 5, 4), (3, 1, 4)),
+    ((0, 4), (1, 4)),
+    ((1, 1), (1, 1)),
+]
 
 
 @pytest.mark.parametrize("op", OPERATORS)
@@ -85,8 +106,7 @@ def test_products_with_vectors(mine):
     assert np.isscalar(weft.asarray(v, format="coo") @ v)
 
 
-@pytest.mark.parametrize("shapes", [((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)),
-                                    ((2, 3, 4), (2, 4, 5)), ((1, 3, 4), (2, 4, 5)), ((6, 2, 3, 4), (2, 4, 5))])  # fmt: skip
+@pytest.mark.parametrize("shapes", PRODUCTS)
 @pytest.mark.parametrize("format", ["dense", "csf", "coo"])
 def test_batched_products(shapes, format):
     x, y = matrix(0, shapes[0]), matrix(1, shapes[1])
@@ -95,8 +115,7 @@ def test_batched_products(shapes, format):
 
 
 @pytest.mark.parametrize("op", OPERATORS)
-@pytest.mark.parametrize("shapes", [((5, 4), (4,)), ((5, 4), (5, 1)), ((5, 4), (1, 4)), ((5, 1), (1, 4)), ((5, 4), (1, 1)),
-                                    ((5, 4), (1,)), ((3, 5, 4), (5, 4)), ((3, 5, 4), (3, 1, 4)), ((0, 4), (1, 4)), ((1, 1), (1, 1))])  # fmt: skip
+@pytest.mark.parametrize("shapes", BROADCASTS)
 @pytest.mark.parametrize("formats", [("csf", "csf"), ("coo", "dense"), ("dense", "csf")])
 def test_broadcasting(op, shapes, formats):
     x, y, f = matrix(0, shapes[0]), matrix(1, shapes[1]), OPERATORS[op]
@@ -182,7 +201,7 @@ def test_ufuncs():
     ],
 )
 def test_other_ufuncs_say_so(call):
-    with pytest.raises(TypeError, match="SparseTensor|into"):
+    with pytest.raises(TypeError, match=r"SparseTensor|into"):
         call(weft.asarray(matrix(), format="csr"))
 
 

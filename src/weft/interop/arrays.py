@@ -22,7 +22,7 @@ def value_array(array: Any) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, dtype)
 
 
-def index_array(array: Any) -> np.ndarray[Any, Any]:
+def index_array(given: Any) -> np.ndarray[Any, Any]:
     """Coordinates or positions as a contiguous array of an index dtype; the array itself where it is one already.
 
     Raises
@@ -30,7 +30,7 @@ def index_array(array: Any) -> np.ndarray[Any, Any]:
     DTypeError, IndexOverflowError
         When they are not integers, or too large for int64.
     """
-    array = np.asarray(array)
+    array: np.ndarray[Any, Any] = np.asarray(given)
     if array.dtype in _INDEX and array.flags.c_contiguous:
         return array
     if array.dtype.name in INDEX_DTYPES:

@@ -13,10 +13,9 @@ from .. import pipeline
 from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError
 from ..formats import Format, FormatLike, TensorType, parse_format
-from ..index_notation import parse
+from ..index_notation import Einsum, parse, parse_einsum
 from ..index_notation.nodes import Assignment
-from ..storage import Storage
-from .kernel import CompiledKernel, operand_names
+from .kernel import CompiledKernel, operand_names, orders, reads
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
@@ -71,26 +70,44 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     unused = [name for name in operands if name not in used]
     if unused:
         raise NotationError(f"there is no operand {unused[0]!r} in {text!r}")
-    return _run(assignment, _adopted(operands), format, dtype)
+    return _run(assignment, _adopted(operands, weak=True), format, dtype)
 
 
-def _adopted(operands: Mapping[str, Any]) -> dict[str, Operand]:
-    """Operands by name; Python's numbers take their dtype from the others, as in NumPy."""
+def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
+    """Operands by name; with ``weak``, Python's numbers take their dtype from the others, as NumPy's operators do."""
     found: dict[str, Operand] = {}
-    weak: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for name, obj in operands.items():
-        if isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
-            weak[name] = obj
+        if weak and isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
+            numbers[name] = obj
             continue
         operand = adopt(obj)
         if operand is None:
             raise DTypeError(f"operand {name} is of type {type(obj).__name__}, which weft does not know")
         found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
     beside = [operand.storage.dtype for operand in found.values()]
-    for name, obj in weak.items():
+    for name, obj in numbers.items():
         dtype = np.result_type(*beside) if beside else np.asarray(obj).dtype
         found[name] = Operand(scalar_storage(obj, dtype), False)
     return {name: found[name] for name in operands}
+
+
+def _format_of(assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None) -> Format | None:
+    """The result's format where it does not follow from the operands' formats.
+
+    A variable that is summed over, and shared by an ndarray and a sparse operand, means that dense values meet every
+    stored entry: the result is dense.
+    """
+    order = len(assignment.target.indices)
+    if format is not None:
+        return parse_format(format, order)
+    arrays: set[str] = set()
+    sparse: set[str] = set()
+    for access in reads(assignment.value):
+        operand = operands.get(access.tensor)
+        if operand is not None:
+            (arrays if operand.is_array else sparse).update(access.indices)
+    return Format.dense(order) if (arrays & sparse).difference(assignment.target.indices) else None
 
 
 def _run(
@@ -99,7 +116,7 @@ def _run(
     result = pipeline.evaluate(
         assignment,
         {name: operand.storage for name, operand in operands.items()},
-        format=None if format is None else parse_format(format, len(assignment.target.indices)),
+        format=_format_of(assignment, operands, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
     if not result.shape and format is None:
@@ -142,22 +159,45 @@ def einsum(
     >>> float(weft.einsum("ii", A))
     4.0
     """
-    assignment, given = _einsum(operands)
-    found = _adopted(given)
+    notation, given = parse_einsum(operands)
+    found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     if len(found) > 2 and optimize is not False:
         automatic = isinstance(optimize, str) and optimize == "auto"
         if not automatic or all(operand.storage.format.is_dense for operand in found.values()):
-            return _by_pairs(operands, "auto" if optimize in (True, "auto") else optimize, format, dtype)
-    return _run(assignment, found, format, dtype)
+            return _by_pairs(notation, list(found.values()), optimize, format, dtype)
+    return _run(notation.assignment, found, format, dtype)
 
 
-def _einsum(operands: tuple[Any, ...]) -> tuple[Assignment, dict[str, Any]]:
-    """The assignment, and the operands by the names that they have in it."""
-    raise NotImplementedError
+def _by_pairs(
+    notation: Einsum, operands: Sequence[Any], optimize: Any, format: FormatLike | None, dtype: DTypeLike | None
+) -> Any:
+    """Contract pairs of operands, in opt_einsum's order."""
+    import opt_einsum
+
+    shapes = [operand.storage.shape for operand in operands]
+    _, path = opt_einsum.contract_path(
+        _plain_subscripts(notation), *shapes, shapes=True, optimize="auto" if optimize is True else optimize
+    )
+    pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
+               for operand in operands]  # fmt: skip
+    steps = path.contraction_list
+    for number, step in enumerate(steps, 1):
+        last = number == len(steps)
+        taken = [pending.pop(place) for place in step[0]]
+        wanted: dict[str, Any] = {"format": format, "dtype": dtype} if last else {}
+        pending.append(einsum(step[2], *taken, optimize=False, **wanted))
+    return pending[0]
 
 
-def _by_pairs(operands: tuple[Any, ...], optimize: Any, format: FormatLike | None, dtype: DTypeLike | None) -> Any:
-    raise NotImplementedError
+def _plain_subscripts(notation: Einsum) -> str:
+    """Explicit subscripts of single letters, without ellipses, as opt_einsum takes them."""
+    import opt_einsum
+
+    names: dict[str, str] = {}
+    accesses = {access.tensor: access.indices for access in reads(notation.assignment.value)}
+    indices = (*(accesses[name] for name in notation.names), notation.assignment.target.indices)
+    texts = ["".join(names.setdefault(v, opt_einsum.get_symbol(len(names))) for v in own) for own in indices]
+    return f"{','.join(texts[:-1])}->{texts[-1]}"
 
 
 def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **formats: FormatLike) -> CompiledKernel:
@@ -186,8 +226,6 @@ def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **fo
 def _types(
     assignment: Assignment, formats: Mapping[str, FormatLike], dtypes: Mapping[str, DTypeLike], text: str
 ) -> dict[str, TensorType]:
-    from .kernel import orders
-
     found = orders(assignment)
     for name in (*formats, *dtypes):
         if name not in found:
@@ -222,14 +260,14 @@ def explain(*operands: Any, **named: Any) -> str:
         text = operands[0]
         if all(isinstance(value, (str, Format)) for value in named.values()):
             return compile(text, **named).explain()
-        assignment, found = _parsed(text), _adopted(named)
+        assignment, found = _parsed(text), _adopted(named, weak=True)
     else:
-        assignment, given = _einsum(operands)
-        found = _adopted(given)
-    storages: list[Storage] = [found[name].storage for name in operand_names(assignment)]
-    return pipeline.executable(
+        notation, given = parse_einsum(operands)
+        assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+    plan = pipeline.executable(
         assignment,
-        tuple(storage.type for storage in storages),
-        format=None if format is None else parse_format(format, len(assignment.target.indices)),
+        tuple(found[name].storage.type for name in operand_names(assignment)),
+        format=_format_of(assignment, found, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
-    ).explain()
+    )
+    return plan.explain()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,30 +10,20 @@ import numpy as np
 from .. import pipeline
 from ..errors import FormatError, NotationError, ShapeError
 from ..formats import TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation import accesses as reads
+from ..index_notation.nodes import Assignment
 from ..storage import Storage
 from . import foreign
 from .operands import Tensor, adopt
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
-__all__ = ["CompiledKernel", "operand_names", "orders"]
-
-
-def _accesses(expr: Expr) -> Iterator[Access]:
-    match expr:
-        case Access():
-            yield expr
-        case Apply(args=args):
-            for arg in args:
-                yield from _accesses(arg)
-        case Reduce(body=body):
-            yield from _accesses(body)
+__all__ = ["CompiledKernel", "operand_names", "orders", "reads"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
     """The operands, in the order in which they first appear on the right."""
-    return tuple(dict.fromkeys(access.tensor for access in _accesses(assignment.value)))
+    return tuple(dict.fromkeys(access.tensor for access in reads(assignment.value)))
 
 
 def orders(assignment: Assignment) -> dict[str, int]:
@@ -45,7 +35,7 @@ def orders(assignment: Assignment) -> dict[str, int]:
         When a tensor is used with different numbers of indices.
     """
     found: dict[str, int] = {}
-    for access in (*_accesses(assignment.value), assignment.target):
+    for access in (*reads(assignment.value), assignment.target):
         if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
             raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
     return found
@@ -75,7 +65,8 @@ class CompiledKernel:
 
     @property
     def stages(self) -> dict[str, str]:
-        return self._kernel.stages  # type: ignore[no-any-return]
+        """The text of every stage of the compiler, by name."""
+        return self._kernel.stages
 
     def explain(self) -> str:
         """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
