@@ -14,7 +14,19 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
 from .values import UNKNOWN, fill_of
 
-__all__ = ["CHILDREN", "CONVERT", "DIMENSION", "conversions", "cost", "fits", "is_full", "is_linear", "nonzeros", "reads", "path"]
+__all__ = [
+    "CHILDREN",
+    "CONVERT",
+    "DIMENSION",
+    "conversions",
+    "cost",
+    "fits",
+    "is_full",
+    "is_linear",
+    "nonzeros",
+    "reads",
+    "path",
+]
 
 DIMENSION = 1000.0
 CHILDREN = 8.0

@@ -18,13 +18,28 @@ from typing import Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Sequence as Seq, Stmt, Where, Workspace
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
+from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import FormatError
 from ..formats import Compressed, Format, Singleton, TensorType
-from ..remapping import Remapping
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..remapping import Remapping
 from .iteration_graph import CONVERT, conversions, cost, fill_of_reduced, is_full, nonzeros, path, reads, strip
 from .results import chains
+from .terms import (
+    additive_terms,
+    bound_variables,
+    flatten,
+    foralls,
+    is_flat,
+    leaves,
+    product,
+    pull_factors,
+    reductions_of,
+    rename,
+    variables_of,
+    without_reductions,
+)
 from .values import convert, converted, same_value
 
 __all__ = ["Conversion", "Schedule", "schedule", "triples_format"]
@@ -45,7 +60,7 @@ class Conversion:
     def renamed(self, expr: Expr) -> Expr:
         """``expr`` with the accesses that read the new operand."""
         for access in self.accesses:
-            expr = _rename(expr, access, Access(self.name, access.indices))
+            expr = rename(expr, access, Access(self.name, access.indices))
         return expr
 
 
@@ -150,22 +165,13 @@ class _Scheduler:
 
     def follows_result(self, order: Sequence[str]) -> bool:
         """Whether the free variables come in the order in which the result's levels can be appended."""
-        levels = self.result.format.levels
-        place = {v: n for n, v in enumerate(order)}
-        variables = path(self.target, self.result.format)
-        for chain in chains(self.result.format):
-            last = chain.last
-            for above in variables[:last]:
-                if place[above] > place[variables[last]]:
-                    return False
-            for below in variables[last + 1 :]:
-                if place[below] < place[variables[last]]:
-                    return False
-        return bool(levels) or not self.free
+        appended = chains(self.result.format)
+        depth = appended[-1].last + 1 if appended else 0
+        return tuple(order[:depth]) == path(self.target, self.result.format)[:depth]
 
     # -- the choice ---------------------------------------------------------------------------------------------
     def run(self) -> Schedule:
-        terms = _terms(self.value)
+        terms = additive_terms(self.value)
         dense = self.result.format.is_dense
         accumulating = self.assignment.op is not None
         if accumulating and not dense:
@@ -185,7 +191,7 @@ class _Scheduler:
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and self.neutral_terms(terms) and self.result.format.order:
             nests = [self.best_scatter(t) for _, t in terms]
-            tuples = sum(_leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
+            tuples = sum(leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
         if self.copying:
             # A conversion must not ask for another conversion.
@@ -216,7 +222,7 @@ class _Scheduler:
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether each term is a reduction around everything in it, or has none."""
-        return all(_is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
+        return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
             not isinstance(t, Reduce) or t.op == "add" for _, t in terms
         )
 
@@ -224,21 +230,19 @@ class _Scheduler:
         """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
         if not same_value(self.result.fill, 0):
             return False
-        return all(
-            self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms
-        )
+        return all(self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms)
 
     def best_gather(self) -> _Nest | None:
         """Free variables outside, every reduction inside: always possible, when operands are converted."""
         best: _Nest | None = None
-        reductions = _reductions(self.value)
-        if any(not _is_flat(r.body) for r in reductions):
-            reductions = [Reduce(r.op, _bound(r), strip(r)) for r in reductions]
+        reductions = reductions_of(self.value)
+        if any(not is_flat(r.body) for r in reductions):
+            reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
         for free in self.orders(self.free, ()):
             if not self.result.format.is_dense and not self.follows_result(free):
                 continue
             order, total = list(free), 0.0
-            bare = _without_reductions(self.value)
+            bare = without_reductions(self.value)
             plain = self.result.format.is_dense and len(reductions) == 1 and bare is None
             for r in reductions:
                 inner = min(
@@ -311,21 +315,22 @@ class _Scheduler:
         free = nest.order[: len(self.free)]
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
-        value = _pull_factors(value)
+        stored = value
+        value = pull_factors(value)
         producers: list[Stmt] = []
 
         def visit(e: Expr) -> Expr:
             match e:
                 case Reduce(op=op, body=body):
-                    if not _is_flat(body):
-                        body, bound = strip(body), _bound(e)
+                    if not is_flat(body):
+                        body, bound = strip(body), bound_variables(e)
                     else:
                         bound = e.vars
                     dtype = self.dtype(body)
                     t = self.workspace((), "scalar", dtype, op)
                     order = [v for v in nest.order if v in bound]
                     inner: Stmt = Assign(t, converted(body, self.dtypes, dtype), op)
-                    producers.append(_foralls(order, inner))
+                    producers.append(foralls(order, inner))
                     return t
                 case Apply(op=op, args=args):
                     return Apply(op, tuple(visit(a) for a in args))
@@ -335,13 +340,13 @@ class _Scheduler:
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
         for producer in producers:
             stmt = Where(stmt, producer)
-        return self.filled(_foralls(free, stmt), free)
+        return self.filled(foralls(free, stmt), free, stored)
 
-    def filled(self, stmt: Stmt, order: Sequence[str]) -> Stmt:
+    def filled(self, stmt: Stmt, order: Sequence[str], value: Expr) -> Stmt:
         """Initialise what plain assignments would not reach."""
         if self.assignment.op is not None or not self.free:
             return stmt
-        incomplete = [v for v in order if not is_full(self.value, v, self.types)]
+        incomplete = [v for v in order if not is_full(value, v, self.types)]
         if not incomplete:
             return stmt
         if self.result.format.is_dense:
@@ -380,6 +385,8 @@ class _Scheduler:
 
     def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
+        term = self.stored_for(term, nest.order, nest.converts)
+        nest = _Nest(nest.order, nest.cost, ())
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = path(self.target, self.result.format)
         depth = 0
@@ -387,7 +394,7 @@ class _Scheduler:
             depth < len(variables)
             and depth < len(nest.order)
             and nest.order[depth] == variables[depth]
-            and is_full(self.value, variables[depth], self.types)
+            and is_full(term, variables[depth], self.types)
         ):
             depth += 1
         inner_free = [v for v in nest.order[depth:] if v in self.free]
@@ -398,7 +405,7 @@ class _Scheduler:
         for _ in outer:
             assert isinstance(stmt, Forall)
             stmt = stmt.body
-        return _foralls(outer, Seq((Fill(self.target, 0), stmt)))
+        return foralls(outer, Seq((Fill(self.target, 0), stmt)))
 
     def nest(
         self, order: Sequence[str], bound: Sequence[str], factors: Sequence[Expr], target: Access, op: str | None,
@@ -410,7 +417,7 @@ class _Scheduler:
         over the inner variables, as SPLATT does by hand for MTTKRP.
         """
         if not order:
-            value = _product(factors)
+            value = product(factors)
             if negative:
                 value = Apply("negative", (value,))
             dtype = self.dtypes[target.tensor]
@@ -419,19 +426,17 @@ class _Scheduler:
         if v in bound and outer:
             below = [u for u in order if u not in bound]
             remaining = {u for u in order if u in bound}
-            hoisted = [
-                f for f in factors if not (_variables(f) & remaining) and _variables(f) & set(below)
-            ]
+            hoisted = [f for f in factors if not (variables_of(f) & remaining) and variables_of(f) & set(below)]
             kept = [f for f in factors if f not in hoisted]
             if hoisted and kept and len(below) == 1 and self.is_dense_over(hoisted, below[0]):
-                w = self.workspace(tuple(below), "dense", self.dtype(_product(kept)))
+                w = self.workspace(tuple(below), "dense", self.dtype(product(kept)))
                 producer = self.nest(order, bound, kept, w, "add", outer=())
                 consumer = self.nest(below, (), [w, *hoisted], target, op, negative)
                 return Where(consumer, producer)
         return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
 
     def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
-        return all(is_full(f, v, self.types) for f in factors if v in _variables(f))
+        return all(is_full(f, v, self.types) for f in factors if v in variables_of(f))
 
     def with_workspace(self, term: Reduce, nest: _Nest) -> Stmt:
         term = self.stored_for(term, nest.order, nest.converts)  # type: ignore[assignment]
@@ -440,9 +445,9 @@ class _Scheduler:
         dtype = self.dtype(term.body)
         w = self.workspace((last,), "listed", dtype)
         inner = nest.order[len(outer) :]
-        producer = _foralls(inner, Assign(w, converted(term.body, self.dtypes, dtype), "add"))
+        producer = foralls(inner, Assign(w, converted(term.body, self.dtypes, dtype), "add"))
         consumer = Forall(last, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
-        return _foralls(outer, Where(consumer, producer))
+        return foralls(outer, Where(consumer, producer))
 
     def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[_Nest]) -> Stmt:
         stmts = []
@@ -450,9 +455,17 @@ class _Scheduler:
             self.notes.append(f"loop order {', '.join(nest.order)}; appends triples")
             term = self.stored_for(term, nest.order, nest.converts)
             body = term.body if isinstance(term, Reduce) else term
+            # Reductions inside the last free variable are gathered, so that a coordinate is appended once.
+            depth = max((n + 1 for n, v in enumerate(nest.order) if v in self.free), default=0)
+            outer, inner = nest.order[:depth], nest.order[depth:]
+            if inner:
+                dtype = self.dtype(body)
+                t = self.workspace((), "scalar", dtype)
+                producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
+                body = t
             value = Apply("negative", (body,)) if negative else body
-            assign = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
-            stmts.append(_foralls(nest.order, assign))
+            stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
+            stmts.append(foralls(outer, Where(stmt, producer) if inner else stmt))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
 
     def parallelize(self, stmt: Stmt) -> Stmt:
@@ -490,118 +503,11 @@ def schedule(assignment: Assignment, types: Mapping[str, TensorType], *, copying
     return _Scheduler(assignment, dict(types), copying).run()
 
 
-def _foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
-    for v in reversed(order):
-        stmt = Forall(v, stmt)
-    return stmt
-
-
-def _variables(expr: Expr) -> set[str]:
-    return {v for a in reads(expr) for v in a.indices}
-
-
-def _terms(expr: Expr, negative: bool = False) -> list[tuple[bool, Expr]]:
-    """Additive terms with their signs."""
-    match expr:
-        case Apply(op="add", args=(a, b)):
-            return _terms(a, negative) + _terms(b, negative)
-        case Apply(op="subtract", args=(a, b)):
-            return _terms(a, negative) + _terms(b, not negative)
-        case Apply(op="negative", args=(a,)):
-            return _terms(a, not negative)
-    return [(negative, expr)]
-
-
-def _is_flat(expr: Expr) -> bool:
-    match expr:
-        case Reduce():
-            return False
-        case Apply(args=args):
-            return all(_is_flat(a) for a in args)
-    return True
-
-
-def _bound(expr: Expr) -> tuple[str, ...]:
-    match expr:
-        case Reduce(vars=vars, body=body):
-            return (*vars, *_bound(body))
-        case Apply(args=args):
-            return tuple(v for a in args for v in _bound(a))
-    return ()
-
-
-def _reductions(expr: Expr) -> list[Reduce]:
-    match expr:
-        case Reduce():
-            return [expr]
-        case Apply(args=args):
-            return [r for a in args for r in _reductions(a)]
-    return []
-
-
-def _without_reductions(expr: Expr) -> Expr | None:
-    """What is left of an expression outside its reductions, for its cost; None when nothing is."""
-    match expr:
-        case Reduce():
-            return None
-        case Apply(op=op, args=args):
-            kept = [e for e in (_without_reductions(a) for a in args) if e is not None]
-            if not kept:
-                return None
-            return kept[0] if len(kept) < len(args) else Apply(op, tuple(kept))
-    return expr
-
-
-def _leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
-    inner = cost(term, order, types) - cost(term, order[:-1], types) if order else 1.0
-    return max(inner, 1.0)
-
-
-def _rename(expr: Expr, old: Access, new: Access) -> Any:
-    match expr:
-        case Access():
-            return new if expr == old else expr
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(_rename(a, old, new) for a in args))
-        case Reduce(op=op, vars=vars, body=body):
-            return Reduce(op, vars, _rename(body, old, new))
-    return expr
-
-
-def _flatten(expr: Expr) -> list[Expr]:
-    match expr:
-        case Apply(op="multiply", args=(a, b)):
-            return _flatten(a) + _flatten(b)
-    return [expr]
-
-
-def _product(factors: Sequence[Expr]) -> Expr:
-    whole = factors[0]
-    for f in factors[1:]:
-        whole = Apply("multiply", (whole, f))
-    return whole
-
-
 def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:
     """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
-    factors = _flatten(expr)
+    factors = flatten(expr)
     dtypes = {scheduler.dtype(f) for f in factors}
     return factors if len(dtypes) == 1 and not any(isinstance(f, Literal) for f in factors) else [expr]
-
-
-def _pull_factors(expr: Expr) -> Expr:
-    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``."""
-    match expr:
-        case Reduce(op="add", vars=vars, body=body) if _is_flat(body):
-            factors = _flatten(body)
-            outside = [f for f in factors if not (_variables(f) & set(vars))]
-            inside = [f for f in factors if f not in outside]
-            depends = [f for f in outside if reads(f) and any(a.indices for a in reads(f))]
-            if inside and depends and len(factors) > 1:
-                return Apply("multiply", (_product(outside), Reduce("add", vars, _product(inside))))
-        case Apply(op=op, args=args):
-            return Apply(op, tuple(_pull_factors(a) for a in args))
-    return expr
 
 
 def _reordered(format: Format, modes: tuple[int, ...]) -> Format:
@@ -613,4 +519,3 @@ def _reordered(format: Format, modes: tuple[int, ...]) -> Format:
 
 def _widest(type: TensorType) -> str:
     return "int64" if "int64" in type.index_dtypes else "int32"
-

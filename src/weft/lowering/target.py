@@ -63,8 +63,13 @@ class Target:
         """The index variable of a level."""
         return self.access.indices[self.format.mode_order[level]]
 
-    def chain_ending(self, level: int | None) -> Chain | None:
-        return next((c for c in self.chains if c.last == level), None)
+    def chain_completed(self, var: str, coords: Mapping[str, Expr]) -> Chain | None:
+        """The chain whose last unknown coordinate is ``var``, given the coordinates known with it."""
+        for chain in self.chains:
+            variables = [self.variable(k) for k in range(chain.first, chain.last + 1)]
+            if var in variables and all(v in coords for v in variables):
+                return chain
+        return None
 
     def chain_starting(self, level: int | None) -> Chain | None:
         return next((c for c in self.chains if c.first == level), None)

@@ -25,9 +25,7 @@ from .passes import lower
 __all__ = ["convert", "sorted_triples"]
 
 
-def convert(
-    storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None
-) -> Storage:
+def convert(storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None) -> Storage:
     """The same tensor in another format.
 
     Parameters
@@ -118,4 +116,4 @@ def sorted_triples(triples: Storage, mode_order: tuple[int, ...]) -> Storage:
 def _sorter() -> Any:
     library = loader.open_source(emit_library(["weft_sort_permutation"]))
     signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *)"
-    return ffi.cast(signature, library.symbol("sort_permutation"))
+    return ffi.cast(signature, library.address("weft_sort_permutation"))

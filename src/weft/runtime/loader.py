@@ -34,10 +34,14 @@ class Library:
     prefix: str = ""
 
     def symbol(self, name: str) -> Any:
-        """The address of a function."""
-        address = _dlsym(self.handle, (self.prefix + abi.symbol(name)).encode())
+        """The address of the kernel function called ``name`` in the IR."""
+        return self.address(abi.symbol(name))
+
+    def address(self, name: str) -> Any:
+        """The address of the C function ``name``."""
+        address = _dlsym(self.handle, (self.prefix + name).encode())
         if address == ffi.NULL:
-            raise CompilerError(f"the compiled kernel has no function {abi.symbol(name)}: {_loader_error()}")
+            raise CompilerError(f"the compiled kernel has no function {name}: {_loader_error()}")
         return address
 
 

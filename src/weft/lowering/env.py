@@ -1,0 +1,29 @@
+"""What is known at a place in a loop nest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..ir.builder import lit
+
+__all__ = ["Env"]
+
+
+@dataclass(frozen=True)
+class Env:
+    """What is known at a place in the loop nest.
+
+    ``coords`` are the coordinates of the enclosing loops, ``pos`` the positions reached in each access's levels,
+    ``segments`` the ends of runs of duplicates, ``values`` values already summed.
+    """
+
+    coords: Mapping[str, ir.Expr] = field(default_factory=dict)
+    pos: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
+    segments: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
+    values: Mapping[Access, ir.Expr] = field(default_factory=dict)
+
+    def parent(self, access: Access, level: int) -> ir.Expr | None:
+        return lit(0) if level == 0 else self.pos.get((access, level - 1))

@@ -1,0 +1,266 @@
+"""The loops of one ``forall``: a merge lattice as C-like loops (2017, Fig. 11; 2018, Fig. 9).
+
+One iterator makes a for loop. Several make a while loop for each set of them that is walked together, with the least
+of their coordinates as the loop's. Inside, every lattice point below is one case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..concrete_notation.nodes import Assign, Forall, Stmt, Where, accesses, assignments
+from ..concrete_notation.nodes import Sequence as Seq
+from ..errors import LoweringError
+from ..ir import nodes as ir
+from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, lit, lt, minimum
+from .env import Env
+from .expressions import lower_expr, update
+from .iteration_graph import is_linear
+from .lattice import Iterator, Point
+from .values import specialize, without_conversions
+
+if TYPE_CHECKING:
+    from .lower import Lowerer
+
+__all__ = ["Merge"]
+
+
+class Merge:
+    """The loops of one ``forall``."""
+
+    def __init__(
+        self,
+        owner: Lowerer,
+        stmt: Forall,
+        points: tuple[Point, ...],
+        env: Env,
+        level: int | None,
+        bounds: tuple[ir.Expr, ir.Expr] | None,
+    ):
+        self.owner, self.stmt, self.points, self.env, self.level, self.bounds = owner, stmt, points, env, level, bounds
+        self.coord = owner._name(owner.names[stmt.var])
+        sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
+        self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
+        self.p = {it: owner._name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
+        self.end = {it: ir.Var(f"{p.name}_end") for it, p in self.p.items()}
+        self.here = {it: ir.Var(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
+
+    def _ordered(self) -> list[Iterator]:
+        return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
+
+    def emit(self) -> ir.Stmt:
+        if len(self.loops) == 1 and len(self.loops[0]) == 1:
+            return self._plain(self.loops[0][0])
+        if self.bounds is not None:
+            raise LoweringError("only plain loops are cut into chunks")
+        return self._merged()
+
+    # -- one iterator: a for loop -------------------------------------------------------------------------------
+    def _plain(self, it: Iterator) -> ir.Stmt:
+        owner, env = self.owner, self.env
+        begin, end = self.bounds or owner._bounds(it, self.stmt.var, env)
+        if it.format.iteration == "value":
+            return ir.For(self.coord, begin, end, self._cases([it], env), self._simd())
+        p = self.p[it]
+        chained = it.access is not None and (it.access, it.level - 1) in env.segments
+        if it.format.branchless and not chained:
+            inner = replace(env, pos={**env.pos, (it.access, it.level): begin})
+            decl = ir.Declare(self.coord, owner._coordinate(it, begin, env))
+            return block(decl, self._cases([it], inner, bound=True))
+        if it.format.unique or self._may_revisit(it):
+            inner = replace(env, pos={**env.pos, (it.access, it.level): it.format.child_pos(p, self.coord)})
+            decl = ir.Declare(self.coord, owner._coordinate(it, p, env))
+            return ir.For(p, begin, end, block(decl, self._cases([it], inner, bound=True)))
+        self._require_order([it])
+        run, segment, inner = self._deduplicate(it, env)
+        step = block(
+            ir.Declare(self.coord, owner._coordinate(it, p, env)),
+            *run,
+            self._cases([it], inner, bound=True),
+            ir.Set(p, segment),
+        )
+        return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
+
+    def _simd(self) -> tuple[tuple[str, str], ...] | None:
+        """Reassociate a sum over a dense loop, where allowed."""
+        body = self.stmt.body
+        if isinstance(body, Assign) and body.op == "add" and self.owner.reassociates and self.owner.mode.values:
+            w = self.owner.workspaces.get(body.target.tensor)
+            if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
+                return (("+", self.owner._scalar(w).name),)
+        return None
+
+    def _may_revisit(self, it: Iterator) -> bool:
+        """Whether the body may run once for each duplicate, instead of once for all of them.
+
+        Everything in it must accumulate where any coordinate can be located, or append duplicates to a result that
+        may hold them; and where entries themselves are duplicated, the sum must be over a product of them.
+        """
+        owner, body = self.owner, self.stmt.body
+        if _has_where(body):
+            return False
+        target = owner.target.access.tensor
+        repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
+        last = it.access is not None and not owner.types[it.access.tensor].format.levels[-1].unique
+        for a in assignments(body):
+            appends = a.target.tensor == target and owner.target.chains != ()
+            if appends and not repeatable:
+                return False
+            if not appends and a.op is None:
+                return False
+            if last and it.access is not None and not is_linear(without_conversions(a.value), it.access):
+                return False
+        return True
+
+    def _deduplicate(self, it: Iterator, env: Env) -> tuple[list[ir.Stmt], ir.Var, Env]:
+        """Find the end of a run of equal coordinates, and sum its values where it is the last level (2018, 4.3)."""
+        owner = self.owner
+        assert it.access is not None
+        p, end = self.p[it], self.end[it]
+        segment = ir.Var(f"{p.name}_segend")
+        coord = self.here[it] if len(self.loops[0]) > 1 or len(self.loops) > 1 else self.coord
+        more = land(lt(segment, end), eq(owner._coordinate(it, segment, env), coord))
+        stmts: list[ir.Stmt] = [
+            ir.Declare(segment, add(p, lit(1))),
+            ir.While(more, increment(segment)),
+        ]
+        tensor = owner.tensors[it.access.tensor]
+        new = replace(env, pos={**env.pos, (it.access, it.level): p})
+        if it.level + 1 < len(tensor.type.format.levels):
+            return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
+        if not owner.mode.values:
+            return stmts, segment, new
+        total = owner._name(f"{tensor.name}_sum")
+        total = ir.Var(total.name, tensor.type.dtype)
+        q = owner._name("q")
+        stmts += [
+            ir.Declare(total, ir.Load(tensor.vals, p)),
+            ir.For(q, add(p, lit(1)), segment, update("add", total, ir.Load(tensor.vals, q))),
+        ]
+        return stmts, segment, replace(new, values={**env.values, it.access: total})
+
+    def _require_order(self, iterators: Sequence[Iterator]) -> None:
+        for it in iterators:
+            if not it.format.ordered:
+                raise LoweringError(f"{it} is not ordered and cannot be merged in place")
+
+    # -- several iterators: while loops -------------------------------------------------------------------------
+    def _merged(self) -> ir.Stmt:
+        owner = self.owner
+        iterators = self._ordered()
+        self._require_order([it for it in iterators if it in self.p])
+        stmts: list[ir.Stmt] = []
+        for it in iterators:
+            begin, end = owner._bounds(it, self.stmt.var, self.env)
+            if it in self.p:
+                stmts += [ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end)]
+            else:
+                stmts.append(ir.Declare(self.coord, begin))
+        stmts += [self._while(loop) for loop in self.loops]
+        return block(*stmts)
+
+    def _while(self, loop: list[Iterator]) -> ir.Stmt:
+        owner, env = self.owner, self.env
+        full = next((it for it in loop if it.format.iteration == "value"), None)
+        merged = [it for it in loop if it is not full]
+        conds = [lt(self.p[it], self.end[it]) for it in merged]
+        body: list[ir.Stmt] = []
+        advance: list[ir.Stmt] = []
+        if full is not None and not merged:
+            _, end = owner._bounds(full, self.stmt.var, env)
+            step = increment(self.coord)
+            return ir.While(lt(self.coord, end), block(self._cases(loop, env), step))
+        for it in merged:
+            body.append(ir.Declare(self.here[it], owner._coordinate(it, self.p[it], env)))
+        if full is None:
+            body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
+        for it in merged:
+            p = self.p[it]
+            if it.format.unique:
+                env = replace(env, pos={**env.pos, (it.access, it.level): it.format.child_pos(p, self.here[it])})
+                step = increment(p) if len(loop) == 1 else increment(p, cast(eq(self.here[it], self.coord), "int64"))
+                advance.append(step)
+            else:
+                run, segment, env = self._deduplicate(it, env)
+                body += run
+                step = ir.Set(p, segment)
+                advance.append(step if len(loop) == 1 else if_(eq(self.here[it], self.coord), step))
+        if full is not None:
+            # Only while every sparse operand has values left; the last loop goes on to the end.
+            advance.append(increment(self.coord))
+        return ir.While(land(*conds), block(*body, self._cases(loop, env), *advance))
+
+    # -- cases: one for each lattice point ----------------------------------------------------------------------
+    def _cases(self, loop: list[Iterator], env: Env, bound: bool = False) -> ir.Stmt:
+        owner, v = self.owner, self.stmt.var
+        env = replace(env, coords={**env.coords, v: self.coord})
+        mine = set(loop)
+        points = [p for p in self.points if set(p.coiterate) <= mine]
+        points.sort(key=lambda p: -len(p.iterators))
+        involved = [a for a in dict.fromkeys(accesses(owner._view(self.stmt.body))) if owner._iterators(a, v)]
+        searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.locatable))
+        decls: list[ir.Stmt] = []
+        found: dict[Iterator, ir.Expr] = {}
+        for it in searched:
+            assert it.access is not None
+            env, more = owner._resolve(env, [it.access])
+            parent = env.parent(it.access, it.level)
+            if parent is None:
+                raise LoweringError(f"{it} is searched before its parent")
+            p = owner._name(f"p{it.name}")
+            locate = it.format.locate(owner.tensors[it.access.tensor].levels[it.level], parent, self.coord)
+            decls += [*more, ir.Declare(p, locate)]
+            env = replace(env, pos={**env.pos, (it.access, it.level): p})
+            found[it] = ge(p, lit(0))
+        merged = [it for it in loop if it.format.iteration != "value"]
+        several = len(loop) > 1
+        branches: list[tuple[ir.Expr, ir.Stmt]] = []
+        singles = {p.coiterate[0] for p in points if len(p.coiterate) == 1}
+        for n, point in enumerate(points):
+            conds = [eq(self.here[it], self.coord) for it in point.coiterate if several and it in merged]
+            last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
+            if last and len(point.coiterate) == 1 and not searched:
+                conds = []
+            conds += [found[it] for it in point.locate if it in found]
+            present = set(point.iterators)
+            absent = {
+                a: (owner._fill(a), owner.types[a.tensor].dtype)
+                for a in involved
+                if not all(it in present for it in owner._iterators(a, v))
+            }
+            stmt = specialize(self.stmt.body, absent, owner._neutral) if absent else self.stmt.body
+            branches.append((land(*conds), self._body(stmt, env) if stmt is not None else block()))
+        code: ir.Stmt = block()
+        for cond, body in reversed(branches):
+            code = if_(cond, body, code if code != block() else None)
+        return block(*decls, code)
+
+    def _body(self, stmt: Stmt, env: Env) -> ir.Stmt:
+        """What one case does at this coordinate: locate, compute, append."""
+        owner, target = self.owner, self.owner.target
+        used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
+        env, decls = owner._resolve(env, [*used, target.access] if self.level is not None else used)
+        chain = target.chain_completed(self.stmt.var, env.coords) if self.level is not None else None
+        if chain is None:
+            return block(*decls, owner.statement(stmt, env))
+        counter = target.counters[chain.index]
+        env = replace(env, pos={**env.pos, (target.access, chain.last): counter})
+        env, more = owner._resolve(env, [target.access])
+        code = target.append(chain, env.coords, block(*more, owner.statement(stmt, env)))
+        if owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign):
+            value = lower_expr(stmt.value, lambda a: owner._read(a, env))
+            code = if_(ir.Binary("!=", value, lit(owner.types[target.access.tensor].fill, value.ty)), code)
+        return block(*decls, code)
+
+
+def _has_where(stmt: Stmt) -> bool:
+    match stmt:
+        case Where():
+            return True
+        case Forall(body=body):
+            return _has_where(body)
+        case Seq(stmts=stmts):
+            return any(_has_where(s) for s in stmts)
+    return False

@@ -1,0 +1,133 @@
+"""What the scheduler asks of expressions: their terms, factors, reductions; and small rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..concrete_notation.nodes import Forall, Stmt
+from ..formats import TensorType
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from .iteration_graph import cost, reads
+
+__all__ = [
+    "bound_variables",
+    "flatten",
+    "foralls",
+    "is_flat",
+    "leaves",
+    "product",
+    "pull_factors",
+    "reductions_of",
+    "rename",
+    "additive_terms",
+    "variables_of",
+    "without_reductions",
+]
+
+
+def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
+    for v in reversed(order):
+        stmt = Forall(v, stmt)
+    return stmt
+
+
+def variables_of(expr: Expr) -> set[str]:
+    return {v for a in reads(expr) for v in a.indices}
+
+
+def additive_terms(expr: Expr, negative: bool = False) -> list[tuple[bool, Expr]]:
+    """Additive terms with their signs."""
+    match expr:
+        case Apply(op="add", args=(a, b)):
+            return additive_terms(a, negative) + additive_terms(b, negative)
+        case Apply(op="subtract", args=(a, b)):
+            return additive_terms(a, negative) + additive_terms(b, not negative)
+        case Apply(op="negative", args=(a,)):
+            return additive_terms(a, not negative)
+    return [(negative, expr)]
+
+
+def is_flat(expr: Expr) -> bool:
+    match expr:
+        case Reduce():
+            return False
+        case Apply(args=args):
+            return all(is_flat(a) for a in args)
+    return True
+
+
+def bound_variables(expr: Expr) -> tuple[str, ...]:
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return (*vars, *bound_variables(body))
+        case Apply(args=args):
+            return tuple(v for a in args for v in bound_variables(a))
+    return ()
+
+
+def reductions_of(expr: Expr) -> list[Reduce]:
+    match expr:
+        case Reduce():
+            return [expr]
+        case Apply(args=args):
+            return [r for a in args for r in reductions_of(a)]
+    return []
+
+
+def without_reductions(expr: Expr) -> Expr | None:
+    """What is left of an expression outside its reductions, for its cost; None when nothing is."""
+    match expr:
+        case Reduce():
+            return None
+        case Apply(op=op, args=args):
+            kept = [e for e in (without_reductions(a) for a in args) if e is not None]
+            if not kept:
+                return None
+            return kept[0] if len(kept) < len(args) else Apply(op, tuple(kept))
+    return expr
+
+
+def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
+    inner = cost(term, order, types) - cost(term, order[:-1], types) if order else 1.0
+    return max(inner, 1.0)
+
+
+def rename(expr: Expr, old: Access, new: Access) -> Any:
+    match expr:
+        case Access():
+            return new if expr == old else expr
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(rename(a, old, new) for a in args))
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, rename(body, old, new))
+    return expr
+
+
+def flatten(expr: Expr) -> list[Expr]:
+    match expr:
+        case Apply(op="multiply", args=(a, b)):
+            return flatten(a) + flatten(b)
+    return [expr]
+
+
+def product(factors: Sequence[Expr]) -> Expr:
+    whole = factors[0]
+    for f in factors[1:]:
+        whole = Apply("multiply", (whole, f))
+    return whole
+
+
+def pull_factors(expr: Expr) -> Expr:
+    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``."""
+    match expr:
+        case Reduce(op="add", vars=vars, body=body) if is_flat(body):
+            factors = flatten(body)
+            outside = [f for f in factors if not (variables_of(f) & set(vars))]
+            inside = [f for f in factors if f not in outside]
+            depends = [f for f in outside if reads(f) and any(a.indices for a in reads(f))]
+            if inside and depends and len(factors) > 1:
+                return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(pull_factors(a) for a in args))
+    return expr
