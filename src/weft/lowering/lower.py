@@ -215,6 +215,11 @@ class Lowerer:
             types[w.name] = TensorType.of(w.dtype, Format(Remapping.identity(n), (level,) * n), "int64")
             if w.kind == "scalar":
                 continue
+            if self.mode is Mode.BOUND:
+                levels = tuple(_level_vars(k, self.extents[v], {}) for k, v in enumerate(w.indices))
+                none = ir.Var(f"{self.names[w.name]}_vals", f"{w.dtype}*")
+                self.tensors[w.name] = TensorVars(self.names[w.name], types[w.name], (), (), none, levels)
+                continue
             name = self.names[w.name]
             dims = tuple(self.extents[v] for v in w.indices)
             vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
@@ -250,6 +255,8 @@ class Lowerer:
         w = self.workspaces[first.target.tensor]
         if not self.mode.values and w.kind != "listed":
             return self.statement(stmt.consumer, env)
+        if self.mode is Mode.BOUND:
+            return self.statement(stmt.producer, env)
         start = self._neutral_of(w)
         before: ir.Stmt = block()
         after: ir.Stmt = block()
@@ -280,6 +287,8 @@ class Lowerer:
         return block(before, producer, self.statement(stmt.consumer, env), after)
 
     def _assign_workspace(self, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
+        if self.mode is Mode.BOUND:
+            return increment(self.target.counters[-1])
         value = lower_expr(stmt.value, lambda a: self._read(a, env)) if self.mode.values else lit(0)
         if w.kind == "scalar":
             var = self._scalar(w)

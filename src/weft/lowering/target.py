@@ -18,9 +18,14 @@ COUNTS = Var("counts", "int64*")
 
 
 class Mode(Enum):
-    """Which of a module's functions a loop nest becomes."""
+    """Which of a module's functions a loop nest becomes.
+
+    ``COUNT`` counts the coordinates of each appended level; ``BOUND`` counts as many or more, without finding out
+    which of those that reach a workspace are the same.
+    """
 
     COUNT = "count"
+    BOUND = "bound"
     ASSEMBLE = "assemble"
     COMPUTE = "compute"
     EVALUATE = "evaluate"

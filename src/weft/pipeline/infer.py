@@ -13,7 +13,7 @@ import numpy as np
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Assignment, Expr
 from ..lowering.iteration_graph import fill_of_reduced, is_full, path, reads, strip
-from ..lowering.values import UNKNOWN, convert, same_value
+from ..lowering.values import UNKNOWN, convert
 from ..remapping import Remapping
 
 __all__ = ["result_dtype", "result_fill", "result_format"]
@@ -36,7 +36,7 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
     indices = assignment.target.indices
     value = assignment.value
     full = {v: is_full(value, v, types) for v in indices}
-    if all(full.values()) or result_fill(value, types) is None:
+    if all(full.values()) or result_fill(value, types) is None or _contracts_to_dense(assignment, types):
         return Format.dense(len(indices))
     order = indices
     for access in reads(value):
@@ -48,5 +48,19 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
 
 
-def same_fill(a: object, b: object) -> bool:
-    return same_value(a, b)
+def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
+    """Whether sparse matrices are contracted with a dense array, as in ``A.T @ x``: that gives a dense array.
+
+    A sparse operand that keeps all its axes, as the mask of a sampled product does, keeps the result sparse.
+    """
+    kept = set(assignment.target.indices)
+    sparse, contracted = False, False
+    for access in reads(assignment.value):
+        summed = not set(access.indices) <= kept
+        if types[access.tensor].format.is_dense:
+            contracted |= summed
+        elif len(access.indices) > 2 or not summed:
+            return False
+        else:
+            sparse = True
+    return sparse and contracted

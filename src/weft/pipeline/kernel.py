@@ -23,6 +23,7 @@ from .passes import Lowered
 __all__ = ["Kernel"]
 
 _INT32_MAX = 2**31 - 1
+_ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
 
 
 class Kernel:
@@ -152,15 +153,7 @@ class Kernel:
             totals = [min(t, d) for t, d in zip(totals, dense, strict=True)]
             counts = np.zeros(2 * n, np.int64)
         else:
-            chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
-            counts = np.zeros((chunks + 1) * n, np.int64)
-            empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
-            status = self._module["count"](empty.struct, *structs, counts_pointer(counts), threads)
-            if status:
-                self._fail(status, shape)
-            table = counts.reshape(chunks + 1, n)
-            np.cumsum(table, axis=0, out=table)
-            totals = table[-1].tolist()
+            counts, totals = self._count(shape, structs, threads)
         self._check_index(shape, totals)
         arrays, sizes_of = self._arrays(shape, totals)
         vals = memory.empty(sizes_of[-1], self._dtype)
@@ -169,6 +162,25 @@ class Kernel:
         if status:
             self._fail(status, shape)
         return self._trimmed(result, counts[-n:].tolist())
+
+    def _count(self, shape: tuple[int, ...], structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
+        """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
+        n = len(self.chains)
+        empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
+        if threads == 1 and Mode.BOUND in self.lowered.modes:
+            counts = np.zeros(2 * n, np.int64)
+            if status := self._module["bound"](empty.struct, *structs, counts_pointer(counts), 1):
+                self._fail(status, shape)
+            totals = [min(t, d) for t, d in zip(counts[n:].tolist(), self._dense_limits(shape), strict=True)]
+            if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
+                return np.zeros(2 * n, np.int64), totals
+        chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
+        counts = np.zeros((chunks + 1) * n, np.int64)
+        if status := self._module["count"](empty.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, shape)
+        table = counts.reshape(chunks + 1, n)
+        np.cumsum(table, axis=0, out=table)
+        return counts, table[-1].tolist()
 
     def _dense_limits(self, shape: tuple[int, ...]) -> list[int]:
         limits, size = [], 1

@@ -88,7 +88,10 @@ class Lowered:
         from ..lowering.results import chains
 
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
-        return (Mode.COUNT, Mode.EVALUATE) if appended else (Mode.EVALUATE,)
+        if not appended:
+            return (Mode.EVALUATE,)
+        listed = any(w.kind == "listed" for w in self.schedule.program.workspaces)
+        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if listed else (Mode.COUNT, Mode.EVALUATE)
 
     @cached_property
     def stages(self) -> dict[str, str]:
