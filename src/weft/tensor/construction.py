@@ -17,7 +17,14 @@ from . import foreign
 from .operands import adopt
 from .sparse_tensor import SparseTensor
 
-__all__ = ["as_shape", "asarray", "from_coords", "from_levels"]
+__all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
+
+
+def made(storage: Storage) -> SparseTensor:
+    """A new tensor of the user's; the first one brings in the compiler, so that the first operation need not."""
+    from . import products  # noqa: F401
+
+    return SparseTensor(storage)
 
 
 def asarray(
@@ -81,13 +88,13 @@ def asarray(
     if format is not None:
         storage = foreign.convert(storage, format)
     if copy is None:
-        return obj if storage is source and isinstance(obj, SparseTensor) else SparseTensor(storage)
+        return obj if storage is source and isinstance(obj, SparseTensor) else made(storage)
     shared = _shares(storage, obj)
     if copy and shared:
-        return SparseTensor(storage).copy()
+        return made(storage).copy()
     if not copy and not shared and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
-    return SparseTensor(storage)
+    return made(storage)
 
 
 def _shares(storage: Storage, obj: Any) -> bool:
@@ -167,13 +174,13 @@ def from_coords(
     if duplicates == "keep":
         if storage.format.canonical() != target.canonical():
             raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
-        return SparseTensor(storage)
+        return made(storage)
     found = foreign.convert(storage, target)
     if duplicates == "raise" and not storage.format.is_canonical:
         distinct = found if not found.format.is_dense else foreign.convert(storage, storage.format.canonical())
         if distinct.nnz != storage.nnz:
             raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
-    return SparseTensor(found)
+    return made(found)
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
@@ -252,7 +259,7 @@ def from_levels(
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
         _check(storage)
-    return SparseTensor(storage)
+    return made(storage)
 
 
 _check = check

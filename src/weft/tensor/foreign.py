@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import pipeline
 from ..errors import FormatError
 from ..formats import Format, FormatLike, parse_format
 from ..storage import Storage
@@ -55,13 +54,17 @@ def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
     own, fill = storage.format, storage.type.fill
     if target == own and not dtypes:
         return storage
+    from .. import pipeline  # the compiler is imported when it has something to do
+
+    if target.is_dense and not own.is_canonical:
+        return convert(convert(storage, own.canonical()), target, **dtypes)
     if fill == 0 or own.is_dense:
         found: Storage = pipeline.convert(storage, target, **dtypes)
         return found
-    # Which entries are stored does not depend on the fill value; a dense target takes it in where it is assigned to in
-    # the order of its own axes.
+    # Which entries are stored does not depend on the fill value. A dense target takes it in where it is assigned to in
+    # the order of the source's axes.
     if target.is_dense:
-        storage = convert(storage, own.canonical())
-        return pipeline.convert(pipeline.convert(storage, Format.dense(own.order).reordered(own.mode_order)), target)
+        turned = pipeline.convert(storage, Format.dense(own.order).reordered(own.mode_order))
+        return pipeline.convert(turned, target, **dtypes)
     plain = pipeline.convert(storage.with_values(storage.vals, 0), target, **dtypes)
     return plain.with_values(plain.vals, fill)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..errors import FormatError, NotationError, ShapeError
+from ..errors import DTypeError, FormatError, NotationError, ShapeError
 from ..formats import TensorType
 from ..index_notation import accesses as reads
 from ..index_notation.nodes import Assignment
@@ -113,7 +113,7 @@ class CompiledKernel:
         for name in self.operands:
             operand, type = adopt(given[name]), self._types[name]
             if operand is None:
-                raise NotationError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
+                raise DTypeError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
             storage = operand.storage
             has_array |= operand.is_array and bool(storage.shape)
             if len(storage.shape) != type.format.order:

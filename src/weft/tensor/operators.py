@@ -1,20 +1,22 @@
 """Python's operators: what is warm goes straight to a compiled kernel, the rest is planned first.
 
 A warm call is a look-up by the identity of the operands' types (equal types of the usual makers are one object, and
-a plan keeps its types alive, so that an identity is never reused) and a run.
+a plan keeps its types alive, so that an identity is never reused) and a run. The compiler is imported when the first
+plan is made.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..errors import ShapeError
 from ..storage import Storage
-from .elementwise import Plan, apply_scalar, apply_unary, plan_binary
 from .operands import Tensor, adopt, is_scalar
-from .products import plan_matmul
+
+if TYPE_CHECKING:
+    from .elementwise import Plan
 
 __all__ = ["Operators", "elementwise", "finish", "matmul", "unary"]
 
@@ -39,9 +41,13 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
             key = (op, id(a.type), id(b.type))
             plan = _same_shape.get(key)
             if plan is None:
+                from .elementwise import plan_binary
+
                 plan, _ = plan_binary(op, a, b)
                 _same_shape[key] = _keep(plan, a, b)
             return cls(plan.run((a, b)))
+    from .elementwise import apply_scalar, plan_binary
+
     if is_scalar(right):
         return cls(apply_scalar(op, left._storage, right, False))
     if is_scalar(left):
@@ -72,6 +78,8 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
         return NotImplemented
+    from .products import plan_matmul
+
     has_array = first.is_array or second.is_array
     plan, storages = plan_matmul(first.storage, second.storage, has_array)
     result = plan.run(storages)
@@ -98,6 +106,8 @@ def _keep(plan: Plan, *storages: Storage) -> Plan:
 
 def unary(op: str, tensor: Tensor) -> Any:
     """``op tensor``."""
+    from .elementwise import apply_unary
+
     return type(tensor)(apply_unary(op, tensor._storage))
 
 

@@ -13,7 +13,7 @@ from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike
 from ..storage import coordinate_storage
 from . import foreign
-from .construction import as_shape
+from .construction import as_shape, made
 from .sparse_tensor import SparseTensor
 
 __all__ = ["random"]
@@ -69,7 +69,7 @@ def random(
     crds = _random_coordinates(generator, whole, size, nnz)
     vals = _random_values(generator, wanted, nnz)
     storage = coordinate_storage(whole, crds, vals, fill_value)
-    return SparseTensor(foreign.convert(storage, format))
+    return made(foreign.convert(storage, format))
 
 
 def _random_coordinates(

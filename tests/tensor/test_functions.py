@@ -1,0 +1,212 @@
+"""einsum, evaluate, compile and explain against NumPy."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weft
+from weft.errors import DTypeError, FormatError, NotationError, ShapeError
+
+
+def array(seed, shape):
+    rng = np.random.default_rng(seed)
+    return rng.integers(1, 9, shape) * (rng.random(shape) < 0.5).astype(float)
+
+
+def dense(x):
+    return x.todense() if isinstance(x, weft.SparseTensor) else x
+
+
+SUBSCRIPTS = [
+    ("ij->ij", (3, 4)),
+    ("ij->ji", (3, 4)),
+    ("ij", (3, 4)),
+    ("ji", (3, 4)),
+    ("ij->i", (3, 4)),
+    ("ij->j", (3, 4)),
+    ("ij->", (3, 4)),
+    ("ii", (4, 4)),
+    ("ii->i", (4, 4)),
+    ("ij,j", (3, 4), (4,)),
+    ("ij,i", (3, 4), (3,)),
+    ("ij,jk", (3, 4), (4, 5)),
+    ("ij,jk->ki", (3, 4), (4, 5)),
+    ("ij,kj", (3, 4), (5, 4)),
+    ("ij,ij", (3, 4), (3, 4)),
+    ("ij,ij->ij", (3, 4), (3, 4)),
+    ("ij,ji->ij", (3, 4), (4, 3)),
+    ("i,j", (3,), (4,)),
+    ("i,i", (4,), (4,)),
+    (",ij", (), (3, 4)),
+    ("ijk,k->ij", (3, 4, 5), (5,)),
+    ("ijk,kl->ijl", (3, 4, 5), (5, 2)),
+    ("ijk,jl,kl->il", (3, 4, 5), (4, 2), (5, 2)),
+    ("ijk,ijk", (3, 4, 5), (3, 4, 5)),
+    ("...j,j...", (3, 4), (4, 3)),
+    ("...ij,...jk", (2, 3, 4), (2, 4, 5)),
+    ("...ij,...jk", (2, 3, 4), (4, 5)),
+    ("ij,ik,jk->ij", (3, 4), (3, 2), (4, 2)),
+    ("ij,jk,kl->il", (3, 4), (4, 5), (5, 2)),
+    ("ij,ij->ij", (3, 1), (3, 4)),
+    ("i...->...", (3, 4)),
+    ("ijij->ij", (2, 3, 2, 3)),
+]
+
+
+@pytest.mark.parametrize(("subscripts", "shapes"), [(s, shapes) for s, *shapes in SUBSCRIPTS])
+@pytest.mark.parametrize("kinds", ["sparse", "first", "coo", "arrays"])
+def test_einsum(subscripts, shapes, kinds):
+    arrays = [array(n, shape) for n, shape in enumerate(shapes)]
+    operands = {
+        "sparse": lambda x, n: weft.asarray(x, format="csf"),
+        "coo": lambda x, n: weft.asarray(x, format="coo"),
+        "first": lambda x, n: x if n else weft.asarray(x, format="csf"),
+        "arrays": lambda x, n: x,
+    }[kinds]
+    found = weft.einsum(subscripts, *(operands(x, n) for n, x in enumerate(arrays)))
+    expected = np.einsum(subscripts, *arrays)
+    np.testing.assert_allclose(dense(found), expected)
+    assert np.shape(dense(found)) == np.shape(expected)
+    if kinds == "arrays":
+        assert not isinstance(found, weft.SparseTensor)
+
+
+def test_einsum_sublists():
+    A, B = array(0, (3, 4)), array(1, (4, 5))
+    S = weft.asarray(A, format="csr")
+    np.testing.assert_allclose(weft.einsum(S, [0, 1], B, [1, 2]), A @ B)
+    np.testing.assert_allclose(weft.einsum(S, [0, 1], B, [1, 2], [2, 0]), (A @ B).T)
+
+
+@pytest.mark.parametrize("optimize", [True, False, "auto", "greedy", "optimal", [(0, 1), (0, 1)]])
+def test_einsum_paths(optimize):
+    A, B, C = array(0, (3, 4)), array(1, (4, 5)), array(2, (5, 2))
+    expected = np.einsum("ij,jk,kl->il", A, B, C)
+    for convert in (lambda x: x, lambda x: weft.asarray(x, format="csr")):
+        found = weft.einsum("ij,jk,kl->il", convert(A), convert(B), convert(C), optimize=optimize)
+        np.testing.assert_allclose(dense(found), expected)
+    found = weft.einsum("ij,jk,kl", sp.csr_array(A), B, C, optimize=optimize, format="csc", dtype="float32")
+    assert str(found.format) == "csc"
+    assert found.dtype == np.float32
+
+
+def test_scalar_results_are_numpy_scalars():
+    A = weft.asarray(array(0, (4, 4)), format="csr")
+    for found in (weft.einsum("ii", A), weft.evaluate("a = A(i,j)", A=A), weft.einsum("ij,ij", A, A)):
+        assert isinstance(found, np.float64)
+
+
+def test_dense_results_are_arrays_where_an_array_came_in():
+    A, x = weft.asarray(array(0, (4, 4)), format="csr"), np.ones(4)
+    for subscripts in ("ij,j->i", "ij,i->j", "ji,j->i"):
+        assert isinstance(weft.einsum(subscripts, A, x), np.ndarray)
+    assert isinstance(weft.einsum("ij->i", A), weft.SparseTensor)
+    assert isinstance(weft.einsum("ij,ij->ij", A, np.ones((4, 4))), weft.SparseTensor)
+    U = np.ones((4, 2))
+    assert isinstance(weft.einsum("ij,ik,jk->ij", A, U, U), weft.SparseTensor)
+    assert isinstance(weft.einsum("ij,ik->jk", A, U), np.ndarray)
+    assert isinstance(weft.einsum("ij,j->i", A, x, format="coo"), weft.SparseTensor)
+
+
+def test_opt_einsum_is_imported_only_when_used(run_python):
+    run_python("import sys, weft; assert 'opt_einsum' not in sys.modules")
+
+
+@pytest.fixture
+def run_python():
+    import subprocess
+
+    return lambda text: subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_evaluate():
+    A, x, z = array(0, (3, 4)), np.arange(4.0), np.arange(3.0)
+    S = weft.asarray(A, format="csr")
+    found = weft.evaluate("y(i) = a*A(i,j)*x(j) + b*z(i)", A=S, x=x, z=z, a=2, b=-1.5)
+    np.testing.assert_allclose(found, 2 * A @ x - 1.5 * z)
+    found = weft.evaluate("B(i,j) = A(i,j) + A(i,j)*A(i,j)", A=S)
+    np.testing.assert_allclose(found.todense(), A + A * A)
+    found = weft.evaluate("B(j,i) = 2*A(i,j)", A=S, format="csc")
+    np.testing.assert_allclose(found.todense(), 2 * A.T)
+    assert str(found.format) == "csc"
+    found = weft.evaluate("y(i) += A(i,j)*x(j)", A=S, x=x, y=z)
+    np.testing.assert_allclose(found, z + A @ x)
+    np.testing.assert_allclose(z, np.arange(3.0))
+
+
+def test_python_numbers_are_weak():
+    x = np.ones(3, np.float32)
+    assert weft.evaluate("y(i) = a*x(i)", a=2.0, x=x).dtype == np.float32
+    assert weft.evaluate("y(i) = a*x(i)", a=np.float64(2.0), x=x).dtype == np.float64
+    assert weft.evaluate("y(i) = a*x(i)", a=2.5, x=np.ones(3, int)).dtype == np.float64
+    assert weft.evaluate("y(i) = x(i)", x=x, dtype="complex64").dtype == np.complex64
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda A: weft.evaluate("y(i) = A(i,j)*x(j)", A=A), NotationError),
+        (lambda A: weft.evaluate("y(i) = A(i,j)", A=A, x=1), NotationError),
+        (lambda A: weft.evaluate("y(i) = A(i", A=A), NotationError),
+        (lambda A: weft.evaluate("y(i) = A(i)", A=A), ShapeError),
+        (lambda A: weft.evaluate("y(i) = A(i,j)*x(j)", A=A, x=np.ones(9)), ShapeError),
+        (lambda A: weft.evaluate("y(i) = A(i,i)", A=A), ShapeError),
+        (lambda A: weft.evaluate("y(i) = A(i,j)", A=A, format="csr"), FormatError),
+        (lambda A: weft.evaluate("y(i) = A(i,j)", A=object()), DTypeError),
+        (lambda A: weft.einsum("ij,jk", A), ShapeError),
+        (lambda A: weft.einsum("ij,jk", A, A), ShapeError),
+        (lambda A: weft.einsum("ij->ijj", A), NotationError),
+        (lambda A: weft.einsum("ij", np.array([["a"]])), DTypeError),
+        (lambda A: weft.compile("y(i) = A(i,j)", B="csr"), NotationError),
+        (lambda A: weft.compile("y(i) = A(i,j)", A="nonsense"), FormatError),
+        (lambda A: weft.compile("y(i) = A(i,j)", A="sss"), FormatError),
+    ],
+)
+def test_bad_input(call, error):
+    with pytest.raises(error):
+        call(weft.asarray(array(0, (3, 4)), format="csr"))
+
+
+def test_kernels():
+    A, x = array(0, (3, 4)), np.arange(4.0)
+    k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+    assert "int64_t weft_evaluate(" in k.source
+    assert k.operands == ("A", "x")
+    assert "A(i,j)*x(j)" in k.explain()
+    assert "c" in k.stages
+    for obj in (sp.csr_array(A), sp.csc_matrix(A), A, weft.asarray(A, format="coo"), A.astype("f4")):
+        np.testing.assert_allclose(k(obj, x), A @ x)
+    np.testing.assert_allclose(k(x=x, A=A), A @ x)
+    for arguments, named in (((A,), {}), ((A, x, x), {}), ((A, x), {"A": A}), ((A,), {"z": x})):
+        with pytest.raises(NotationError, match="operands A, x"):
+            k(*arguments, **named)
+    with pytest.raises(ShapeError, match="x has 2 axes"):
+        k(A, A)
+    with pytest.raises(DTypeError):
+        k(A, object())
+
+
+def test_assemble_and_compute():
+    A, B = array(0, (5, 4)), array(1, (5, 4))
+    k = weft.compile("C(i,j) = A(i,j) + B(i,j)", A="csr", B="csr", C="csr")
+    S, T = weft.asarray(A, format="csr"), weft.asarray(B, format="csr")
+    C = k.assemble(S, T)
+    assert k.compute(C, S, T) is C
+    np.testing.assert_allclose(C.todense(), A + B)
+    k.compute(C, S * 2, T)
+    np.testing.assert_allclose(C.todense(), 2 * A + B)
+
+
+def test_explain():
+    A = weft.asarray(array(0, (3, 4)), format="csr")
+    for text in (
+        weft.explain("ij,j->i", A, np.ones(4)),
+        weft.explain("y(i) = A(i,j)*x(j)", A=A, x=np.ones(4)),
+        weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense"),
+    ):
+        for part in ("csr", "forall", "int64_t weft_evaluate("):
+            assert part in text
