@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .support import arithmetic, memory, search, sorting
+from .support import arithmetic, hashing, memory, search, sorting
 from .support.snippet import Snippet
 
 __all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
@@ -16,6 +16,7 @@ INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 PRELUDE: dict[str, Snippet] = {
     **arithmetic.SNIPPETS,
+    **hashing.SNIPPETS,
     **memory.SNIPPETS,
     **search.SNIPPETS,
     **sorting.SNIPPETS,

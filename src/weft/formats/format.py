@@ -142,9 +142,7 @@ class TensorType:
 
     def __post_init__(self) -> None:
         if len(self.index_dtypes) != len(self.format.roles):
-            raise FormatError(
-                f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}"
-            )
+            raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")
 
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:

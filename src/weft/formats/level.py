@@ -87,7 +87,7 @@ class LevelFormat:
         """``locate(p_{k-1}, i_1, ..., i_k) -> p_k``; negative when a searching level does not hold ``i_k``."""
         raise NotImplementedError(f"{self} cannot locate")
 
-    def child_pos(self, p: Expr, coord: Expr) -> Expr:
+    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         """The position that children and values hang on, for a coordinate iterated at ``p_k``: ``p_k`` itself."""
         return p
 

@@ -24,8 +24,8 @@ __all__ = [
     "is_full",
     "is_linear",
     "nonzeros",
-    "reads",
     "path",
+    "reads",
 ]
 
 DIMENSION = 1000.0
@@ -204,9 +204,10 @@ def conversions(
         repeats = len(set(access.indices)) < len(access.indices)
         if not fits(access, format, order) or (repeats and any(not level.unique for level in format.levels)):
             found.append(access)
-        elif not format.is_canonical and not (accumulates and is_linear(expr, access) and _alone(expr, access, types)):
-            if any(not level.ordered for level in format.levels) or repeats:
-                found.append(access)
+            continue
+        summable = accumulates and is_linear(expr, access) and _alone(expr, access, types)
+        if not summable and any(not level.ordered for level in format.levels):
+            found.append(access)
     return tuple(found)
 
 

@@ -32,6 +32,12 @@ class Iterator:
         return self.name
 
     @property
+    def key(self) -> tuple[Access, int]:
+        """The level of the access that is iterated."""
+        assert self.access is not None
+        return self.access, self.level
+
+    @property
     def locatable(self) -> bool:
         return self.format.locates == "direct"
 

@@ -27,14 +27,12 @@ from ..concrete_notation.nodes import (
     Sequence as Seq,
 )
 from ..errors import LoweringError
-from ..formats import Dense, Format, TensorType
-from ..formats.levels import Listed
+from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, if_, increment, lit, mul
-from ..remapping import Remapping
-from . import lattice
+from ..ir.builder import add, block, cast, lit, mul
+from . import lattice, workspaces
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full
@@ -43,6 +41,7 @@ from .merge import Merge
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .values import UNKNOWN, fill_of, same_value, without_conversions
+from .workspaces import neutral_of
 
 __all__ = ["CHUNKS_PER_THREAD", "Env", "Lowerer"]
 
@@ -81,6 +80,8 @@ class Lowerer:
     ):
         self.skip_fill = skip_fill
         self.program, self.types, self.names, self.mode = program, types, names, mode
+        self.given = types
+        self.widest = ir.Var("widest")
         self.workspaces = {w.name: w for w in program.workspaces}
         self.tensors = {name: TensorVars.of(names[name], type, str) for name, type in types.items()}
         self.target = Target(self.tensors[target.tensor], target, mode)
@@ -95,7 +96,7 @@ class Lowerer:
             if access.tensor in self.tensors:
                 for var, dimension in zip(access.indices, self.tensors[access.tensor].dimensions, strict=True):
                     self.extents.setdefault(var, dimension)
-        self._declare_workspaces()
+        workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
     def lower(self, operands: Sequence[str]) -> ir.Function:
@@ -125,7 +126,7 @@ class Lowerer:
 
     def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
         n = len(self.target.chains)
-        totals = []
+        totals: list[tuple[ir.Var, ir.Stmt]] = []
         for k in range(n):
             v = ir.Var(f"total{k + 1}")
             totals.append((v, ir.Declare(v, ir.Load(COUNTS, add(mul(self.chunks, lit(n)), lit(k))))))
@@ -161,7 +162,7 @@ class Lowerer:
             case Forall():
                 return self.forall(stmt, env)
             case Where():
-                return self.where(stmt, env)
+                return workspaces.where(self, stmt, env)
             case Seq(stmts=stmts):
                 return block(*(self.statement(s, env) for s in stmts))
             case Fill(target=target, value=value):
@@ -171,11 +172,11 @@ class Lowerer:
     def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
         name = stmt.target.tensor
         if name in self.workspaces:
-            return self._assign_workspace(self.workspaces[name], stmt, env)
+            return workspaces.assign(self, self.workspaces[name], stmt, env)
         if not self.mode.values:
             return block()
-        value = cast(lower_expr(stmt.value, lambda a: self._read(a, env)), self.types[name].dtype)
-        vals, p = self.target.vars.vals, self._position(stmt.target, env)
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.types[name].dtype)
+        vals, p = self.target.vars.vals, self.position(stmt.target, env)
         return ir.Store(vals, p, value) if stmt.op is None else update(stmt.op, ir.Load(vals, p), value)
 
     def fill(self, target: Access, value: Any, env: Env) -> ir.Stmt:
@@ -188,16 +189,20 @@ class Lowerer:
         base = env.pos[(target, resolved - 1)] if resolved else lit(0)
         return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype)))
 
-    def _read(self, access: Access, env: Env) -> ir.Expr:
+    def read(self, access: Access, env: Env) -> ir.Expr:
         if access in env.values:
             return env.values[access]
         if access.tensor in self.workspaces:
             w = self.workspaces[access.tensor]
             if w.kind == "scalar":
-                return self._scalar(w)
-        return ir.Load(self.tensors[access.tensor].vals, self._position(access, env))
+                return self.scalar(w)
+        return ir.Load(self.tensors[access.tensor].vals, self.position(access, env))
 
-    def _position(self, access: Access, env: Env) -> ir.Expr:
+    def scalar(self, w: Workspace) -> ir.Var:
+        """The variable of a scalar workspace."""
+        return ir.Var(self.names[w.name], w.dtype)
+
+    def position(self, access: Access, env: Env) -> ir.Expr:
         order = self.types[access.tensor].format.order
         if order == 0:
             return lit(0)
@@ -205,116 +210,6 @@ class Lowerer:
         if p is None:
             raise LoweringError(f"no position of {access} at {sorted(env.coords)}")
         return p
-
-    # -- workspaces ---------------------------------------------------------------------------------------------
-    def _declare_workspaces(self) -> None:
-        types = dict(self.types)
-        for w in self.workspaces.values():
-            n = len(w.indices)
-            level = Listed() if w.kind == "listed" else _DENSE
-            types[w.name] = TensorType.of(w.dtype, Format(Remapping.identity(n), (level,) * n), "int64")
-            if w.kind == "scalar":
-                continue
-            if self.mode is Mode.BOUND:
-                levels = tuple(_level_vars(k, self.extents[v], {}) for k, v in enumerate(w.indices))
-                none = ir.Var(f"{self.names[w.name]}_vals", f"{w.dtype}*")
-                self.tensors[w.name] = TensorVars(self.names[w.name], types[w.name], (), (), none, levels)
-                continue
-            name = self.names[w.name]
-            dims = tuple(self.extents[v] for v in w.indices)
-            vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
-            size: ir.Expr = lit(1)
-            for d in dims:
-                size = mul(size, d)
-            arrays: dict[str, ir.Var] = {}
-            if self.mode.values:
-                self._scratch(vals, size, zero=False)
-            if w.kind == "listed":
-                arrays = {"list": ir.Var(f"{name}_list", "int32*"), "size": ir.Var(f"{name}_size")}
-                self._scratch(ir.Var(f"{name}_mark", "bool*"), size, zero=True)
-                self._scratch(arrays["list"], size, zero=False)
-                if self.mode is not Mode.COUNT:
-                    self._scratch(ir.Var(f"{name}_spare", "int32*"), size, zero=False)
-                self.scratch.append(ir.Declare(arrays["size"], lit(0)))
-            levels = tuple(_level_vars(k, d, arrays) for k, d in enumerate(dims))
-            self.tensors[w.name] = TensorVars(name, types[w.name], (), (), vals, levels)
-        self.types = types
-
-    def _scratch(self, var: ir.Var, size: ir.Expr, zero: bool) -> None:
-        self.scratch.append(ir.Allocate(var, size, zero))
-        self.release.append(ir.Free(var))
-
-    def _scalar(self, w: Workspace) -> ir.Var:
-        return ir.Var(self.names[w.name], w.dtype)
-
-    def _neutral_of(self, w: Workspace) -> Any:
-        return OPERATORS[w.op].identity
-
-    def where(self, stmt: Where, env: Env) -> ir.Stmt:
-        first = next(assignments(stmt.producer))
-        w = self.workspaces[first.target.tensor]
-        if not self.mode.values and w.kind != "listed":
-            return self.statement(stmt.consumer, env)
-        if self.mode is Mode.BOUND:
-            return self.statement(stmt.producer, env)
-        start = self._neutral_of(w)
-        before: ir.Stmt = block()
-        after: ir.Stmt = block()
-        tensor = self.tensors.get(w.name)
-        if w.kind == "scalar":
-            before = ir.Declare(self._scalar(w), lit(start, w.dtype))
-        elif w.kind == "dense":
-            assert tensor is not None
-            size: ir.Expr = lit(1)
-            for v in w.indices:
-                size = mul(size, self.extents[v])
-            q = self._name("q")
-            before = ir.For(q, lit(0), size, ir.Store(tensor.vals, q, lit(start, w.dtype)))
-        else:
-            assert tensor is not None
-            (m,) = tensor.levels
-            q = self._name("q")
-            mark = ir.Var(f"{tensor.name}_mark", "bool*")
-            clear = ir.For(q, lit(0), m["size"], ir.Store(mark, ir.Load(m["list"], q), lit(False, "bool")))
-            after = block(clear, ir.Set(m["size"], lit(0)))
-        producer = self.statement(stmt.producer, env)
-        if w.kind == "listed" and self.mode is not Mode.COUNT:
-            assert tensor is not None
-            (m,) = tensor.levels
-            mark = ir.Var(f"{tensor.name}_mark", "bool*")
-            sort = ir.Call("weft_sort_int32", (m["list"], m["size"], ir.Var(f"{tensor.name}_spare", "int32*")), "int64")
-            producer = block(producer, ir.Evaluate(sort))
-        return block(before, producer, self.statement(stmt.consumer, env), after)
-
-    def _assign_workspace(self, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
-        if self.mode is Mode.BOUND:
-            return increment(self.target.counters[-1])
-        value = lower_expr(stmt.value, lambda a: self._read(a, env)) if self.mode.values else lit(0)
-        if w.kind == "scalar":
-            var = self._scalar(w)
-            value = cast(value, w.dtype)
-            return ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
-        tensor = self.tensors[w.name]
-        if w.kind == "dense":
-            p = self._position(stmt.target, env)
-            value = cast(value, w.dtype)
-            return (
-                ir.Store(tensor.vals, p, value) if stmt.op is None else update(stmt.op, ir.Load(tensor.vals, p), value)
-            )
-        coord = env.coords[w.indices[0]]
-        (m,) = tensor.levels
-        mark = ir.Var(f"{tensor.name}_mark", "bool*")
-        first: list[ir.Stmt] = [
-            ir.Store(mark, coord, lit(True, "bool")),
-            ir.Store(m["list"], m["size"], cast(coord, "int32")),
-            increment(ir.Var(m["size"].name)),
-        ]
-        again: ir.Stmt = block()
-        if self.mode.values:
-            value = cast(value, w.dtype)
-            first.append(ir.Store(tensor.vals, coord, value))
-            again = update(stmt.op or "add", ir.Load(tensor.vals, coord), value)
-        return if_(ir.Unary("!", ir.Load(mark, coord)), block(*first), again if again != block() else None)
 
     # -- loops --------------------------------------------------------------------------------------------------
     def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
@@ -337,7 +232,7 @@ class Lowerer:
 
     def _fill(self, access: Access) -> Any:
         if access.tensor in self.workspaces:
-            return self._neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
+            return neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
         return self.types[access.tensor].fill if access.indices else UNKNOWN
 
     def _neutral(self, stmt: Assign) -> tuple[Any, str]:
@@ -346,7 +241,7 @@ class Lowerer:
         w = self.workspaces.get(stmt.target.tensor)
         if stmt.op is not None:
             return OPERATORS[stmt.op].identity, type.dtype
-        return (self._neutral_of(w) if w else type.fill), type.dtype
+        return (neutral_of(w) if w else type.fill), type.dtype
 
     def _view(self, stmt: Stmt) -> Expr:
         """The statement as one expression, workspaces replaced by what is computed into them."""
@@ -436,13 +331,13 @@ class Lowerer:
                     break
                 p = level.locate(tensor.levels[k], parent, coord)
                 if not isinstance(p, ir.Var | ir.Const):
-                    name = self._name(f"p{tensor.name}{k + 1}")
+                    name = self.name(f"p{tensor.name}{k + 1}")
                     decls.append(ir.Declare(name, p))
                     p = name
                 pos[(access, k)] = p
         return replace(env, pos=pos), decls
 
-    def _name(self, stem: str) -> ir.Var:
+    def name(self, stem: str) -> ir.Var:
         """A variable that no other place declares."""
         n = self._fresh.get(stem, 0)
         self._fresh[stem] = n + 1
@@ -453,12 +348,6 @@ class Lowerer:
         from .. import config as settings
 
         return bool(getattr(getattr(settings, "config", None), "reassociate", True))
-
-
-def _level_vars(k: int, dimension: ir.Expr, arrays: Mapping[str, ir.Var]) -> Any:
-    from ..formats import LevelVars
-
-    return LevelVars(k, dimension, arrays)
 
 
 def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:

@@ -19,6 +19,7 @@ from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
 from .lattice import Iterator, Point
+from .target import Mode
 from .values import specialize, without_conversions
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ class Merge:
         bounds: tuple[ir.Expr, ir.Expr] | None,
     ):
         self.owner, self.stmt, self.points, self.env, self.level, self.bounds = owner, stmt, points, env, level, bounds
-        self.coord = owner._name(owner.names[stmt.var])
+        self.coord = owner.name(owner.names[stmt.var])
         sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
         self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
-        self.p = {it: owner._name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
+        self.p = {it: owner.name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
         self.end = {it: ir.Var(f"{p.name}_end") for it, p in self.p.items()}
         self.here = {it: ir.Var(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
 
@@ -66,11 +67,11 @@ class Merge:
         p = self.p[it]
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
-            inner = replace(env, pos={**env.pos, (it.access, it.level): begin})
+            inner = replace(env, pos={**env.pos, it.key: begin})
             decl = ir.Declare(self.coord, owner._coordinate(it, begin, env))
             return block(decl, self._cases([it], inner, bound=True))
         if it.format.unique or self._may_revisit(it):
-            inner = replace(env, pos={**env.pos, (it.access, it.level): it.format.child_pos(p, self.coord)})
+            inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner._coordinate(it, p, env))
             return ir.For(p, begin, end, block(decl, self._cases([it], inner, bound=True)))
         self._require_order([it])
@@ -83,13 +84,18 @@ class Merge:
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
 
+    def _child(self, it: Iterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
+        """The position that values hang on, for a coordinate iterated at ``p``."""
+        assert it.access is not None
+        return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
+
     def _simd(self) -> tuple[tuple[str, str], ...] | None:
         """Reassociate a sum over a dense loop, where allowed."""
         body = self.stmt.body
         if isinstance(body, Assign) and body.op == "add" and self.owner.reassociates and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
-                return (("+", self.owner._scalar(w).name),)
+                return (("+", self.owner.scalar(w).name),)
         return None
 
     def _may_revisit(self, it: Iterator) -> bool:
@@ -127,14 +133,14 @@ class Merge:
             ir.While(more, increment(segment)),
         ]
         tensor = owner.tensors[it.access.tensor]
-        new = replace(env, pos={**env.pos, (it.access, it.level): p})
+        new = replace(env, pos={**env.pos, it.key: p})
         if it.level + 1 < len(tensor.type.format.levels):
             return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
         if not owner.mode.values:
             return stmts, segment, new
-        total = owner._name(f"{tensor.name}_sum")
+        total = owner.name(f"{tensor.name}_sum")
         total = ir.Var(total.name, tensor.type.dtype)
-        q = owner._name("q")
+        q = owner.name("q")
         stmts += [
             ir.Declare(total, ir.Load(tensor.vals, p)),
             ir.For(q, add(p, lit(1)), segment, update("add", total, ir.Load(tensor.vals, q))),
@@ -179,9 +185,10 @@ class Merge:
         for it in merged:
             p = self.p[it]
             if it.format.unique:
-                env = replace(env, pos={**env.pos, (it.access, it.level): it.format.child_pos(p, self.here[it])})
-                step = increment(p) if len(loop) == 1 else increment(p, cast(eq(self.here[it], self.coord), "int64"))
-                advance.append(step)
+                env = replace(env, pos={**env.pos, it.key: self._child(it, p, self.here[it])})
+                advance.append(
+                    increment(p) if len(loop) == 1 else increment(p, cast(eq(self.here[it], self.coord), "int64"))
+                )
             else:
                 run, segment, env = self._deduplicate(it, env)
                 body += run
@@ -209,10 +216,10 @@ class Merge:
             parent = env.parent(it.access, it.level)
             if parent is None:
                 raise LoweringError(f"{it} is searched before its parent")
-            p = owner._name(f"p{it.name}")
+            p = owner.name(f"p{it.name}")
             locate = it.format.locate(owner.tensors[it.access.tensor].levels[it.level], parent, self.coord)
             decls += [*more, ir.Declare(p, locate)]
-            env = replace(env, pos={**env.pos, (it.access, it.level): p})
+            env = replace(env, pos={**env.pos, it.key: p})
             found[it] = ge(p, lit(0))
         merged = [it for it in loop if it.format.iteration != "value"]
         several = len(loop) > 1
@@ -243,14 +250,14 @@ class Merge:
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
         env, decls = owner._resolve(env, [*used, target.access] if self.level is not None else used)
         chain = target.chain_completed(self.stmt.var, env.coords) if self.level is not None else None
-        if chain is None:
+        if chain is None or owner.mode is Mode.WIDEST:
             return block(*decls, owner.statement(stmt, env))
         counter = target.counters[chain.index]
         env = replace(env, pos={**env.pos, (target.access, chain.last): counter})
         env, more = owner._resolve(env, [target.access])
         code = target.append(chain, env.coords, block(*more, owner.statement(stmt, env)))
         if owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign):
-            value = lower_expr(stmt.value, lambda a: owner._read(a, env))
+            value = lower_expr(stmt.value, lambda a: owner.read(a, env))
             code = if_(ir.Binary("!=", value, lit(owner.types[target.access.tensor].fill, value.ty)), code)
         return block(*decls, code)
 

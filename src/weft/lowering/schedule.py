@@ -113,6 +113,7 @@ class _Scheduler:
     assignment: Assignment
     types: dict[str, TensorType]
     copying: bool = False
+    huge: bool = False
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
@@ -438,12 +439,14 @@ class _Scheduler:
     def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
         return all(is_full(f, v, self.types) for f in factors if v in variables_of(f))
 
-    def with_workspace(self, term: Reduce, nest: _Nest) -> Stmt:
-        term = self.stored_for(term, nest.order, nest.converts)  # type: ignore[assignment]
+    def with_workspace(self, term: Expr, nest: _Nest) -> Stmt:
+        term = self.stored_for(term, nest.order, nest.converts)
+        assert isinstance(term, Reduce)
         *outer, last = path(self.target, self.result.format)
-        self.notes.append(f"loop order {', '.join(nest.order)}; {last} is gathered in a listed workspace")
+        kind: Any = "hashed" if self.huge else "listed"
+        self.notes.append(f"loop order {', '.join(nest.order)}; {last} is gathered in a {kind} workspace")
         dtype = self.dtype(term.body)
-        w = self.workspace((last,), "listed", dtype)
+        w = self.workspace((last,), kind, dtype)
         inner = nest.order[len(outer) :]
         producer = foralls(inner, Assign(w, converted(term.body, self.dtypes, dtype), "add"))
         consumer = Forall(last, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
@@ -484,7 +487,9 @@ class _Scheduler:
 CHILD_COST = 4.0
 
 
-def schedule(assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False) -> Schedule:
+def schedule(
+    assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False, huge: bool = False
+) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
     Parameters
@@ -495,12 +500,14 @@ def schedule(assignment: Assignment, types: Mapping[str, TensorType], *, copying
         The type of every tensor, the result's included.
     copying : bool
         The assignment is a conversion: it must not ask for another.
+    huge : bool
+        Dimensions are too large for an array over one: workspaces are hash tables.
 
     Returns
     -------
     Schedule
     """
-    return _Scheduler(assignment, dict(types), copying).run()
+    return _Scheduler(assignment, dict(types), copying, huge).run()
 
 
 def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:

@@ -21,11 +21,13 @@ class Mode(Enum):
     """Which of a module's functions a loop nest becomes.
 
     ``COUNT`` counts the coordinates of each appended level; ``BOUND`` counts as many or more, without finding out
-    which of those that reach a workspace are the same.
+    which of those that reach a workspace are the same; ``WIDEST`` is no function but the loops that find the
+    most that reach it at one time.
     """
 
     COUNT = "count"
     BOUND = "bound"
+    WIDEST = "widest"
     ASSEMBLE = "assemble"
     COMPUTE = "compute"
     EVALUATE = "evaluate"

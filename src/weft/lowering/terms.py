@@ -11,6 +11,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from .iteration_graph import cost, reads
 
 __all__ = [
+    "additive_terms",
     "bound_variables",
     "flatten",
     "foralls",
@@ -20,7 +21,6 @@ __all__ = [
     "pull_factors",
     "reductions_of",
     "rename",
-    "additive_terms",
     "variables_of",
     "without_reductions",
 ]

@@ -17,8 +17,20 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Wher
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
 
-__all__ = ["UNKNOWN", "Absent", "Convert", "Number", "convert", "drop_absent", "converted", "fill_of", "loop_dtypes",
-           "same_value", "specialize", "without_conversions"]  # fmt: skip
+__all__ = [
+    "UNKNOWN",
+    "Absent",
+    "Convert",
+    "Number",
+    "convert",
+    "converted",
+    "drop_absent",
+    "fill_of",
+    "loop_dtypes",
+    "same_value",
+    "specialize",
+    "without_conversions",
+]  # fmt: skip
 
 
 class _Unknown:

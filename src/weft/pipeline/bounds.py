@@ -19,6 +19,10 @@ __all__ = ["Bound", "bound"]
 Bound = Callable[[Mapping[str, Sequence[int]]], int]
 
 
+def _level_size(tensor: str, level: int) -> Bound:
+    return lambda sizes: sizes[tensor][level]
+
+
 def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
     """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known."""
     match expr:
@@ -29,7 +33,7 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
             for k, v in enumerate(path(expr, types[tensor].format)):
                 seen.add(v)
                 if variables <= seen:
-                    return (lambda sizes, t=tensor, k=k: sizes[t][k]) if seen == variables else None
+                    return _level_size(tensor, k) if seen == variables else None
             return None
         case Literal():
             return None

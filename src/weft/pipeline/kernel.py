@@ -23,6 +23,7 @@ from .passes import Lowered
 __all__ = ["Kernel"]
 
 _INT32_MAX = 2**31 - 1
+_HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
 
 
@@ -46,6 +47,7 @@ class Kernel:
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._evaluate: Any = None
+        self._huge_shapes: set[tuple[int, ...]] = set()
         self._plain = not self.chains
 
     # -- compiling ----------------------------------------------------------------------------------------------
@@ -62,6 +64,11 @@ class Kernel:
     def _phases(self) -> Any:
         modes = (Mode.ASSEMBLE, Mode.COMPUTE)
         return load(self.lowered.source(modes), [m.value for m in modes], self.arity)
+
+    @cached_property
+    def _huge(self) -> Kernel:
+        """The kernel for results with dimensions too large for a workspace over one."""
+        return Kernel(self.lowered.for_huge_dimensions())
 
     @cached_property
     def chunked(self) -> bool:
@@ -96,6 +103,10 @@ class Kernel:
         found = self._shapes.get(key)
         if found is None:
             found = self._infer(dict(zip(self.operands, key, strict=True)))
+            indices = self.lowered.schedule.target.indices
+            extents = dict(zip(indices, found, strict=True))
+            if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.listed):
+                self._huge_shapes.add(found)
             if len(self._shapes) < 1024:
                 self._shapes[key] = found
         return found
@@ -118,6 +129,8 @@ class Kernel:
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Compute the result, in new memory."""
         shape = self.shape(storages)
+        if shape in self._huge_shapes:
+            return self._huge.run(storages, out)
         evaluate = self._evaluate
         if evaluate is None:
             evaluate = self._evaluate = self._module["evaluate"]
@@ -132,7 +145,8 @@ class Kernel:
 
     def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
         if out is not None:
-            return out.vals.copy()
+            copied: np.ndarray = out.vals.copy()
+            return copied
         return memory.empty(prod(shape), self._dtype)
 
     def _threads(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..codegen import NameMaker, emit_module
+from ..concrete_notation import Workspace
 from ..concrete_notation import to_text as statement_text
 from ..formats import TensorType
 from ..index_notation import explicit_sums, to_text
@@ -44,6 +45,16 @@ class Lowered:
     schedule: Schedule
     operands: tuple[str, ...]
     skip_fill: bool = False
+    types: Mapping[str, TensorType] = field(default_factory=dict)
+
+    def for_huge_dimensions(self) -> Lowered:
+        """The same with hash tables for workspaces."""
+        return lower(self.assignment, self.types, skip_fill=self.skip_fill, huge=True)
+
+    @cached_property
+    def listed(self) -> tuple[Workspace, ...]:
+        """The workspaces whose size is that of a dimension."""
+        return tuple(w for w in self.schedule.program.workspaces if w.kind == "listed")
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -90,8 +101,8 @@ class Lowered:
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (Mode.EVALUATE,)
-        listed = any(w.kind == "listed" for w in self.schedule.program.workspaces)
-        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if listed else (Mode.COUNT, Mode.EVALUATE)
+        gathers = any(w.kind in ("listed", "hashed") for w in self.schedule.program.workspaces)
+        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if gathers else (Mode.COUNT, Mode.EVALUATE)
 
     @cached_property
     def stages(self) -> dict[str, str]:
@@ -122,7 +133,12 @@ def _variables(s: Schedule) -> list[str]:
 
 
 def lower(
-    assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False, skip_fill: bool = False
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    *,
+    copying: bool = False,
+    skip_fill: bool = False,
+    huge: bool = False,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -136,13 +152,15 @@ def lower(
         The assignment is a conversion.
     skip_fill : bool
         Do not store entries equal to the fill value.
+    huge : bool
+        Dimensions are too large for an array over one.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, copying=copying)
+    planned = schedule(explicit, types, copying=copying, huge=huge)
     renamed = {c.tensor: c.name for c in planned.conversions}
     read = _read(planned)
     operands = [n for n in dict.fromkeys([*types, *renamed.values()]) if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types)
 
 
 def _read(s: Schedule) -> set[str]:

@@ -41,7 +41,7 @@ class Executable:
             for name in kernel.operands
         )
         plain = not s.conversions and self._final is None and kernel.operands == operands
-        self.run = kernel.run if plain else self._run  # type: ignore[assignment]
+        self.run = kernel.run if plain else self._run
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         given = tuple(

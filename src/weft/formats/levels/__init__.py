@@ -2,7 +2,7 @@
 
 from .compressed import Compressed
 from .dense import Dense
-from .listed import Listed
+from .listed import Hashed, Listed
 from .singleton import Singleton
 
-__all__ = ["Compressed", "Dense", "Listed", "Singleton"]
+__all__ = ["Compressed", "Dense", "Hashed", "Listed", "Singleton"]

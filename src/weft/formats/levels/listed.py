@@ -1,4 +1,4 @@
-"""Listed levels: an array over the dimension, with a list of the coordinates that were set.
+"""Listed levels: values over the dimension or in a hash table, with a list of the coordinates that were set.
 
 The storage of a workspace, never of a tensor: iterated through the list, located by coordinate.
 """
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...ir.builder import cast, lit
-from ...ir.nodes import Expr, Load
+from ...ir.nodes import Call, Expr, Load
 from ..level import LevelFormat, LevelVars
 
-__all__ = ["Listed"]
+__all__ = ["Hashed", "Listed"]
 
 
 @dataclass(frozen=True)
@@ -28,5 +28,15 @@ class Listed(LevelFormat):
     def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
         return cast(Load(m["list"], p), "int64")
 
-    def child_pos(self, p: Expr, coord: Expr) -> Expr:
+    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return coord
+
+
+@dataclass(frozen=True)
+class Hashed(Listed):
+    """``list[0:size]`` holds the coordinates that were set; their values stand at their slots of a hash table."""
+
+    roles: ClassVar[tuple[str, ...]] = ("list", "size", "keys", "mask")
+
+    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
+        return Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64")

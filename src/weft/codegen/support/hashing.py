@@ -1,0 +1,26 @@
+"""Open addressing in a table of coordinates whose size is a power of two; -1 marks an empty slot."""
+
+from __future__ import annotations
+
+from .snippet import Snippet
+
+__all__ = ["SNIPPETS"]
+
+_SLOT = """\
+/* The slot of keys[0 .. mask] that holds key, or the empty one where it belongs; one slot must be empty. */
+static inline int64_t weft_hash_slot(const int64_t *keys, int64_t mask, int64_t key) {
+  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
+  while (keys[slot] != key && keys[slot] != -1) slot = (slot + 1) & mask;
+  return slot;
+}
+"""
+_SIZE = """\
+/* The size of a table that n keys fill at most half. */
+static inline int64_t weft_hash_size(int64_t n) {
+  int64_t size = 16;
+  while (size < 2 * n) size *= 2;
+  return size;
+}
+"""
+
+SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}

@@ -1,0 +1,185 @@
+"""Workspaces: temporaries inside a kernel, allocated once for each thread.
+
+A scalar is a variable. A dense workspace is an array that is filled before use. A listed one is an array with marks
+and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
+over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..concrete_notation.nodes import Assign, Where, Workspace, assignments
+from ..errors import LoweringError
+from ..formats import Dense, Format, LevelVars, TensorType
+from ..formats.levels import Hashed, Listed
+from ..index_notation.operators import OPERATORS
+from ..ir import nodes as ir
+from ..ir.builder import block, cast, eq, gt, if_, increment, lit, mul, not_, sub
+from ..remapping import Remapping
+from .env import Env
+from .expressions import lower_expr, update
+from .target import Mode
+from .tensors import TensorVars
+
+if TYPE_CHECKING:
+    from .lower import Lowerer
+
+__all__ = ["assign", "declare", "neutral_of", "where"]
+
+_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": Hashed()}
+_LISTED = ("listed", "hashed")
+_VISITS = ir.Var("visits")
+
+
+def neutral_of(w: Workspace) -> Any:
+    """What a workspace holds before anything is reduced into it."""
+    return OPERATORS[w.op].identity
+
+
+def declare(owner: Lowerer) -> None:
+    """Give every workspace its arrays, and the statements that allocate and release them."""
+    types = dict(owner.types)
+    for w in owner.workspaces.values():
+        order = len(w.indices)
+        format = Format(Remapping.identity(order), (_LEVELS[w.kind],) * order)
+        types[w.name] = TensorType.of(w.dtype, format, "int64")
+        if w.kind == "scalar":
+            continue
+        name = owner.names[w.name]
+        arrays: dict[str, ir.Var] = {}
+        if owner.mode not in (Mode.BOUND, Mode.WIDEST):
+            arrays = _hashed(owner, w, name) if w.kind == "hashed" else _array(owner, w, name)
+        vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
+        levels = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
+        owner.tensors[w.name] = TensorVars(name, types[w.name], (), (), vals, levels)
+    owner.types = types
+
+
+def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
+    owner.scratch.append(ir.Allocate(var, size, zero))
+    owner.release.append(ir.Free(var))
+    return var
+
+
+def _extent(owner: Lowerer, w: Workspace) -> ir.Expr:
+    size: ir.Expr = lit(1)
+    for v in w.indices:
+        size = mul(size, owner.extents[v])
+    return size
+
+
+def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+    size = _extent(owner, w)
+    if owner.mode.values:
+        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+    if w.kind != "listed":
+        return {}
+    arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
+    arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
+    if owner.mode is not Mode.COUNT:
+        arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
+    arrays["size"] = ir.Var(f"{name}_size")
+    owner.scratch.append(ir.Declare(arrays["size"], lit(0)))
+    return arrays
+
+
+def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+    """A table that never has to grow: loops over positions alone find the most that reaches it at one time."""
+    widest = ir.Var(f"{name}_widest")
+    finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, Mode.WIDEST)
+    finder.widest = widest
+    size, mask = ir.Var(f"{name}_room"), ir.Var(f"{name}_mask")
+    owner.scratch += [
+        ir.Declare(widest, lit(0)),
+        finder.statement(owner.program.stmt, Env()),
+        ir.Declare(size, ir.Call("weft_hash_size", (widest,), "int64")),
+        ir.Declare(mask, sub(size, lit(1))),
+    ]
+    keys = _scratch(owner, ir.Var(f"{name}_keys", "int64*"), size)
+    q = owner.name("q")
+    owner.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
+    if owner.mode.values:
+        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+    arrays = {"keys": keys, "mask": mask, "size": ir.Var(f"{name}_size")}
+    for role in ("list", "slots", "spare"):
+        arrays[role] = _scratch(owner, ir.Var(f"{name}_{role}", "int64*"), widest)
+    owner.scratch.append(ir.Declare(arrays["size"], lit(0)))
+    return arrays
+
+
+def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
+    """Produce into a workspace, then consume it."""
+    first = next(assignments(stmt.producer))
+    w = owner.workspaces[first.target.tensor]
+    mode = owner.mode
+    if not mode.values and w.kind not in _LISTED:
+        return owner.statement(stmt.consumer, env)
+    if mode is Mode.BOUND:
+        return owner.statement(stmt.producer, env)
+    if mode is Mode.WIDEST:
+        keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
+        return block(ir.Declare(_VISITS, lit(0)), owner.statement(stmt.producer, env), keep)
+    producer = owner.statement(stmt.producer, env)
+    if w.kind == "scalar":
+        return block(
+            ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype)), producer, owner.statement(stmt.consumer, env)
+        )
+    tensor = owner.tensors[w.name]
+    q = owner.name("q")
+    if w.kind == "dense":
+        reset = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)))
+        return block(reset, producer, owner.statement(stmt.consumer, env))
+    (m,) = tensor.levels
+    clear: ir.Stmt
+    if w.kind == "listed":
+        clear = ir.Store(m["mark"], ir.Load(m["list"], q), lit(False, "bool"))
+    else:
+        clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
+    sort: ir.Stmt = block()
+    if mode is not Mode.COUNT:
+        ty = m["list"].ty[:-1]
+        sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
+    return block(
+        producer,
+        sort,
+        owner.statement(stmt.consumer, env),
+        ir.For(q, lit(0), m["size"], clear),
+        ir.Set(m["size"], lit(0)),
+    )
+
+
+def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
+    """Reduce one value into a workspace."""
+    mode = owner.mode
+    if mode is Mode.WIDEST:
+        return increment(_VISITS)
+    if mode is Mode.BOUND:
+        return increment(owner.target.counters[-1])
+    value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if mode.values else lit(0)
+    if w.kind == "scalar":
+        var = owner.scalar(w)
+        return ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
+    tensor = owner.tensors[w.name]
+    if w.kind == "dense":
+        at = ir.Load(tensor.vals, owner.position(stmt.target, env))
+        return ir.Store(at.array, at.index, value) if stmt.op is None else update(stmt.op, at, value)
+    coord = env.coords[w.indices[0]]
+    (m,) = tensor.levels
+    slot: ir.Expr = coord
+    before, seen, mark = block(), coord, block()
+    if w.kind == "listed":
+        seen, mark = ir.Load(m["mark"], coord), ir.Store(m["mark"], coord, lit(True, "bool"))
+    elif w.kind == "hashed":
+        slot = place = owner.name("slot")
+        before = ir.Declare(place, ir.Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64"))
+        seen = eq(ir.Load(m["keys"], slot), coord)
+        mark = block(ir.Store(m["keys"], slot, coord), ir.Store(m["slots"], m["size"], slot))
+    else:
+        raise LoweringError(f"no workspace of kind {w.kind}")
+    entered = ir.Store(m["list"], m["size"], cast(coord, m["list"].ty[:-1]))
+    new = [mark, entered, increment(m["size"])]
+    if not mode.values:
+        return block(before, if_(not_(seen), block(*new)))
+    new.append(ir.Store(tensor.vals, slot, value))
+    return block(before, if_(not_(seen), block(*new), update(stmt.op or "add", ir.Load(tensor.vals, slot), value)))
