@@ -71,6 +71,9 @@ class Examples(pytest.Item):
         return self.path, 0, f"examples of {self.path.name}"
 
 
+collect_ignore = ["docs/conf.py"]
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
     if file_path.suffix == ".md" and "```python\n" in file_path.read_text(encoding="utf-8"):
         return Markdown.from_parent(parent, path=file_path)

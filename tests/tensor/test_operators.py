@@ -223,7 +223,6 @@ def test_what_is_dense_is_an_ndarray_where_one_came_in():
     assert isinstance(A + weft.asarray(y), weft.SparseTensor)
 
 
-@pytest.mark.xfail(reason="a level is inferred dense where only the loop over its variable alone is full", strict=False)
 def test_the_product_of_rows_and_columns_is_sparse():
     A = weft.asarray(matrix(), format="csr")
     assert str((A @ A.T).format) == "csr"

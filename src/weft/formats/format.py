@@ -75,7 +75,12 @@ class Format:
     @cached_property
     def is_canonical(self) -> bool:
         """Whether its levels promise order and no duplicates (the last level decides about duplicates)."""
-        return all(level.ordered for level in self.levels) and (not self.levels or self.levels[-1].unique)
+        return all(level.ordered for level in self.levels) and self.is_unique
+
+    @cached_property
+    def is_unique(self) -> bool:
+        """Whether no two entries can have the same coordinates: the last level decides."""
+        return not self.levels or self.levels[-1].unique
 
     @cached_property
     def roles(self) -> tuple[tuple[int, str], ...]:

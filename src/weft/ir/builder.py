@@ -213,5 +213,3 @@ def if_(cond: Expr, then: Stmt, orelse: Stmt | None = None) -> Stmt:
     if cond == _FALSE:
         return orelse if orelse is not None else Block()
     return If(cond, then, orelse)
-
-

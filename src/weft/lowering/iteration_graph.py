@@ -206,6 +206,7 @@ def conversions(
             found.append(access)
             continue
         summable = accumulates and is_linear(expr, access) and _alone(expr, access, types)
+        summable |= accumulates and expr == access and format.is_unique
         if not summable and any(not level.ordered for level in format.levels):
             found.append(access)
     return tuple(found)

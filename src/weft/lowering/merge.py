@@ -109,12 +109,12 @@ class Merge:
             return False
         target = owner.target.access.tensor
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
-        last = it.access is not None and not owner.types[it.access.tensor].format.levels[-1].unique
+        last = it.access is not None and not owner.types[it.access.tensor].format.is_unique
         for a in assignments(body):
             appends = a.target.tensor == target and owner.target.chains != ()
             if appends and not repeatable:
                 return False
-            if not appends and a.op is None:
+            if not appends and a.op is None and last:
                 return False
             if last and it.access is not None and not is_linear(without_conversions(a.value), it.access):
                 return False
@@ -192,8 +192,8 @@ class Merge:
             else:
                 run, segment, env = self._deduplicate(it, env)
                 body += run
-                step = ir.Set(p, segment)
-                advance.append(step if len(loop) == 1 else if_(eq(self.here[it], self.coord), step))
+                jump = ir.Set(p, segment)
+                advance.append(jump if len(loop) == 1 else if_(eq(self.here[it], self.coord), jump))
         if full is not None:
             # Only while every sparse operand has values left; the last loop goes on to the end.
             advance.append(increment(self.coord))

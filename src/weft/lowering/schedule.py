@@ -182,7 +182,9 @@ class _Scheduler:
         if gather is not None:
             choices.append((gather.cost, 0, ("gather", gather)))
         scatters = self.additive(terms)
-        copies = len(terms) == 1 and not isinstance(terms[0][1], Reduce)
+        # A copy accumulates only what may hold duplicates.
+        alone = len(terms) == 1 and not isinstance(terms[0][1], Reduce)
+        copies = alone and not (isinstance(self.value, Access) and not self.types[self.value.tensor].format.is_unique)
         if dense and scatters and not copies and self.neutral_terms(terms):
             nests = [self.best_scatter(t) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
@@ -190,7 +192,7 @@ class _Scheduler:
             w = self.best_workspace(terms[0][1])
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
-        if not dense and scatters and self.neutral_terms(terms) and self.result.format.order:
+        if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
             nests = [self.best_scatter(t) for _, t in terms]
             tuples = sum(leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
@@ -236,6 +238,7 @@ class _Scheduler:
     def best_gather(self) -> _Nest | None:
         """Free variables outside, every reduction inside: always possible, when operands are converted."""
         best: _Nest | None = None
+        dense = self.result.format.is_dense
         reductions = reductions_of(self.value)
         if any(not is_flat(r.body) for r in reductions):
             reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
@@ -244,7 +247,7 @@ class _Scheduler:
                 continue
             order, total = list(free), 0.0
             bare = without_reductions(self.value)
-            plain = self.result.format.is_dense and len(reductions) == 1 and bare is None
+            plain = dense and len(reductions) == 1 and bare is None
             for r in reductions:
                 inner = min(
                     (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
@@ -256,7 +259,7 @@ class _Scheduler:
                 total += cost(bare, free, self.types)
             nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain))
             if not reductions:
-                nest.cost = self.weigh(self.value, free).cost
+                nest = self.weigh(self.value, free, dense and isinstance(self.value, Access))
             elif bare is not None:
                 outside = [a for a in reads(bare) if a in nest.converts]
                 nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)

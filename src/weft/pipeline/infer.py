@@ -6,12 +6,13 @@ order of the axes is that of the first sparse operand that has them all, else th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..formats import Compressed, Dense, Format, TensorType
-from ..index_notation.nodes import Assignment, Expr
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced, is_full, path, reads, strip
 from ..lowering.values import UNKNOWN, convert
 from ..remapping import Remapping
@@ -35,17 +36,48 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
     """The format of a result for which none is given."""
     indices = assignment.target.indices
     value = assignment.value
-    full = {v: is_full(value, v, types) for v in indices}
+    sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
+    lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
+    order = indices
+    if lead is not None:
+        order = tuple(v for v in dict.fromkeys(path(lead, types[lead.tensor].format)) if v in indices)
+    full = {v: _dense_level(value, v, types) is not False for v in order}
+    for v in order[1:]:
+        # Below the first level: not what only some other operand has dense, in another order or for other rows.
+        own = lead is not None and _dense_level(lead, v, types)
+        first = lead is None and sparse != [] and v in sparse[0].indices
+        full[v] = full[v] and bool(own or first or (is_full(value, v, types) and not _linked(sparse, v)))
     if all(full.values()) or result_fill(value, types) is None or _contracts_to_dense(assignment, types):
         return Format.dense(len(indices))
-    order = indices
-    for access in reads(value):
-        format = types[access.tensor].format
-        if not format.is_dense and set(indices) <= set(access.indices):
-            order = tuple(v for v in dict.fromkeys(path(access, format)) if v in indices)
-            break
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
+
+
+def _linked(sparse: Sequence[Access], v: str) -> bool:
+    """Whether ``v`` comes from a sparse operand after the first: two sparse operands make few pairs of coordinates."""
+    return any(v in access.indices for access in sparse[1:]) and v not in sparse[0].indices
+
+
+def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
+    """Whether a level over ``v`` should be dense: a product's is where every factor's is, a sum's where a term's is."""
+    match expr:
+        case Access(tensor=tensor):
+            format = types[tensor].format
+            mine = [level for level, u in zip(format.levels, path(expr, format), strict=True) if u == v]
+            return all(level.full for level in mine) if mine else None
+        case Reduce(body=body):
+            return _dense_level(body, v, types)
+        case Apply(op=op, args=args):
+            found = [_dense_level(arg, v, types) for arg in args]
+            known = [f for f in found if f is not None]
+            if not known:
+                return None
+            fills = [fill_of_reduced(arg, types) for arg in args]
+            row = OPERATORS[op]
+            if len(args) == 1 or any(row.annihilates(k, fill) for k, fill in enumerate(fills)):
+                return all(known)
+            return any(known) or len(known) < len(found)
+    return None
 
 
 def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
