@@ -11,10 +11,10 @@ array([3., 3.])
 
 from typing import TYPE_CHECKING, Any
 
-from . import errors, formats, interop
+from . import errors, interop
 from .config import config
 from .errors import WeftError
-from .formats import Compressed, Dense, Format, LevelFormat, Singleton, register_format
+from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
 from .tensor import SparseTensor, asarray, from_coords, from_levels, random
 
 if TYPE_CHECKING:

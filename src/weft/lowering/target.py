@@ -83,11 +83,12 @@ class Target:
 
     # -- counters -----------------------------------------------------------------------------------------------
     def start(self, chunk: Expr) -> Stmt:
-        """Declare the counters, where this chunk starts."""
+        """Declare the counters: where this chunk starts, or zero while chunks are being counted."""
         n = len(self.chains)
+        counting = self.mode in (Mode.COUNT, Mode.BOUND)
         return block(
             *(
-                Declare(counter, Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
+                Declare(counter, lit(0) if counting else Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
                 for k, counter in enumerate(self.counters)
             )
         )
