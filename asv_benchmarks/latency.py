@@ -37,6 +37,7 @@ def in_new_process(timed: str, before: str = "", *, cache: str | None = None, ti
     for _ in range(times):
         with tempfile.TemporaryDirectory() as empty:
             environ = {**os.environ, "WEFT_CACHE_DIR": cache or empty}
+            environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode
             run = subprocess.run(
                 [sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True
             )

@@ -9,17 +9,13 @@ Examples
 array([3., 3.])
 """
 
-from typing import TYPE_CHECKING, Any
-
 from . import errors, interop
 from .config import config
 from .errors import WeftError
 from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
+from .runtime import get_num_threads, set_num_threads
 from .tensor import SparseTensor, asarray, from_coords, from_levels, random
-
-if TYPE_CHECKING:
-    from .runtime import get_num_threads, set_num_threads
-    from .tensor.functions import compile, einsum, evaluate, explain
+from .tensor.functions import compile, einsum, evaluate, explain
 
 __version__ = "0.1.0"
 
@@ -47,27 +43,3 @@ __all__ = [
     "register_format",
     "set_num_threads",
 ]
-
-# What needs the compiler is imported when it is first asked for: importing weft stays cheap.
-_LATER = {
-    "compile": "tensor.functions",
-    "einsum": "tensor.functions",
-    "evaluate": "tensor.functions",
-    "explain": "tensor.functions",
-    "get_num_threads": "runtime",
-    "set_num_threads": "runtime",
-}
-
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

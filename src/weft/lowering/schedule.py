@@ -376,16 +376,29 @@ class _Scheduler:
         if len(terms) == 1 and self.assignment.op is None:
             (negative, term), (nest,) = terms[0], nests
             return self.scatter_filled(negative, term, nest)
-        stmts = [self.accumulate(n, t, nest) for (n, t), nest in zip(terms, nests, strict=True)]
+        pairs = sorted(zip(terms, nests, strict=True), key=lambda pair: not self.covers(pair[0][1]))
+        stmts = [self.accumulate(n, t, nest) for (n, t), nest in pairs]
         if self.assignment.op is None:
-            stmts.insert(0, Fill(self.target, 0))
+            first = pairs[0][0]
+            if self.covers(first[1]):  # it writes every element, and so may as well initialise them
+                value = Apply("negative", (first[1],)) if first[0] else first[1]
+                assign = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
+                stmts[0] = foralls(pairs[0][1].order, assign)
+            else:
+                stmts.insert(0, Fill(self.target, 0))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
+
+    def covers(self, term: Expr) -> bool:
+        """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
+        return not isinstance(term, Reduce) and all(self.types[a.tensor].format.is_dense for a in reads(term))
 
     def accumulate(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
         term = self.stored_for(term, nest.order, nest.converts)
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
-        return self.nest(nest.order, bound, _factors(body, self), self.target, "add", negative)
+        place = {v: n for n, v in enumerate(nest.order)}
+        factors = sorted(_factors(body, self), key=lambda f: max((place[v] for v in variables_of(f)), default=-1))
+        return self.nest(nest.order, bound, factors, self.target, "add", negative)
 
     def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""

@@ -125,8 +125,7 @@ def pull_factors(expr: Expr) -> Expr:
             factors = flatten(body)
             outside = [f for f in factors if not (variables_of(f) & set(vars))]
             inside = [f for f in factors if f not in outside]
-            depends = [f for f in outside if reads(f) and any(a.indices for a in reads(f))]
-            if inside and depends and len(factors) > 1:
+            if inside and outside:
                 return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
         case Apply(op=op, args=args):
             return Apply(op, tuple(pull_factors(a) for a in args))
