@@ -64,7 +64,9 @@ def test_statements():
         While(lt(x, y), Evaluate(Call("weft_f", (x, a), "int64"))),
         Parallel(lit(2), Block(), For(z, lit(0), y, Store(a, z, f)), Block()), Free(a),
     ))  # fmt: skip
-    assert statement_text(stmt) == """\
+    assert (
+        statement_text(stmt)
+        == """\
 # all of them
 f: float64
 f = 0.5
@@ -84,6 +86,7 @@ parallel threads(2):
     a[z] = f
 free a
 """
+    )
 
 
 def test_traversal():

@@ -101,7 +101,9 @@ store = Store(out, x, lit(1.0, "float64"))
 
 def test_spmv():
     after = simplify(spmv())
-    assert function_text(after) == """\
+    assert (
+        function_text(after)
+        == """\
 function spmv(y out, B, x)
   for i in 0 .. B1_dim:
     t: float64 = 0.0
@@ -110,6 +112,7 @@ function spmv(y out, B, x)
       t += B_vals[pB2] * x_vals[j]
     y_vals[i] = t
 """
+    )
     assert simplify(after) == after
 
 
@@ -169,9 +172,11 @@ def test_effects_stay():
 INTEGERS = st.sampled_from([-(1 << 63), -7, -1, 0, 1, 2, 9, (1 << 63) - 1]).map(lit)
 TREES = st.recursive(
     INTEGERS | st.sampled_from([x, y]),
-    lambda inner: st.builds(Binary, st.sampled_from("+-*&|^"), inner, inner)
-    | st.builds(Unary, st.sampled_from("-"), inner)
-    | st.builds(Select, st.builds(Binary, st.sampled_from(["<", "==", ">="]), inner, inner), inner, inner),
+    lambda inner: (
+        st.builds(Binary, st.sampled_from("+-*&|^"), inner, inner)
+        | st.builds(Unary, st.sampled_from("-"), inner)
+        | st.builds(Select, st.builds(Binary, st.sampled_from(["<", "==", ">="]), inner, inner), inner, inner)
+    ),
     max_leaves=12,
 )
 FUNCTIONS = {
