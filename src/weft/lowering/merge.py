@@ -6,7 +6,7 @@ of their coordinates as the loop's. Inside, every lattice point below is one cas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from ..concrete_notation.nodes import Assign, Forall, Stmt, Where, accesses, ass
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import LoweringError
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, lit, lt, minimum
+from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
@@ -69,17 +69,17 @@ class Merge:
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
             decl = ir.Declare(self.coord, owner._coordinate(it, begin, env))
-            return block(decl, self._cases([it], inner, bound=True))
+            return block(decl, self._cases([it], inner))
         if it.format.unique or self._may_revisit(it):
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner._coordinate(it, p, env))
-            return ir.For(p, begin, end, block(decl, self._cases([it], inner, bound=True)))
+            return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
         self._require_order([it])
         run, segment, inner = self._deduplicate(it, env)
         step = block(
             ir.Declare(self.coord, owner._coordinate(it, p, env)),
             *run,
-            self._cases([it], inner, bound=True),
+            self._cases([it], inner),
             ir.Set(p, segment),
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
@@ -172,35 +172,59 @@ class Merge:
         full = next((it for it in loop if it.format.iteration == "value"), None)
         merged = [it for it in loop if it is not full]
         conds = [lt(self.p[it], self.end[it]) for it in merged]
-        body: list[ir.Stmt] = []
-        advance: list[ir.Stmt] = []
         if full is not None and not merged:
             _, end = owner._bounds(full, self.stmt.var, env)
-            step = increment(self.coord)
-            return ir.While(lt(self.coord, end), block(self._cases(loop, env), step))
-        for it in merged:
-            body.append(ir.Declare(self.here[it], owner._coordinate(it, self.p[it], env)))
+            return ir.While(lt(self.coord, end), block(self._cases(loop, env), increment(self.coord)))
+        body: list[ir.Stmt] = [ir.Declare(self.here[it], owner._coordinate(it, self.p[it], env)) for it in merged]
         if full is None:
             body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
+        steps: dict[Iterator, ir.Stmt] = {}
         for it in merged:
             p = self.p[it]
             if it.format.unique:
                 env = replace(env, pos={**env.pos, it.key: self._child(it, p, self.here[it])})
-                advance.append(
-                    increment(p) if len(loop) == 1 else increment(p, cast(eq(self.here[it], self.coord), "int64"))
-                )
+                steps[it] = increment(p)
             else:
                 run, segment, env = self._deduplicate(it, env)
                 body += run
-                jump = ir.Set(p, segment)
-                advance.append(jump if len(loop) == 1 else if_(eq(self.here[it], self.coord), jump))
+                steps[it] = ir.Set(p, segment)
+        if self._exclusive(loop):
+            return ir.While(land(*conds), block(*body, self._cases(loop, env, steps)))
+        advance = [self._advance(it, step, loop) for it, step in steps.items()]
         if full is not None:
             # Only while every sparse operand has values left; the last loop goes on to the end.
             advance.append(increment(self.coord))
         return ir.While(land(*conds), block(*body, self._cases(loop, env), *advance))
 
+    def _advance(self, it: Iterator, step: ir.Stmt, loop: list[Iterator]) -> ir.Stmt:
+        """Step over the merged coordinate, where the iterator is at it."""
+        if len(loop) == 1:
+            return step
+        here = self._is_here(it, loop)
+        return increment(self.p[it], cast(here, "int64")) if isinstance(step, ir.Update) else if_(here, step)
+
+    def _is_here(self, it: Iterator, loop: list[Iterator]) -> ir.Expr:
+        """Whether an iterator is at the merged coordinate: of two, the one that is not ahead."""
+        others = [o for o in loop if o is not it]
+        if len(others) == 1 and others[0] in self.here and it in self.here:
+            return le(self.here[it], self.here[others[0]])
+        return eq(self.here[it], self.coord)
+
+    def _are_here(self, iterators: Sequence[Iterator], loop: list[Iterator]) -> list[ir.Expr]:
+        if len(loop) == 2 and len(iterators) == 2:
+            a, b = iterators
+            return [eq(self.here[a], self.here[b])]
+        return [self._is_here(it, loop) for it in iterators]
+
+    def _exclusive(self, loop: list[Iterator]) -> bool:
+        """Whether every set of iterators is a case of its own, so that the case taken says which are to advance."""
+        points = [p for p in self.points if set(p.coiterate) <= set(loop)]
+        searched = any(not it.locatable for p in points for it in p.locate)
+        sets = {frozenset(p.coiterate) for p in points}
+        return not searched and all(it in self.p for it in loop) and len(sets) == len(points) == 2 ** len(loop) - 1
+
     # -- cases: one for each lattice point ----------------------------------------------------------------------
-    def _cases(self, loop: list[Iterator], env: Env, bound: bool = False) -> ir.Stmt:
+    def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
         owner, v = self.owner, self.stmt.var
         env = replace(env, coords={**env.coords, v: self.coord})
         mine = set(loop)
@@ -226,7 +250,8 @@ class Merge:
         branches: list[tuple[ir.Expr, ir.Stmt]] = []
         singles = {p.coiterate[0] for p in points if len(p.coiterate) == 1}
         for n, point in enumerate(points):
-            conds = [eq(self.here[it], self.coord) for it in point.coiterate if several and it in merged]
+            at = [it for it in point.coiterate if it in merged]
+            conds = self._are_here(at, loop) if several else []
             last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
             if last and len(point.coiterate) == 1 and not searched:
                 conds = []
@@ -238,7 +263,8 @@ class Merge:
                 if not all(it in present for it in owner._iterators(a, v))
             }
             stmt = specialize(self.stmt.body, absent, owner._neutral) if absent else self.stmt.body
-            branches.append((land(*conds), self._body(stmt, env) if stmt is not None else block()))
+            body = self._body(stmt, env) if stmt is not None else block()
+            branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
         code: ir.Stmt = block()
         for cond, body in reversed(branches):
             code = if_(cond, body, code if code != block() else None)

@@ -87,6 +87,7 @@ class Pool:
 
     def take(self, size: int) -> Block | None:
         """The smallest free block that holds ``size`` bytes without wasting more than half as much again."""
+        size = -(-size // HUGE) * HUGE  # as blocks are
         with self.lock:
             best = None
             for block in self.blocks:
