@@ -46,7 +46,7 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
 def update(op: str, target: ir.Var | ir.Load, value: ir.Expr) -> ir.Stmt:
     """``target = target op value``."""
     row = OPERATORS[op]
-    if row.c in ("+", "*") and target.ty != "bool":
+    if row.c in ("+", "-", "*") and target.ty != "bool":
         return ir.Update(row.c, target, value)
     new = combine(op, target, value)
     return ir.Set(target, new) if isinstance(target, ir.Var) else ir.Store(target.array, target.index, new)

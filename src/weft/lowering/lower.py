@@ -308,7 +308,7 @@ class Lowerer:
             stop = it.format.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
         return begin, stop
 
-    def _coordinate(self, it: Iterator, p: ir.Expr, env: Env) -> ir.Expr:
+    def coordinate(self, it: Iterator, p: ir.Expr, env: Env) -> ir.Expr:
         assert it.access is not None
         m = self.tensors[it.access.tensor].levels[it.level]
         return it.format.pos_access(m, p, tuple(env.coords.values()))

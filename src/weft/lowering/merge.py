@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..concrete_notation.nodes import Assign, Forall, Stmt, Where, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import LoweringError
+from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum
 from .env import Env
@@ -20,7 +21,8 @@ from .expressions import lower_expr, update
 from .iteration_graph import is_linear
 from .lattice import Iterator, Point
 from .target import Mode
-from .values import specialize, without_conversions
+from .terms import additive_terms
+from .values import same_value, specialize, without_conversions
 
 if TYPE_CHECKING:
     from .lower import Lowerer
@@ -68,16 +70,16 @@ class Merge:
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
-            decl = ir.Declare(self.coord, owner._coordinate(it, begin, env))
+            decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
             return block(decl, self._cases([it], inner))
         if it.format.unique or self._may_revisit(it):
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
-            decl = ir.Declare(self.coord, owner._coordinate(it, p, env))
+            decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
             return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
         self._require_order([it])
         run, segment, inner = self._deduplicate(it, env)
         step = block(
-            ir.Declare(self.coord, owner._coordinate(it, p, env)),
+            ir.Declare(self.coord, owner.coordinate(it, p, env)),
             *run,
             self._cases([it], inner),
             ir.Set(p, segment),
@@ -127,7 +129,7 @@ class Merge:
         p, end = self.p[it], self.end[it]
         segment = ir.Var(f"{p.name}_segend")
         coord = self.here[it] if len(self.loops[0]) > 1 or len(self.loops) > 1 else self.coord
-        more = land(lt(segment, end), eq(owner._coordinate(it, segment, env), coord))
+        more = land(lt(segment, end), eq(_stored(owner.coordinate(it, segment, env)), coord))
         stmts: list[ir.Stmt] = [
             ir.Declare(segment, add(p, lit(1))),
             ir.While(more, increment(segment)),
@@ -164,8 +166,17 @@ class Merge:
                 stmts += [ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end)]
             else:
                 stmts.append(ir.Declare(self.coord, begin))
+        self._narrow(iterators)
         stmts += [self._while(loop) for loop in self.loops]
         return block(*stmts)
+
+    def _narrow(self, iterators: Sequence[Iterator]) -> None:
+        """Compare coordinates in the dtype in which they are stored, where all are stored in one."""
+        if all(it in self.p for it in iterators):
+            (ty, *others) = {_stored(self.owner.coordinate(it, self.p[it], self.env)).ty for it in iterators}
+            if not others:
+                self.coord = ir.Var(self.coord.name, ty)
+                self.here = {it: ir.Var(v.name, ty) for it, v in self.here.items()}
 
     def _while(self, loop: list[Iterator]) -> ir.Stmt:
         owner, env = self.owner, self.env
@@ -175,7 +186,10 @@ class Merge:
         if full is not None and not merged:
             _, end = owner._bounds(full, self.stmt.var, env)
             return ir.While(lt(self.coord, end), block(self._cases(loop, env), increment(self.coord)))
-        body: list[ir.Stmt] = [ir.Declare(self.here[it], owner._coordinate(it, self.p[it], env)) for it in merged]
+        body: list[ir.Stmt] = [
+            ir.Declare(self.here[it], cast(_stored(owner.coordinate(it, self.p[it], env)), self.here[it].ty))
+            for it in merged
+        ]
         if full is None:
             body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
         steps: dict[Iterator, ir.Stmt] = {}
@@ -189,7 +203,8 @@ class Merge:
                 body += run
                 steps[it] = ir.Set(p, segment)
         if self._exclusive(loop):
-            return ir.While(land(*conds), block(*body, self._cases(loop, env, steps)))
+            code = self._sum(loop, env, steps) or self._cases(loop, env, steps)
+            return ir.While(land(*conds), block(*body, code))
         advance = [self._advance(it, step, loop) for it, step in steps.items()]
         if full is not None:
             # Only while every sparse operand has values left; the last loop goes on to the end.
@@ -222,6 +237,40 @@ class Merge:
         searched = any(not it.locatable for p in points for it in p.locate)
         sets = {frozenset(p.coiterate) for p in points}
         return not searched and all(it in self.p for it in loop) and len(sets) == len(points) == 2 ** len(loop) - 1
+
+    def _sum(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt]) -> ir.Stmt | None:
+        """A sum of many operands: what each adds where it has a value, instead of a case for every set of them.
+
+        None where the body is no such sum. The number of cases doubles with every operand; this does not.
+        """
+        owner, body, v = self.owner, self.stmt.body, self.stmt.var
+        if len(loop) < 3 or not isinstance(body, Assign):
+            return None
+        env = replace(env, coords={**env.coords, v: self.coord})
+        parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
+        for negative, term in additive_terms(body.value):
+            mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
+            plain = all(same_value(owner._fill(a), 0) for a in accesses(term) if owner._iterators(a, v))
+            if len(mine) != 1 or not mine <= set(loop) or not plain:
+                return None
+            parts[mine.pop()].append((negative, term))
+        if not all(parts.values()):
+            return None
+        whole = Access("sum of present operands")
+        code: list[ir.Stmt] = []
+        total = owner.name("sum")
+        for it, terms in parts.items():
+            adds: list[ir.Stmt] = []
+            for negative, term in terms:
+                inner, decls = owner._resolve(env, list(accesses(term)))
+                value = lower_expr(term, lambda a, env=inner: owner.read(a, env))  # type: ignore[misc]
+                total = ir.Var(total.name, value.ty)
+                adds += [*decls, update("subtract" if negative else "add", total, value)]
+            adds = adds if owner.mode.values else []
+            code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
+        start = ir.Declare(total, lit(0, total.ty)) if owner.mode.values else block()
+        env = replace(env, values={**env.values, whole: total})
+        return block(start, *code, self._body(replace(body, value=whole), env))
 
     # -- cases: one for each lattice point ----------------------------------------------------------------------
     def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
@@ -286,6 +335,11 @@ class Merge:
             value = lower_expr(stmt.value, lambda a: owner.read(a, env))
             code = if_(ir.Binary("!=", value, lit(owner.types[target.access.tensor].fill, value.ty)), code)
         return block(*decls, code)
+
+
+def _stored(coordinate: ir.Expr) -> ir.Expr:
+    """A coordinate as it is stored, before it is widened."""
+    return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
 
 
 def _has_where(stmt: Stmt) -> bool:

@@ -188,6 +188,10 @@ class _Scheduler:
         if dense and scatters and not copies and self.neutral_terms(terms):
             nests = [self.best_scatter(t) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
+        if not dense and len(terms) == 1 and scatters and isinstance(terms[0][1], Reduce) and self.neutral_terms(terms):
+            blocks = self.best_blocks(terms[0][1])
+            if blocks is not None:
+                choices.append((blocks.cost, 1, ("scatter", [blocks])))
         if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
             w = self.best_workspace(terms[0][1])
             if w is not None:
@@ -270,6 +274,16 @@ class _Scheduler:
     def best_scatter(self, term: Expr) -> _Nest:
         bound = term.vars if isinstance(term, Reduce) else ()
         return min((self.weigh(term, order, True) for order in self.orders(self.free, bound)), key=lambda n: n.cost)
+
+    def best_blocks(self, term: Reduce) -> _Nest | None:
+        """Appended result levels outside in order; the dense block below each is accumulated into."""
+        variables = path(self.target, self.result.format)
+        appended = chains(self.result.format)
+        if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
+            return None
+        outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
+        orders = ((*outer, *order) for order in permutations((*inner, *term.vars)))
+        return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
 
     def best_workspace(self, term: Reduce) -> _Nest | None:
         """Result levels outside in order, but the last, which is gathered below the reduction."""
@@ -406,9 +420,11 @@ class _Scheduler:
         nest = _Nest(nest.order, nest.cost, ())
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = path(self.target, self.result.format)
-        depth = 0
+        appended = chains(self.result.format)
+        depth = appended[-1].last + 1 if appended else 0
         while (
-            depth < len(variables)
+            not appended
+            and depth < len(variables)
             and depth < len(nest.order)
             and nest.order[depth] == variables[depth]
             and is_full(term, variables[depth], self.types)
