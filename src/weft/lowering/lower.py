@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from ..concrete_notation.nodes import (
@@ -31,7 +32,7 @@ from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, lit, mul
+from ..ir.builder import add, block, cast, gt, if_, lit, mul
 from . import lattice, workspaces
 from .env import Env
 from .expressions import lower_expr, update
@@ -140,6 +141,8 @@ class Lowerer:
         (driver,) = points[0].coiterate
         if not (driver.full or (driver.level == 0 and driver.format.unique)):
             return None
+        if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
+            return None  # edges of dense levels below a parent that may not be kept
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
@@ -288,8 +291,13 @@ class Lowerer:
         )
         counter = self.target.counters[chain.index]
         begin = ir.Var(f"{counter.name}_begin")
-        declare = block() if sequenced else ir.Declare(begin, counter)
-        return block(declare, code, self.target.edges(chain, parent, begin, sequenced))
+        edges = self.target.edges(chain, parent, begin, sequenced)
+        below_appended = any(c.last == chain.first - 1 for c in self.target.chains)
+        if below_appended:
+            # A parent without children is not kept; its place belongs to the next, perhaps another thread's.
+            edges = if_(gt(counter, begin), edges) if edges != block() else edges
+        declare = ir.Declare(begin, counter) if below_appended or not sequenced else block()
+        return block(declare, code, edges)
 
     def _bounds(self, it: Iterator, v: str, env: Env) -> tuple[ir.Expr, ir.Expr]:
         """Where an iterator begins and ends: coordinates or positions."""
