@@ -8,9 +8,11 @@ an operand in another order costs ``CONVERT`` a nonzero. Only the ranking matter
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation import nodes
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from .values import UNKNOWN, fill_of
 
@@ -18,6 +20,7 @@ __all__ = [
     "CHILDREN",
     "CONVERT",
     "DIMENSION",
+    "Visit",
     "conversions",
     "cost",
     "fits",
@@ -27,6 +30,10 @@ __all__ = [
     "path",
     "reads",
 ]
+
+# How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
+# free variables; puts each in its own place of such a result; or needs them merged or appended in order.
+Visit: TypeAlias = Literal["scatter", "gather", "place", "merge"]
 
 DIMENSION = 1000.0
 CHILDREN = 8.0
@@ -93,7 +100,7 @@ def _extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None
                     n = DIMENSION if level.full else 1.0 if level.branchless else DIMENSION / 2 if k == 0 else CHILDREN
                     least = n if least is None else min(least, n)
             return least
-        case Literal():
+        case nodes.Literal():
             return None
         case Reduce(body=body):
             return _extent(body, v, types)
@@ -137,7 +144,7 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
             format = types[tensor].format
             mine = [format.levels[k] for k, u in enumerate(path(expr, format)) if u == v]
             return all(level.full for level in mine) if mine else None
-        case Literal():
+        case nodes.Literal():
             return None
         case Apply(op=op, args=args):
             if len(args) == 1:
@@ -159,7 +166,7 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
     match expr:
         case Access(tensor=tensor):
             return types[tensor].format.is_dense
-        case Literal():
+        case nodes.Literal():
             return True
         case Apply(op=op, args=args):
             if len(args) == 1:
@@ -189,14 +196,11 @@ def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> f
     return total
 
 
-def conversions(
-    expr: Expr, order: Sequence[str], types: Mapping[str, TensorType], accumulates: bool
-) -> tuple[Access, ...]:
+def conversions(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType], how: Visit) -> tuple[Access, ...]:
     """The accesses whose operand must be stored another way for this loop order.
 
     An operand does not fit when its levels come in another order than the loops; when its coordinates are not sorted
     and it must be merged or its coordinates appended; or when it may hold duplicates that cannot be summed in place.
-    ``accumulates`` says that the statement adds into a result with random access, in any order.
     """
     found = []
     for access in reads(expr):
@@ -205,9 +209,17 @@ def conversions(
         if not fits(access, format, order) or (repeats and any(not level.unique for level in format.levels)):
             found.append(access)
             continue
-        summable = accumulates and is_linear(expr, access) and _alone(expr, access, types)
-        summable |= accumulates and expr == access and format.is_unique
-        if not summable and any(not level.ordered for level in format.levels):
+        summable = is_linear(expr, access) and _alone(expr, access, types)
+        match how:
+            case "scatter":
+                as_it_is = summable
+            case "gather":
+                as_it_is = summable and all(level.unique for level in format.levels[:-1])
+            case "place":
+                as_it_is = expr == access and format.is_unique
+            case "merge":
+                as_it_is = False
+        if not as_it_is and any(not level.ordered for level in format.levels):
             found.append(access)
     return tuple(found)
 

@@ -24,7 +24,7 @@ from ..errors import FormatError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..remapping import Remapping
-from .iteration_graph import CONVERT, conversions, cost, fill_of_reduced, is_full, nonzeros, path, reads, strip
+from .iteration_graph import CONVERT, Visit, conversions, cost, fill_of_reduced, is_full, nonzeros, path, reads, strip
 from .results import chains
 from .terms import (
     additive_terms,
@@ -159,8 +159,8 @@ class _Scheduler:
             yield (*own, *(v for v in variables if v not in own))
             yield (*(v for v in variables if v not in own), *own)
 
-    def weigh(self, expr: Expr, order: tuple[str, ...], accumulates: bool = False) -> _Nest:
-        converts = conversions(expr, order, self.types, accumulates)
+    def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> _Nest:
+        converts = conversions(expr, order, self.types, how)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
         return _Nest(order, cost(expr, order, self.types) + price, converts)
 
@@ -251,7 +251,7 @@ class _Scheduler:
                 continue
             order, total = list(free), 0.0
             bare = without_reductions(self.value)
-            plain = dense and len(reductions) == 1 and bare is None
+            plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
             for r in reductions:
                 inner = min(
                     (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
@@ -263,7 +263,7 @@ class _Scheduler:
                 total += cost(bare, free, self.types)
             nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain))
             if not reductions:
-                nest = self.weigh(self.value, free, dense and isinstance(self.value, Access))
+                nest = self.weigh(self.value, free, "place" if dense and isinstance(self.value, Access) else "merge")
             elif bare is not None:
                 outside = [a for a in reads(bare) if a in nest.converts]
                 nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)
@@ -273,7 +273,9 @@ class _Scheduler:
 
     def best_scatter(self, term: Expr) -> _Nest:
         bound = term.vars if isinstance(term, Reduce) else ()
-        return min((self.weigh(term, order, True) for order in self.orders(self.free, bound)), key=lambda n: n.cost)
+        return min(
+            (self.weigh(term, order, "scatter") for order in self.orders(self.free, bound)), key=lambda n: n.cost
+        )
 
     def best_blocks(self, term: Reduce) -> _Nest | None:
         """Appended result levels outside in order; the dense block below each is accumulated into."""
