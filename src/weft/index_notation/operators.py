@@ -6,6 +6,7 @@ identity and annihilator, and its algebraic properties. Adding an operator is ad
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ class Operator:
         One-sided identities, e.g. 0 on the right of subtraction.
     annihilators : tuple
         Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
+    extreme : {-1, 0, 1}
+        Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     symbol : str, optional
         How index notation spells it, e.g. ``+``; None when it is called by name.
     precedence : int
@@ -52,8 +55,28 @@ class Operator:
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
+    extreme: int = 0
     symbol: str | None = None
     precedence: int = 0
+
+    def start(self, dtype: str) -> Any:
+        """What a reduction starts from: the identity, or the value of ``dtype`` that no other value changes.
+
+        Examples
+        --------
+        >>> OPERATORS["maximum"].start("int8"), OPERATORS["add"].start("int8")
+        (-128, 0)
+        """
+        if self.identity is not None or not self.extreme:
+            return self.identity
+        kind = np.dtype(dtype).kind
+        if kind == "b":
+            return self.extreme > 0
+        if kind in "iu":
+            limits = np.iinfo(dtype)
+            return int(limits.min if self.extreme < 0 else limits.max)
+        infinity = math.inf * self.extreme
+        return complex(infinity, infinity) if kind == "c" else infinity
 
     def annihilates(self, position: int, value: Any) -> bool:
         """Whether an absent operand ``value`` at ``position`` decides the result alone."""
@@ -79,8 +102,10 @@ OPERATORS: dict[str, Operator] = {
                  associative=True, symbol="*", precedence=2),
         Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2),
         Operator("negative", 1, "-", np.negative, symbol="-", precedence=3),
-        Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True, idempotent=True),
-        Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True, idempotent=True),
+        Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True,
+                 idempotent=True, extreme=1),
+        Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True,
+                 idempotent=True, extreme=-1),
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True),
         Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
@@ -50,8 +49,3 @@ def update(op: str, target: ir.Var | ir.Load, value: ir.Expr) -> ir.Stmt:
         return ir.Update(row.c, target, value)
     new = combine(op, target, value)
     return ir.Set(target, new) if isinstance(target, ir.Var) else ir.Store(target.array, target.index, new)
-
-
-def identity(op: str, dtype: str) -> Any:
-    """The value that ``op`` leaves others unchanged with, as a constant of ``dtype``."""
-    return OPERATORS[op].identity

@@ -14,7 +14,7 @@ from ..formats import Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
-from .values import UNKNOWN, fill_of
+from .values import UNKNOWN, Absent, fill_of, same_value
 
 __all__ = [
     "CHILDREN",
@@ -114,13 +114,34 @@ def _extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None
                 return b if a is None else a if b is None else min(a, b)
             if a is None and b is None:
                 return None
+            if is_constant(args[0]) or is_constant(args[1]):
+                return b if a is None else a
             return DIMENSION if a is None or b is None else min(a + b, DIMENSION)
     raise TypeError(f"no extent of {expr!r}")
 
 
 def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """The fill value of an expression, reductions included."""
-    return fill_of(strip(expr), lambda a: types[a.tensor].fill if a.indices else UNKNOWN)
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            return types[tensor].fill if indices else UNKNOWN
+        case Reduce(op=op, body=body):
+            fill, row = fill_of_reduced(body, types), OPERATORS[op]
+            stays = row.idempotent or same_value(fill, row.identity) or row.annihilates(0, fill)
+            return fill if stays else UNKNOWN
+        case Apply(op=op, args=args):
+            fills = [fill_of_reduced(arg, types) for arg in args]
+            parts = tuple(Absent(fill, "") if fill is not UNKNOWN else _SCALAR for fill in fills)
+            return fill_of(Apply(op, parts), lambda a: UNKNOWN)
+    return fill_of(expr, lambda a: UNKNOWN)
+
+
+_SCALAR = Access("")
+
+
+def is_constant(expr: Expr) -> bool:
+    """Whether an expression is made of literals alone."""
+    return not reads(expr)
 
 
 def strip(expr: Expr) -> Expr:
@@ -156,6 +177,8 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
                 return b if a is None else a if b is None else a and b
             if a is None and b is None:
                 return None
+            if is_constant(args[0]) or is_constant(args[1]):
+                return b if a is None else a
             full_a, full_b = a is not False, b is not False
             return (full_a and full_b) or (full_a and _solid(args[0], types)) or (full_b and _solid(args[1], types))
     raise TypeError(f"cannot tell whether {expr!r} is full")
@@ -174,7 +197,7 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
             row = OPERATORS[op]
             fill = [fill_of_reduced(arg, types) for arg in args]
             both = row.annihilates(0, fill[0]) or row.annihilates(1, fill[1])
-            return (all if both else any)(_solid(a, types) for a in args)
+            return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
     return False
 
 

@@ -93,10 +93,8 @@ def _points(
         case Access():
             found = iterators(expr)
             return (Point(found[:1], found[1:]),)
-        case Literal() | Number():
-            return (Point(),)
-        case Absent():
-            return ()
+        case Literal() | Number() | Absent():
+            return ()  # nothing to walk: its value is part of the fill value
         case Convert(expr=inner):
             return _points(inner, iterators, fills)
         case Apply(op=op, args=args):

@@ -29,7 +29,7 @@ from ..concrete_notation.nodes import (
 )
 from ..errors import LoweringError
 from ..formats import Dense, TensorType
-from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, lit, mul
@@ -243,7 +243,7 @@ class Lowerer:
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
         if stmt.op is not None:
-            return OPERATORS[stmt.op].identity, type.dtype
+            return OPERATORS[stmt.op].start(type.dtype), type.dtype
         return (neutral_of(w) if w else type.fill), type.dtype
 
     def _view(self, stmt: Stmt) -> Expr:
@@ -257,7 +257,7 @@ class Lowerer:
                 made = self._view(producer)
                 last = list(assignments(producer))[-1]
                 if not same_value(fill_of(made, self._fill), self._neutral(last)[0]):
-                    made = Literal(0)
+                    made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
                 return _substitute(self._view(consumer), last.target, made)
             case Seq(stmts=stmts):
                 parts = [self._view(s) for s in stmts if not isinstance(s, Fill)]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, assignments
+from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
 
@@ -78,10 +79,9 @@ def same_value(a: Any, b: Any) -> bool:
 
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
-    """The dtypes of the operands an operator computes in, and of its result; Python types are weak scalars."""
-    ufunc = OPERATORS[op].ufunc
+    """The names of the dtypes an operator's operands are converted to, and of its result's."""
     known = tuple(np.dtype(d) if isinstance(d, str) else d for d in dtypes)
-    return tuple(d.name for d in ufunc.resolve_dtypes((*known, None)))  # type: ignore[attr-defined]
+    return tuple(d.name for d in promotion.loop_dtypes(op, known))
 
 
 def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
@@ -138,9 +138,7 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     match expr:
         case Access():
             return fills(expr)
-        case Literal() | Number():
-            return UNKNOWN
-        case Absent(value=value):
+        case Literal(value=value) | Number(value=value) | Absent(value=value):
             return value
         case Convert(expr=inner):
             return fill_of(inner, fills)
@@ -171,10 +169,10 @@ def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
             for position, arg in enumerate(args):
                 if isinstance(arg, Absent) and row.annihilates(position, arg.value):
                     return arg
-            missing = [isinstance(arg, Absent) for arg in args]
-            if all(missing):
-                dtypes = tuple(arg.dtype for arg in args)  # type: ignore[attr-defined]
-                return Absent(_apply(op, tuple(a.value for a in args)), loop_dtypes(op, dtypes)[-1])  # type: ignore[attr-defined]
+            known = [arg for arg in args if isinstance(arg, Absent | Number)]
+            if len(known) == len(args) and any(isinstance(arg, Absent) for arg in args):
+                dtypes = tuple(arg.dtype for arg in known)
+                return Absent(_apply(op, tuple(arg.value for arg in known)), loop_dtypes(op, dtypes)[-1])
             if row.arity == 2:
                 for position, other in ((0, 1), (1, 0)):
                     arg = args[position]

@@ -34,7 +34,7 @@ _VISITS = ir.Var("visits")
 
 def neutral_of(w: Workspace) -> Any:
     """What a workspace holds before anything is reduced into it."""
-    return OPERATORS[w.op].identity
+    return OPERATORS[w.op].start(w.dtype)
 
 
 def declare(owner: Lowerer) -> None:

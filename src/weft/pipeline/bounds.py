@@ -13,6 +13,7 @@ from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced, path
+from ..lowering.values import same_value
 
 __all__ = ["Bound", "bound"]
 
@@ -37,16 +38,21 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
             return None
         case Literal():
             return None
-        case Reduce(body=body):
-            return bound(body, variables, types)
+        case Reduce(op=op, body=body):
+            # Where absent entries are reduced too, every coordinate is computed.
+            neutral = same_value(fill_of_reduced(body, types), OPERATORS[op].identity)
+            return bound(body, variables, types) if neutral else None
         case Apply(op=op, args=args):
             found = [bound(arg, variables, types) for arg in args]
             if len(args) == 1:
                 return found[0]
             row = OPERATORS[op]
             fills = [fill_of_reduced(arg, types) for arg in args]
+            # Entries are among those of each operand whose absence decides the result.
+            needed = [f for k, f in enumerate(found) if row.annihilates(k, fills[k])]
             known = [f for f in found if f is not None]
-            if row.annihilates(0, fills[0]) or row.annihilates(1, fills[1]):
-                return (lambda sizes: min(f(sizes) for f in known)) if known else None
+            if needed:
+                within = [f for f in needed if f is not None]
+                return (lambda sizes: min(f(sizes) for f in within)) if within else None
             return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
     return None

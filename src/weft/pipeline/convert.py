@@ -43,6 +43,10 @@ def convert(storage: Storage, format: Format, *, dtype: str | None = None, index
     dtype = dtype or source.dtype
     if relabelled := _relabel(storage, format, dtype, index_dtype):
         return relabelled
+    if format.is_dense and not source.format.is_unique and source.fill != 0:
+        # Duplicates can be summed in place onto zeros only.
+        storage = convert(storage, source.format.canonical())
+        source = storage.type
     index = index_dtype or _index_dtype(storage)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     kernel = _copier(source, target)

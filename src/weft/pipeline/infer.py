@@ -76,7 +76,8 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
             row = OPERATORS[op]
             if len(args) == 1 or any(row.annihilates(k, fill) for k, fill in enumerate(fills)):
                 return all(known)
-            return any(known) or len(known) < len(found)
+            unaware = sum(f is None and bool(reads(arg)) for f, arg in zip(found, args, strict=True))
+            return any(known) or unaware > 0
     return None
 
 

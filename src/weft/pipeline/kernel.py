@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, ShapeError
+from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLargeError, ShapeError
 from ..index_notation import to_text
+from ..index_notation.nodes import Apply, Expr, Reduce
+from ..index_notation.operators import OPERATORS
+from ..lowering.iteration_graph import fill_of_reduced
 from ..lowering.lower import CHUNKS_PER_THREAD
 from ..lowering.results import chains
 from ..lowering.target import Mode
+from ..lowering.values import same_value
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
@@ -86,6 +90,8 @@ class Kernel:
             return None
         types = s.types
         expr = self.lowered.renamed_value
+        if not same_value(fill_of_reduced(expr, types), self.type.fill):
+            return None  # every coordinate is computed
         variables = [s.target.indices[axis] for axis in self.format.mode_order]
         found = [bound(expr, frozenset(variables[: chain.last + 1]), types) for chain in self.chains]
         return None if any(b is None for b in found) else tuple(found)
@@ -121,6 +127,9 @@ class Kernel:
                 if extents.setdefault(v, n) != n:
                     given = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
                     raise ShapeError(f"{v} is both {extents[v]} and {n} in {text}, with shapes {given}")
+        for v, op in reductions(self.lowered.assignment.value):
+            if extents.get(v) == 0 and OPERATORS[op].identity is None:
+                raise ShapeError(f"{op} over no values of {v} has no identity, in {text}")
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
             raise ShapeError(f"the size of {missing[0]} is not known in {text}")
@@ -175,7 +184,10 @@ class Kernel:
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
             self._fail(status, shape)
-        return self._trimmed(result, counts[-n:].tolist())
+        found = counts[-n:].tolist()
+        if any(f > t for f, t in zip(found, totals, strict=True)):
+            raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
+        return self._trimmed(result, found)
 
     def _count(self, shape: tuple[int, ...], structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
@@ -288,6 +300,17 @@ class Kernel:
     def explain(self) -> str:
         """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+
+def reductions(expr: Expr) -> Iterator[tuple[str, str]]:
+    """Every reduced variable with its operator."""
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            yield from ((v, op) for v in vars)
+            yield from reductions(body)
+        case Apply(args=args):
+            for arg in args:
+                yield from reductions(arg)
 
 
 _NO_COUNTS = counts_pointer(np.zeros(1, np.int64))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from ..errors import FormatError, NotationError, ShapeError
 from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
-from ..storage import Storage, tensor_type
+from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, pack
 from .infer import result_dtype, result_fill, result_format
 from .kernel import Kernel
@@ -74,10 +76,8 @@ def target_type(
         fill = 0
     wide = any("int64" in t.index_dtypes for t in types.values())
     index = "int64" if wide else "int32"
-    return tensor_type(
-        dtype or result_dtype(explicit.value, types), format, (index,) * len(format.roles),
-        0 if format.is_dense and fill == 0 else fill,
-    )  # fmt: skip
+    dtype = dtype or result_dtype(explicit.value, types)
+    return tensor_type(dtype, format, (index,) * len(format.roles), fill_of(np.dtype(dtype), fill))
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import FormatError
-from ..formats import Format, FormatLike, parse_format
+from ..formats import FormatLike, parse_format
 from ..storage import Storage
 
 __all__ = ["convert", "read", "register_reader", "register_writer", "write"]
@@ -50,21 +50,7 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
 
 def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
     """Storage in another format; itself where nothing changes."""
-    target = parse_format(format, len(storage.shape))
-    own, fill = storage.format, storage.type.fill
-    if target == own and not dtypes:
-        return storage
     from .. import pipeline  # the compiler is imported when it has something to do
 
-    if target.is_dense and not own.is_canonical:
-        return convert(convert(storage, own.canonical()), target, **dtypes)
-    if fill == 0 or own.is_dense:
-        found: Storage = pipeline.convert(storage, target, **dtypes)
-        return found
-    # Which entries are stored does not depend on the fill value. A dense target takes it in where it is assigned to in
-    # the order of the source's axes.
-    if target.is_dense:
-        turned = pipeline.convert(storage, Format.dense(own.order).reordered(own.mode_order))
-        return pipeline.convert(turned, target, **dtypes)
-    plain = pipeline.convert(storage.with_values(storage.vals, 0), target, **dtypes)
-    return plain.with_values(plain.vals, fill)
+    found: Storage = pipeline.convert(storage, parse_format(format, len(storage.shape)), **dtypes)
+    return found

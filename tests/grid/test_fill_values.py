@@ -1,0 +1,68 @@
+"""Fill values and operators other than + and *: law 5, against NumPy on dense arrays."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+import weft
+from weft.index_notation import evaluate_dense, parse
+from weft.storage import check
+
+FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
+FILLS = [0, 1.0, -2.0, np.inf, np.nan]
+TEXTS = [
+    "y(i) = A(i,j)*x(j)",
+    "y(i) = max(j, A(i,j))",
+    "y(i) = min(j, A(i,j))",
+    "y(j) = prod(i, A(i,j))",
+    "y = max(i,j, A(i,j))",
+    "C(i,j) = A(i,j) + B(i,j)",
+    "C(i,j) = A(i,j)*B(i,j)",
+    "C(i,j) = A(i,j)/B(i,j)",
+    "C(i,j) = maximum(A(i,j), B(i,j))",
+    "C(i,j) = minimum(A(i,j), B(i,j)) - 3",
+    "C(i,j) = abs(A(i,j)) + 1",
+    "C(i,j) = 2*A(i,j) - B(j,i)",
+    "y(i) = sum(j, A(i,j)) + 1",
+    "C(i,k) = A(i,j)*B(j,k)",
+]
+RNG = np.random.default_rng(3)
+
+
+def tensor(fill: float, format: str) -> tuple[weft.SparseTensor, np.ndarray]:
+    dense = np.full((4, 4), fill, dtype=float)
+    stored = RNG.random((4, 4)) < 0.4
+    dense[stored] = RNG.integers(-4, 5, stored.sum())
+    coords = np.argwhere(stored).T
+    return weft.from_coords(coords, dense[stored], shape=(4, 4), fill_value=fill).asformat(format), dense
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_fill_values(text):
+    failures = []
+    fills = list(itertools.product(FILLS, FILLS if "B(" in text else [0]))
+    for n, (first, second) in enumerate(fills):
+        (A, a), (B, b) = tensor(first, FORMATS[n % 5]), tensor(second, FORMATS[(n // 5) % 5])
+        x = np.array([1.0, 2.0, 0.5, -1.0])
+        every = {"A": (A, a), "B": (B, b), "x": (x, x)}
+        used = {name: pair for name, pair in every.items() if re.search(rf"\b{name}\(", text)}
+        assignment = parse(text)
+        with np.errstate(all="ignore"):
+            expected = evaluate_dense(assignment, {name: dense for name, (_, dense) in used.items()})
+        got = weft.evaluate(text, **{name: given for name, (given, _) in used.items()})
+        if isinstance(got, weft.SparseTensor):
+            check(got._storage)
+            got = got.todense()
+        # What is absent and annihilates does so even against infinity and NaN.
+        loose = "*" in text and not (np.isfinite(first) and np.isfinite(second))
+        if not loose and not np.allclose(got, expected, equal_nan=True):
+            failures.append(f"{A.format} fill {first}, {B.format} fill {second}:\n{got}\n{expected}")
+    assert not failures, f"{len(failures)} of {len(fills)}:\n" + "\n".join(failures[:2])
+
+
+def test_a_maximum_over_nothing_is_an_error():
+    A = weft.from_coords(np.empty((2, 0), int), np.empty(0), shape=(3, 0), format="csr")
+    with pytest.raises(weft.errors.ShapeError, match="no identity"):
+        weft.evaluate("y(i) = max(j, A(i,j))", A=A)
