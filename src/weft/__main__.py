@@ -116,7 +116,7 @@ def _compile(argv: list[str]) -> int:
     formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
     from . import compile as compile_kernel
 
-    kernel = compile_kernel(options.expression, dtypes=dtypes, **formats)
+    kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
     for name, text in _chosen(kernel, options.stages):

@@ -1,6 +1,20 @@
 """Concrete index notation: loops, workspaces and order made explicit."""
 
-from .nodes import Assign, Fill, Forall, Program, Sequence, Stmt, Where, Workspace, accesses, assignments, to_text
+from .checks import why_not_concrete
+from .nodes import (
+    Assign,
+    Fill,
+    Forall,
+    Program,
+    Sequence,
+    Split,
+    Stmt,
+    Where,
+    Workspace,
+    accesses,
+    assignments,
+    to_text,
+)
 
 __all__ = [
     "Assign",
@@ -8,10 +22,12 @@ __all__ = [
     "Forall",
     "Program",
     "Sequence",
+    "Split",
     "Stmt",
     "Where",
     "Workspace",
     "accesses",
     "assignments",
     "to_text",
+    "why_not_concrete",
 ]

@@ -13,7 +13,7 @@ Expressions are those of index notation without ``Reduce``. A workspace is a ten
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
@@ -25,11 +25,13 @@ __all__ = [
     "Forall",
     "Program",
     "Sequence",
+    "Split",
     "Stmt",
     "Where",
     "Workspace",
     "accesses",
     "assignments",
+    "rewrite",
     "to_text",
 ]
 
@@ -108,11 +110,37 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``)."""
+
+    var: str
+    outer: str
+    inner: str
+    factor: int
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """A statement with the workspaces it uses."""
+    """A statement with the workspaces it uses and the loops that are cut into blocks."""
 
     stmt: Stmt
     workspaces: tuple[Workspace, ...] = ()
+    splits: tuple[Split, ...] = ()
+
+
+def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
+    """``stmt`` with ``rule`` applied from the top; where it answers None, its parts are rewritten."""
+    new = rule(stmt)
+    if new is not None:
+        return new
+    match stmt:
+        case Forall(var=var, body=body, parallel=parallel):
+            return Forall(var, rewrite(body, rule), parallel)
+        case Where(consumer=consumer, producer=producer):
+            return Where(rewrite(consumer, rule), rewrite(producer, rule))
+        case Sequence(stmts=stmts):
+            return Sequence(tuple(rewrite(s, rule) for s in stmts))
+    return stmt
 
 
 def assignments(stmt: Stmt) -> Iterator[Assign]:

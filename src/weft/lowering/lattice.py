@@ -159,7 +159,7 @@ def build(
         points = [p for p in points if all(it in p.iterators for it in full_iterators)]
         first = full_iterators[0]
         points = [_one_full(p, first) for p in points]
-    points = _merge_equal(points)
+    points = _without_impossible(_merge_equal(points))
     order = sorted(range(len(points)), key=lambda n: (-len(points[n].iterators), n))
     return tuple(points[n] for n in order)
 
@@ -177,6 +177,13 @@ def _one_full(p: Point, first: Iterator) -> Point:
     coiterate = ((first,) if walks_first else ()) + rest
     located = tuple(it for it in others + p.locate if it != first and it.access is not None)
     return Point(coiterate, _unique(located))
+
+
+def _without_impossible(points: list[Point]) -> list[Point]:
+    """Leave out cases in which a full level, though it is only located, would have no value."""
+    full = {it for p in points for it in p.locate if it.full}
+    sets = {frozenset(p.iterators) for p in points}
+    return [p for p in points if not any(it not in p.iterators and {*p.iterators, it} in sets for it in full)]
 
 
 def _merge_equal(points: list[Point]) -> list[Point]:

@@ -18,6 +18,7 @@ from ..concrete_notation.nodes import (
     Fill,
     Forall,
     Program,
+    Split,
     Stmt,
     Where,
     Workspace,
@@ -27,12 +28,12 @@ from ..concrete_notation.nodes import (
 from ..concrete_notation.nodes import (
     Sequence as Seq,
 )
-from ..errors import LoweringError
+from ..errors import LoweringError, ScheduleError
 from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, gt, if_, lit, mul
+from ..ir.builder import add, block, cast, gt, if_, lit, lt, mul, sub
 from . import lattice, workspaces
 from .env import Env
 from .expressions import lower_expr, update
@@ -135,25 +136,28 @@ class Lowerer:
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
         """The outermost loop cut into chunks that threads share; None when it is not a plain loop."""
-        points = self._lattice(stmt, Env(), record=False)
-        if len(points) != 1 or len(points[0].coiterate) != 1:
-            return None
-        (driver,) = points[0].coiterate
-        if not (driver.full or (driver.level == 0 and driver.format.unique)):
-            return None
+        cut = next((s for s in self.program.splits if s.outer == stmt.var), None)
+        limits: tuple[ir.Expr, ir.Expr]
+        if cut is not None:
+            limits = (lit(0), self._block_count(cut, stmt, Env()))
+        else:
+            driver = self._driver(stmt, Env())
+            if driver is None or not (driver.full or (driver.level == 0 and driver.format.unique)):
+                return None
+            limits = self._bounds(driver, stmt.var, Env())
         if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
             return None  # edges of dense levels below a parent that may not be kept
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
-        begin, end = self._bounds(driver, stmt.var, Env())
-        span = end if begin == lit(0) else ir.Binary("-", end, begin)
-        cut = [
+        begin, end = limits
+        span = sub(end, begin)
+        bounds = [
             ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
             ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
         ]
         body = self.forall(stmt, Env(), bounds=(lo, hi))
-        loop = ir.For(chunk, lit(0), n, block(*cut, self.target.start(chunk), body, self.target.finish(chunk)))
+        loop = ir.For(chunk, lit(0), n, block(*bounds, self.target.start(chunk), body, self.target.finish(chunk)))
         region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release))
         return block(ir.Declare(n, self.chunks), region)
 
@@ -272,8 +276,47 @@ class Lowerer:
         """The whole program as one expression, without explicit conversions."""
         return without_conversions(self._view(self.program.stmt))
 
+    def _driver(self, stmt: Forall, env: Env) -> Iterator | None:
+        """The one iterator that drives a plain loop; None for a merge."""
+        points = self._lattice(stmt, env, record=False)
+        if len(points) != 1 or len(points[0].coiterate) != 1:
+            return None
+        return points[0].coiterate[0]
+
+    def _blocks(self, cut: Split, stmt: Stmt, env: Env) -> tuple[ir.Expr, ir.Expr]:
+        """Where the loop that ``cut`` splits begins and ends."""
+        driver = self._driver(Forall(cut.var, stmt), env)
+        if driver is None or not (driver.full or driver.format.unique):
+            raise ScheduleError(f"the loop over {cut.var} merges several operands and cannot be split")
+        return self._bounds(driver, cut.var, env)
+
+    def _outer(self, cut: Split, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
+        """The loop over the blocks of a loop that is split."""
+        begin, end = bounds or (lit(0), self._block_count(cut, stmt, env))
+        block_number = ir.Var(self.names[cut.outer])
+        inner = replace(env, coords={**env.coords, cut.outer: block_number})
+        return ir.For(block_number, begin, end, self.statement(stmt.body, inner))
+
+    def _block_count(self, cut: Split, stmt: Forall, env: Env) -> ir.Expr:
+        begin, end = self._blocks(cut, stmt.body, env)
+        return ir.Binary("/", add(sub(end, begin), lit(cut.factor - 1)), lit(cut.factor))
+
+    def _inner(self, cut: Split, stmt: Forall, env: Env) -> ir.Stmt:
+        """The loop inside one block: the loop that was split, over part of its range."""
+        begin, end = self._blocks(cut, stmt.body, env)
+        start, stop = self.name(f"{self.names[cut.inner]}begin"), self.name(f"{self.names[cut.inner]}end")
+        first = add(begin, mul(env.coords[cut.outer], lit(cut.factor)))
+        last = add(start, lit(cut.factor))
+        body = self.forall(Forall(cut.var, stmt.body), env, (start, stop))
+        return block(ir.Declare(start, first), ir.Declare(stop, ir.Select(lt(last, end), last, end)), body)
+
     def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
         v = stmt.var
+        for cut in self.program.splits:
+            if v == cut.outer:
+                return self._outer(cut, stmt, env, bounds)
+            if v == cut.inner:
+                return self._inner(cut, stmt, env)
         points = self._lattice(stmt, env)
         writes = any(a.target.tensor == self.target.access.tensor for a in assignments(stmt.body))
         level = self.target.level_of(v) if writes else None

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
-import numpy as np
-
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import FormatError
@@ -29,6 +27,7 @@ from .results import chains
 from .terms import (
     additive_terms,
     bound_variables,
+    dtype_name,
     flatten,
     foralls,
     is_flat,
@@ -143,8 +142,7 @@ class _Scheduler:
         return Access(w.name, indices)
 
     def dtype(self, expr: Expr) -> str:
-        found = convert(strip(expr), self.dtypes)[1]
-        return np.result_type(found).name if isinstance(found, type) else found
+        return dtype_name(convert(strip(expr), self.dtypes)[1])
 
     # -- orders -------------------------------------------------------------------------------------------------
     def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..concrete_notation.nodes import Forall, Stmt
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
@@ -13,6 +15,7 @@ from .iteration_graph import cost, reads
 __all__ = [
     "additive_terms",
     "bound_variables",
+    "dtype_name",
     "flatten",
     "foralls",
     "is_flat",
@@ -24,6 +27,11 @@ __all__ = [
     "variables_of",
     "without_reductions",
 ]
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype, that of a bare literal's Python type included."""
+    return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
 
 def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:

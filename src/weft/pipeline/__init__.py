@@ -1,8 +1,9 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
 from .convert import convert
+from .hand import Loops
 from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable
 
-__all__ = ["Executable", "Kernel", "Lowered", "compile", "convert", "evaluate", "executable", "lower"]
+__all__ = ["Executable", "Kernel", "Loops", "Lowered", "compile", "convert", "evaluate", "executable", "lower"]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced, is_full, path, reads, strip
+from ..lowering.terms import dtype_name
 from ..lowering.values import UNKNOWN, convert
 from ..remapping import Remapping
 
@@ -22,8 +21,7 @@ __all__ = ["result_dtype", "result_fill", "result_format"]
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
     """NumPy's promotion over the expression."""
-    found = convert(strip(value), {name: type.dtype for name, type in types.items()})[1]
-    return np.result_type(found).name if isinstance(found, type) else found
+    return dtype_name(convert(strip(value), {name: type.dtype for name, type in types.items()})[1])
 
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:

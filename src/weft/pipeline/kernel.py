@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import config
 from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLargeError, ShapeError
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
@@ -53,6 +55,8 @@ class Kernel:
         self._evaluate: Any = None
         self._huge_shapes: set[tuple[int, ...]] = set()
         self._plain = not self.chains
+        if config.debug:
+            self._show(config.debug)
 
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached_property
@@ -291,6 +295,12 @@ class Kernel:
         if status := self._phases["compute"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         return result
+
+    def _show(self, wanted: frozenset[str]) -> None:
+        """Print the stages that ``WEFT_DEBUG`` names."""
+        for name, text in self.stages.items():
+            if name in wanted or "all" in wanted:
+                print(f"== {name}: {to_text(self.lowered.assignment)}\n{text}\n", file=sys.stderr)
 
     @property
     def stages(self) -> dict[str, str]:

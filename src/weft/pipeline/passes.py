@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..codegen import NameMaker, emit_module
 from ..concrete_notation import Workspace
 from ..concrete_notation import to_text as statement_text
+from ..errors import ScheduleError
 from ..formats import TensorType
 from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Assignment, Expr
@@ -18,6 +19,7 @@ from ..lowering import lattice
 from ..lowering.lower import Lowerer
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
+from .hand import Loops
 
 __all__ = ["Lowered", "lower"]
 
@@ -87,7 +89,10 @@ class Lowered:
 
     def function(self, mode: Mode) -> tuple[Function, Lowerer]:
         lowerer = self.lowerer(mode)
-        return simplify(lowerer.lower(self.operands)), lowerer
+        try:
+            return simplify(lowerer.lower(self.operands)), lowerer
+        except ScheduleError as error:
+            raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
 
     def source(self, modes: Sequence[Mode]) -> str:
         """C text with a function for each mode."""
@@ -126,6 +131,8 @@ def _variables(s: Schedule) -> list[str]:
     from ..concrete_notation.nodes import accesses, assignments
 
     found: dict[str, None] = dict.fromkeys(s.target.indices)
+    for cut in s.program.splits:
+        found.update(dict.fromkeys((cut.outer, cut.inner)))
     for a in assignments(s.program.stmt):
         for access in (a.target, *accesses(a.value)):
             found.update(dict.fromkeys(access.indices))
@@ -139,6 +146,7 @@ def lower(
     copying: bool = False,
     skip_fill: bool = False,
     huge: bool = False,
+    by_hand: Callable[[Loops], Loops] | None = None,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -154,9 +162,15 @@ def lower(
         Do not store entries equal to the fill value.
     huge : bool
         Dimensions are too large for an array over one.
+    by_hand : callable, optional
+        Changes the automatic schedule.
     """
     explicit = explicit_sums(assignment)
     planned = schedule(explicit, types, copying=copying, huge=huge)
+    if by_hand is not None:
+        loops = by_hand(Loops(planned.program, explicit, planned.types))
+        notes = (*planned.notes, "scheduled by hand")
+        planned = replace(planned, program=loops.checked(), notes=notes)
     renamed = {c.tensor: c.name for c in planned.conversions}
     read = _read(planned)
     operands = [n for n in dict.fromkeys([*types, *renamed.values()]) if n in read and n != planned.target.tensor]

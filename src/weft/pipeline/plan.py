@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
 from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, pack
+from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
 from .kernel import Kernel
 from .passes import lower
@@ -87,6 +88,7 @@ def executable(
     *,
     format: Format | None = None,
     dtype: str | None = None,
+    by_hand: Callable[[Loops], Loops] | None = None,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -100,14 +102,13 @@ def executable(
         Of the result; inferred where not given.
     dtype : str, optional
         Of the result; NumPy's promotion where not given.
+    by_hand : callable, optional
+        Changes the automatic schedule.
     """
     names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
     types = dict(zip(names, operand_types, strict=True))
-    return _plan(assignment, types, target_type(assignment, types, format, dtype))
-
-
-def _plan(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> Executable:
-    lowered = lower(assignment, {assignment.target.tensor: target, **types})
+    target = target_type(assignment, types, format, dtype)
+    lowered = lower(assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand)
     return Executable(Kernel(lowered), tuple(types), target)
 
 
@@ -141,7 +142,9 @@ def evaluate(
     return plan.run(storages, out) if out is not None else plan.run(storages)
 
 
-def compile(assignment: Assignment, types: Mapping[str, TensorType]) -> Kernel:
+def compile(
+    assignment: Assignment, types: Mapping[str, TensorType], by_hand: Callable[[Loops], Loops] | None = None
+) -> Kernel:
     """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred."""
     names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
     unknown = [n for n in names if n not in types]
@@ -149,4 +152,4 @@ def compile(assignment: Assignment, types: Mapping[str, TensorType]) -> Kernel:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
-    return Kernel(lower(assignment, {assignment.target.tensor: target, **operands}))
+    return Kernel(lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand))

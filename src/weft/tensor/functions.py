@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -200,7 +200,14 @@ def _plain_subscripts(notation: Einsum) -> str:
     return f"{','.join(texts[:-1])}->{texts[-1]}"
 
 
-def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **formats: FormatLike) -> CompiledKernel:
+def compile(
+    text: str,
+    /,
+    *,
+    dtypes: Mapping[str, DTypeLike] | None = None,
+    schedule: Callable[[pipeline.Loops], pipeline.Loops] | None = None,
+    **formats: FormatLike,
+) -> CompiledKernel:
     """Compile an expression in tensor index notation for formats.
 
     Parameters
@@ -209,6 +216,9 @@ def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **fo
         The expression.
     dtypes : mapping, optional
         Value dtypes by tensor name; float64 where not given.
+    schedule : callable, optional
+        Changes the automatic schedule: it takes the loops and gives them after ``reorder``, ``precompute``,
+        ``split`` and ``parallelize``.
     **formats : str or Format
         By tensor name. Operands without one are dense; the result's is inferred.
 
@@ -220,7 +230,7 @@ def compile(text: str, /, *, dtypes: Mapping[str, DTypeLike] | None = None, **fo
     <kernel y(i) = A(i,j)*x(j); A: csr float64, x: dense float64, y: dense float64>
     """
     assignment = _parsed(text)
-    return CompiledKernel(assignment, _types(assignment, formats, dtypes or {}, text), text)
+    return CompiledKernel(assignment, _types(assignment, formats, dtypes or {}, text), text, schedule)
 
 
 def _types(

@@ -57,10 +57,11 @@ class CompiledKernel:
         The text of every stage of the compiler by name.
     """
 
-    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], text: str) -> None:
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], text: str, by_hand: Any = None) -> None:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
-        self._kernel = pipeline.compile(assignment, types)
+        self._by_hand = by_hand
+        self._kernel = pipeline.compile(assignment, types, by_hand)
         self.source: str = self._kernel.source
 
     @property
@@ -94,7 +95,11 @@ class CompiledKernel:
     def _executable(self, storages: tuple[Storage, ...]) -> Any:
         target = self._kernel.type
         return pipeline.executable(
-            self._assignment, tuple(s.type for s in storages), format=target.format, dtype=target.dtype
+            self._assignment,
+            tuple(s.type for s in storages),
+            format=target.format,
+            dtype=target.dtype,
+            by_hand=self._by_hand,
         )
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:

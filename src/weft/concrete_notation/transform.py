@@ -1,0 +1,234 @@
+"""Transformations of concrete index notation, for scheduling by hand.
+
+Each comes with a checker that answers with a reason: why it does not apply, or None. A transformation that is asked
+for all the same raises ``ScheduleError`` with that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import ScheduleError
+from ..index_notation.nodes import Access, Apply, Expr
+from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace, accesses, assignments, rewrite
+
+__all__ = [
+    "can_parallelize",
+    "can_precompute",
+    "can_reorder",
+    "can_split",
+    "parallelize",
+    "precompute",
+    "reorder",
+    "split",
+]
+
+Fits = Callable[[Access, Sequence[str]], str | None]
+"""Why loops in some order cannot traverse an access, or None."""
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """Directly nested loops and what is inside."""
+
+    variables: tuple[str, ...]
+    body: Stmt
+
+
+def _nest(stmt: Stmt) -> _Nest:
+    variables: list[str] = []
+    while isinstance(stmt, Forall):
+        variables.append(stmt.var)
+        stmt = stmt.body
+    return _Nest(tuple(variables), stmt)
+
+
+def _nests(stmt: Stmt) -> list[_Nest]:
+    """Every maximal nest of loops, outermost first."""
+    found: list[_Nest] = []
+
+    def visit(s: Stmt) -> Stmt | None:
+        if isinstance(s, Forall):
+            nest = _nest(s)
+            found.append(nest)
+            rewrite(nest.body, visit)
+            return s
+        return None
+
+    rewrite(stmt, visit)
+    return found
+
+
+def _holding(program: Program, variables: Sequence[str]) -> _Nest | None:
+    return next((n for n in _nests(program.stmt) if set(variables) <= set(n.variables)), None)
+
+
+def can_reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> str | None:
+    """Why the loops over ``order`` cannot be put in that order, or None."""
+    if len(set(order)) < len(order) or not order:
+        return f"an order names each loop once, not {', '.join(order)}"
+    nest = _holding(program, order)
+    if nest is None:
+        return f"the loops over {', '.join(order)} are not directly nested in one another"
+    whole = _reordered(nest.variables, order)
+    bases = {s.inner: s.var for s in program.splits}
+    named = [bases.get(v, v) for v in whole]
+    for assign in assignments(nest.body):
+        if fits is not None:
+            for access in (*accesses(assign.value), assign.target):
+                if reason := fits(access, named):
+                    return reason
+    return None
+
+
+def _reordered(variables: Sequence[str], order: Sequence[str]) -> tuple[str, ...]:
+    turns = iter(order)
+    return tuple(next(turns) if v in order else v for v in variables)
+
+
+def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> Program:
+    """The loops over ``order``, which are directly nested, in that order; other loops between them stay in place."""
+    _require(can_reorder(program, order, fits))
+    done = False
+
+    def visit(s: Stmt) -> Stmt | None:
+        nonlocal done
+        if done or not isinstance(s, Forall) or not set(order) <= set(_nest(s).variables):
+            return None
+        done = True
+        nest = _nest(s)
+        parallel = s.parallel
+        stmt = nest.body
+        for v in reversed(_reordered(nest.variables, order)):
+            stmt = Forall(v, stmt)
+        assert isinstance(stmt, Forall)
+        return replace(stmt, parallel=parallel and stmt.var == s.var)
+
+    return replace(program, stmt=rewrite(program.stmt, visit))
+
+
+def _factors(expr: Expr) -> list[Expr]:
+    match expr:
+        case Apply(op="multiply", args=(a, b)):
+            return _factors(a) + _factors(b)
+    return [expr]
+
+
+def _product(factors: Sequence[Expr]) -> Expr:
+    whole = factors[0]
+    for f in factors[1:]:
+        whole = Apply("multiply", (whole, f))
+    return whole
+
+
+def _without(value: Expr, part: Expr) -> list[Expr] | None:
+    """The factors of ``value`` other than those of ``part``; None when it has not all of them."""
+    rest = _factors(value)
+    for factor in _factors(part):
+        if factor not in rest:
+            return None
+        rest.remove(factor)
+    return rest
+
+
+def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str, kind: str = "dense") -> str | None:
+    """Why ``part`` cannot be computed into a workspace over ``over`` first, or None."""
+    if kind not in ("scalar", "dense"):
+        return f"a workspace to precompute into is scalar or dense, not {kind}"
+    if (kind == "scalar") != (not over):
+        return "a scalar workspace is over no variables, a dense one over some"
+    if any(w.name == name for w in program.workspaces):
+        return f"there is a workspace {name} already"
+    for nest in _nests(program.stmt):
+        body = nest.body
+        if isinstance(body, Assign) and _without(body.value, part) is not None:
+            inner = nest.variables[len(nest.variables) - len(over) :]
+            if set(inner) == set(over):
+                return None
+            return f"the innermost loops around it are over {', '.join(inner) or 'nothing'}, not {', '.join(over)}"
+    return "no assignment multiplies exactly these operands"
+
+
+def precompute(
+    program: Program, part: Expr, over: Sequence[str], name: str, dtype: str, kind: str = "dense"
+) -> Program:
+    """Compute a factor into a workspace over the innermost loops, then use it from there."""
+    _require(can_precompute(program, part, over, name, kind))
+    w = Access(name, tuple(over))
+
+    def make(nest: _Nest, body: Assign) -> Stmt:
+        rest = _without(body.value, part)
+        assert rest is not None
+        depth = len(nest.variables) - len(over)
+        consumer: Stmt = Assign(body.target, _product([w, *rest]), body.op)
+        producer: Stmt = Assign(w, part)
+        for v in reversed(nest.variables[depth:]):
+            consumer, producer = Forall(v, consumer), Forall(v, producer)
+        stmt: Stmt = Where(consumer, producer)
+        for v in reversed(nest.variables[:depth]):
+            stmt = Forall(v, stmt)
+        return stmt
+
+    def visit(s: Stmt) -> Stmt | None:
+        nest = _nest(s)
+        if not nest.variables or not isinstance(nest.body, Assign) or _without(nest.body.value, part) is None:
+            return None
+        made = make(nest, nest.body)
+        return replace(made, parallel=s.parallel) if isinstance(made, Forall) and isinstance(s, Forall) else made
+
+    workspace = Workspace(name, tuple(over), "scalar" if kind == "scalar" else "dense", dtype)
+    return replace(program, stmt=rewrite(program.stmt, visit), workspaces=(*program.workspaces, workspace))
+
+
+def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -> str | None:
+    """Why the loop over ``var`` cannot be cut into blocks of ``factor``, or None."""
+    if factor < 1:
+        return f"a block holds at least one iteration, not {factor}"
+    taken = {v for n in _nests(program.stmt) for v in n.variables} | {s.var for s in program.splits}
+    if var not in taken or any(s.var == var for s in program.splits):
+        return f"there is no loop over {var}"
+    used = [v for v in (outer, inner) if v in taken]
+    if used or outer == inner:
+        return f"{(used or [outer])[0]} is the name of another loop"
+    return None
+
+
+def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Program:
+    """The loop over ``var`` as one over blocks and one inside a block, of coordinates or of stored entries."""
+    _require(can_split(program, var, outer, inner, factor))
+
+    def visit(s: Stmt) -> Stmt | None:
+        if isinstance(s, Forall) and s.var == var:
+            return Forall(outer, Forall(inner, rewrite(s.body, visit)), s.parallel)
+        return None
+
+    return replace(
+        program, stmt=rewrite(program.stmt, visit), splits=(*program.splits, Split(var, outer, inner, factor))
+    )
+
+
+def can_parallelize(program: Program, var: str, target: Access) -> str | None:
+    """Why the iterations over ``var`` cannot be shared by threads, or None."""
+    outermost = [n.variables[0] for n in _nests(program.stmt)[:1]]
+    if outermost != [var]:
+        return f"the outermost loop is over {', '.join(outermost) or 'nothing'}, not {var}"
+    base = next((s.var for s in program.splits if s.outer == var), var)
+    if base not in target.indices:
+        return f"iterations over {var} add into the same elements of {target.tensor}"
+    return None
+
+
+def parallelize(program: Program, var: str, target: Access) -> Program:
+    """Share the iterations of the outermost loop among threads."""
+    _require(can_parallelize(program, var, target))
+
+    def visit(s: Stmt) -> Stmt | None:
+        return replace(s, parallel=True) if isinstance(s, Forall) and s.var == var else None
+
+    return replace(program, stmt=rewrite(program.stmt, visit))
+
+
+def _require(reason: str | None) -> None:
+    if reason is not None:
+        raise ScheduleError(reason)
