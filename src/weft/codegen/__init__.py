@@ -25,17 +25,25 @@ __all__ = [
 ]
 
 
-def emit_module(functions: Sequence[Function]) -> str:
+_SEPARATE = '#pragma GCC optimize ("fp-contract=off")\n#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n'
+
+
+def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
     """C text that stands alone and exports one kernel for each function, called ``abi.symbol(function.name)``.
 
     It compiles with ``cc -O3 -march=native -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with ``-lm``; without
-    ``-fopenmp`` it means the same on one thread.
+    ``-fopenmp`` it means the same on one thread. Unless ``contract``, products are rounded before they are added.
     """
     printed = [print_function(function) for function in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)
-    parts = [INCLUDES + headers, STRUCT, *([support] if support else []), *(one.text for one in printed)]
+    parts = [
+        ("" if contract else _SEPARATE) + INCLUDES + headers,
+        STRUCT,
+        *([support] if support else []),
+        *(one.text for one in printed),
+    ]
     return "\n".join(parts)
 
 

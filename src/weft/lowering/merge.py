@@ -64,6 +64,11 @@ class Merge:
     def _plain(self, it: Iterator) -> ir.Stmt:
         owner, env = self.owner, self.env
         begin, end = self.bounds or owner._bounds(it, self.stmt.var, env)
+        if isinstance(self.stmt.body, Assign):
+            if it.format.iteration == "value":
+                owner.dense_inside = True
+            elif self.stmt.body.target.tensor in owner.workspaces:
+                owner.sums_entries = True
         if it.format.iteration == "value":
             return ir.For(self.coord, begin, end, self._cases([it], env), self._simd())
         p = self.p[it]

@@ -96,7 +96,11 @@ class Lowered:
 
     def source(self, modes: Sequence[Mode]) -> str:
         """C text with a function for each mode."""
-        return emit_module([self.function(mode)[0] for mode in modes])
+        lowered = [self.function(mode) for mode in modes]
+        # A sum over a row's entries is a chain: each step waits for the last, and an addition is faster than a fused
+        # multiply-add. Dense loops are bound by how many instructions there are, and take the fused ones.
+        chained = any(lowerer.sums_entries and not lowerer.dense_inside for _, lowerer in lowered)
+        return emit_module([function for function, _ in lowered], contract=not chained)
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:

@@ -1,0 +1,44 @@
+"""Random expressions on random operands in random formats, against the dense oracle."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import strategies
+
+from weft import pipeline
+from weft.config import config
+from weft.formats import parse_format
+from weft.index_notation import accesses, evaluate_dense, to_text
+from weft.storage import check
+
+from .grid import array, densified, stored
+
+
+@given(data=st.data())
+def test_against_the_oracle(data):
+    assignment = data.draw(strategies.assignments())
+    extents = data.draw(strategies.extents)
+    density = data.draw(strategies.densities)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    arrays, operands = {}, {}
+    for access in accesses(assignment.value):
+        if access.tensor in arrays:
+            shape = arrays[access.tensor].shape
+            if shape != tuple(extents[v] for v in access.indices):
+                return  # one tensor cannot have two shapes
+            continue
+        dtype = data.draw(strategies.dtypes)
+        shape = [extents[v] for v in access.indices]
+        arrays[access.tensor] = np.asarray(array(shape, density, rng, dtype))
+        operands[access.tensor] = stored(arrays[access.tensor], data.draw(strategies.formats(len(shape))))
+    if not arrays:
+        return
+    order = len(assignment.target.indices)
+    wanted = data.draw(st.one_of(st.none(), strategies.formats(order).map(lambda f: parse_format(f, order))))
+    with config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0):
+        got = pipeline.evaluate(assignment, operands, format=wanted)
+        check(got)
+        found = densified(got)
+    expected = evaluate_dense(assignment, arrays)
+    assert found.dtype == expected.dtype, to_text(assignment)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8, err_msg=to_text(assignment))

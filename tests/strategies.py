@@ -1,0 +1,73 @@
+"""Hypothesis strategies: formats, shapes, dtypes and expressions. Every feature joins these."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import strategies as st
+
+from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+
+VARIABLES = "ijkl"
+
+
+def formats(order: int) -> st.SearchStrategy[str]:
+    """Letters of a format for a tensor of ``order`` axes, in any mode order; or coo."""
+    levels = st.lists(st.sampled_from("ds"), min_size=order, max_size=order).map("".join)
+    modes = st.sampled_from(list(itertools.permutations(range(order))))
+    lettered = st.tuples(levels, modes).map(
+        lambda both: both[0] if both[1] == tuple(range(order)) else f"{both[0]}:{','.join(map(str, both[1]))}"
+    )
+    return lettered if order < 2 else st.one_of(lettered, st.just("coo"))
+
+
+dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "complex128"])
+extents = st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES})
+densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
+
+
+def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
+    """An access of up to three axes, each tensor always with the same number of them."""
+    orders = dict(zip(names, (2, 1, 2, 3), strict=False))
+
+    def access(name: str) -> st.SearchStrategy[Access]:
+        axes = st.lists(st.sampled_from(VARIABLES), min_size=orders[name], max_size=orders[name], unique=True)
+        return axes.map(lambda indices: Access(name, tuple(indices)))
+
+    return st.sampled_from(names).flatmap(access)
+
+
+def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
+    """Sums, differences, products and negations of accesses, with a literal or a scalar here and there."""
+    leaves = st.one_of(accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3]).map(Literal))
+
+    def grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+        binary = st.builds(
+            lambda op, a, b: Apply(op, (a, b)),
+            st.sampled_from(["add", "subtract", "multiply", "multiply"]),
+            inner,
+            inner,
+        )
+        return st.one_of(binary, binary, inner.map(lambda a: Apply("negative", (a,))))
+
+    return st.recursive(leaves, grow, max_leaves=max_leaves)
+
+
+def free(expr: Expr) -> list[str]:
+    match expr:
+        case Access(indices=indices):
+            return list(dict.fromkeys(indices))
+        case Apply(args=args):
+            return list(dict.fromkeys(v for a in args for v in free(a)))
+        case Reduce(vars=bound, body=body):
+            return [v for v in free(body) if v not in bound]
+    return []
+
+
+@st.composite
+def assignments(draw: st.DrawFn) -> Assignment:
+    """An assignment that keeps some of its variables and sums over the others."""
+    value = draw(values())
+    known = free(value)
+    kept = draw(st.permutations(known).map(lambda p: tuple(p[:2]))) if known else ()
+    return Assignment(Access("y", kept[: draw(st.integers(0, 2))]), value)
