@@ -200,7 +200,7 @@ class _Scheduler:
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
         if self.copying:
             # A conversion must not ask for another conversion.
-            choices = [c for c in choices if c[2][0] == "triples" or not c[2][1].converts]
+            choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
         _, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
         final = None
         if kind == "gather":
@@ -540,6 +540,10 @@ def schedule(
     Schedule
     """
     return _Scheduler(assignment, dict(types), copying, huge).run()
+
+
+def _nests(how: _Nest | Sequence[_Nest]) -> Sequence[_Nest]:
+    return [how] if isinstance(how, _Nest) else how
 
 
 def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:

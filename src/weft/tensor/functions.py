@@ -92,22 +92,9 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
     return {name: found[name] for name in operands}
 
 
-def _format_of(assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None) -> Format | None:
-    """The result's format where it does not follow from the operands' formats.
-
-    A variable that is summed over, and shared by an ndarray and a sparse operand, means that dense values meet every
-    stored entry: the result is dense.
-    """
-    order = len(assignment.target.indices)
-    if format is not None:
-        return parse_format(format, order)
-    arrays: set[str] = set()
-    sparse: set[str] = set()
-    for access in reads(assignment.value):
-        operand = operands.get(access.tensor)
-        if operand is not None:
-            (arrays if operand.is_array else sparse).update(access.indices)
-    return Format.dense(order) if (arrays & sparse).difference(assignment.target.indices) else None
+def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | None:
+    """The result's format where the user gives one."""
+    return None if format is None else parse_format(format, len(assignment.target.indices))
 
 
 def _run(
@@ -116,7 +103,7 @@ def _run(
     result = pipeline.evaluate(
         assignment,
         {name: operand.storage for name, operand in operands.items()},
-        format=_format_of(assignment, operands, format),
+        format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
     if not result.shape and format is None:
@@ -277,7 +264,7 @@ def explain(*operands: Any, **named: Any) -> str:
     plan = pipeline.executable(
         assignment,
         tuple(found[name].storage.type for name in operand_names(assignment)),
-        format=_format_of(assignment, found, format),
+        format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
     return plan.explain()
