@@ -18,8 +18,10 @@ __all__ = [
     "can_precompute",
     "can_reorder",
     "can_split",
+    "factors",
     "parallelize",
     "precompute",
+    "product",
     "reorder",
     "split",
 ]
@@ -108,24 +110,26 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
     return replace(program, stmt=rewrite(program.stmt, visit))
 
 
-def _factors(expr: Expr) -> list[Expr]:
+def factors(expr: Expr) -> list[Expr]:
+    """The factors of a product; an expression that is none is its own."""
     match expr:
         case Apply(op="multiply", args=(a, b)):
-            return _factors(a) + _factors(b)
+            return factors(a) + factors(b)
     return [expr]
 
 
-def _product(factors: Sequence[Expr]) -> Expr:
-    whole = factors[0]
-    for f in factors[1:]:
+def product(parts: Sequence[Expr]) -> Expr:
+    """The product of some factors, from left to right."""
+    whole = parts[0]
+    for f in parts[1:]:
         whole = Apply("multiply", (whole, f))
     return whole
 
 
 def _without(value: Expr, part: Expr) -> list[Expr] | None:
     """The factors of ``value`` other than those of ``part``; None when it has not all of them."""
-    rest = _factors(value)
-    for factor in _factors(part):
+    rest = factors(value)
+    for factor in factors(part):
         if factor not in rest:
             return None
         rest.remove(factor)
@@ -161,7 +165,7 @@ def precompute(
         rest = _without(body.value, part)
         assert rest is not None
         depth = len(nest.variables) - len(over)
-        consumer: Stmt = Assign(body.target, _product([w, *rest]), body.op)
+        consumer: Stmt = Assign(body.target, product([w, *rest]), body.op)
         producer: Stmt = Assign(w, part)
         for v in reversed(nest.variables[depth:]):
             consumer, producer = Forall(v, consumer), Forall(v, producer)

@@ -396,12 +396,6 @@ class Lowerer:
         self._fresh[stem] = n + 1
         return ir.Var(stem if n == 0 else f"{stem}_{n}")
 
-    @cached_property
-    def reassociates(self) -> bool:
-        from .. import config as settings
-
-        return bool(getattr(getattr(settings, "config", None), "reassociate", True))
-
 
 def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
     """Leading fills of the whole target, and the rest."""

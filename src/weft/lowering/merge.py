@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..concrete_notation.nodes import Assign, Forall, Stmt, Where, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
+from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
@@ -99,7 +100,7 @@ class Merge:
     def _simd(self) -> tuple[tuple[str, str], ...] | None:
         """Reassociate a sum over a dense loop, where allowed."""
         body = self.stmt.body
-        if isinstance(body, Assign) and body.op == "add" and self.owner.reassociates and self.owner.mode.values:
+        if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
                 return (("+", self.owner.scalar(w).name),)

@@ -18,6 +18,8 @@ from typing import Any
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
 from ..concrete_notation.nodes import Sequence as Seq
+from ..concrete_notation.transform import factors as factors_of
+from ..concrete_notation.transform import product
 from ..errors import FormatError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
@@ -28,11 +30,9 @@ from .terms import (
     additive_terms,
     bound_variables,
     dtype_name,
-    flatten,
     foralls,
     is_flat,
     leaves,
-    product,
     pull_factors,
     reductions_of,
     rename,
@@ -123,7 +123,7 @@ class _Scheduler:
         self.value = self.assignment.value
         self.free = tuple(dict.fromkeys(self.target.indices))
         self.dtypes = {name: type.dtype for name, type in self.types.items()}
-        self.taken = set(self.types)
+        self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
 
     # -- naming -------------------------------------------------------------------------------------------------
     def fresh(self, stem: str) -> str:
@@ -160,7 +160,19 @@ class _Scheduler:
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> _Nest:
         converts = conversions(expr, order, self.types, how)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
-        return _Nest(order, cost(expr, order, self.types) + price, converts)
+        types = self.types
+        if converts:
+            types = dict(types)
+            for a in converts:
+                format = self.stored_as(a, order)
+                types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
+        return _Nest(order, cost(expr, order, types) + price, converts)
+
+    def stored_as(self, access: Access, order: Sequence[str]) -> Format:
+        """The format in which an operand follows the loops."""
+        place = {v: n for n, v in enumerate(order)}
+        format = self.types[access.tensor].format
+        return _reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
     def follows_result(self, order: Sequence[str]) -> bool:
         """Whether the free variables come in the order in which the result's levels can be appended."""
@@ -308,14 +320,13 @@ class _Scheduler:
     # -- conversions --------------------------------------------------------------------------------------------
     def stored_for(self, expr: Expr, order: Sequence[str], converts: Sequence[Access]) -> Expr:
         """The expression with the operands that do not fit stored again, in the order of the loops."""
-        place = {v: n for n, v in enumerate(order)}
         for access in converts:
             type = self.types[access.tensor]
-            modes = tuple(sorted(range(type.format.order), key=lambda axis: place[access.indices[axis]]))
-            wanted = _reordered(type.format, modes)
+            wanted = self.stored_as(access, order)
             made = next((c for c in self.conversions if c.tensor == access.tensor and c.format == wanted), None)
             if made is None:
-                name = self.fresh(f"{access.tensor}_{''.join(access.indices[m] for m in modes)}")
+                axes = "".join(access.indices[m] for m in wanted.mode_order)
+                name = self.fresh(f"{access.tensor}_{axes}")
                 reason = f"loops {','.join(order)} cannot traverse {access.tensor} in {type.format}"
                 made = Conversion(access.tensor, name, wanted, reason)
                 self.types[name] = TensorType.of(type.dtype, wanted, _widest(type), type.fill)
@@ -548,7 +559,7 @@ def _nests(how: _Nest | Sequence[_Nest]) -> Sequence[_Nest]:
 
 def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:
     """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
-    factors = flatten(expr)
+    factors = factors_of(expr)
     dtypes = {scheduler.dtype(f) for f in factors}
     return factors if len(dtypes) == 1 and not any(isinstance(f, Literal) for f in factors) else [expr]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..concrete_notation.nodes import Forall, Stmt
+from ..concrete_notation.transform import factors, product
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from .iteration_graph import cost, reads
@@ -16,11 +17,9 @@ __all__ = [
     "additive_terms",
     "bound_variables",
     "dtype_name",
-    "flatten",
     "foralls",
     "is_flat",
     "leaves",
-    "product",
     "pull_factors",
     "reductions_of",
     "rename",
@@ -112,27 +111,13 @@ def rename(expr: Expr, old: Access, new: Access) -> Any:
     return expr
 
 
-def flatten(expr: Expr) -> list[Expr]:
-    match expr:
-        case Apply(op="multiply", args=(a, b)):
-            return flatten(a) + flatten(b)
-    return [expr]
-
-
-def product(factors: Sequence[Expr]) -> Expr:
-    whole = factors[0]
-    for f in factors[1:]:
-        whole = Apply("multiply", (whole, f))
-    return whole
-
-
 def pull_factors(expr: Expr) -> Expr:
     """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``."""
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
-            factors = flatten(body)
-            outside = [f for f in factors if not (variables_of(f) & set(vars))]
-            inside = [f for f in factors if f not in outside]
+            every = factors(body)
+            outside = [f for f in every if not (variables_of(f) & set(vars))]
+            inside = [f for f in every if f not in outside]
             if inside and outside:
                 return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
         case Apply(op=op, args=args):
