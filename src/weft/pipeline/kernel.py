@@ -166,7 +166,8 @@ class Kernel:
         work = 0
         for s in storages:
             work += s.vals.size
-        return for_work(work) if work > 20000 and self.chunked else 1
+        threads = for_work(work)
+        return threads if threads > 1 and self.chunked else 1
 
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
         structs = [s.struct for s in storages]
