@@ -207,7 +207,7 @@ class _Scheduler:
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
-            nests = [self.best_scatter(t) for _, t in terms]
+            nests = [self.best_triples(t) for _, t in terms]
             tuples = sum(leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
         if self.copying:
@@ -286,6 +286,16 @@ class _Scheduler:
         return min(
             (self.weigh(term, order, "scatter") for order in self.orders(self.free, bound)), key=lambda n: n.cost
         )
+
+    def best_triples(self, term: Expr) -> _Nest:
+        """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
+
+        def visit(order: tuple[str, ...]) -> Visit:
+            return "scatter" if not order or order[-1] in self.free else "gather"
+
+        bound = term.vars if isinstance(term, Reduce) else ()
+        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound))
+        return min(nests, key=lambda n: n.cost)
 
     def best_blocks(self, term: Reduce) -> _Nest | None:
         """Appended result levels outside in order; the dense block below each is accumulated into."""
