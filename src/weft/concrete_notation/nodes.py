@@ -31,6 +31,7 @@ __all__ = [
     "Workspace",
     "accesses",
     "assignments",
+    "foralls_of",
     "rewrite",
     "to_text",
 ]
@@ -156,6 +157,20 @@ def assignments(stmt: Stmt) -> Iterator[Assign]:
         case Sequence(stmts=stmts):
             for each in stmts:
                 yield from assignments(each)
+
+
+def foralls_of(stmt: Stmt) -> Iterator[Forall]:
+    """Every Forall of ``stmt``, outermost first."""
+    match stmt:
+        case Forall(body=body):
+            yield stmt
+            yield from foralls_of(body)
+        case Where(consumer=consumer, producer=producer):
+            yield from foralls_of(producer)
+            yield from foralls_of(consumer)
+        case Sequence(stmts=stmts):
+            for each in stmts:
+                yield from foralls_of(each)
 
 
 def accesses(expr: Expr) -> Iterator[Access]:

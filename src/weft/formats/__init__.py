@@ -3,16 +3,38 @@
 from .catalogue import FormatLike, formats, name_of, parse_format, register_format
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
-from .levels import Compressed, Dense, Singleton
+from .levels import (
+    Banded,
+    Compressed,
+    Dense,
+    Growable,
+    Hashed,
+    Jagged,
+    Offset,
+    Range,
+    Singleton,
+    Sliced,
+    Slots,
+    Squeezed,
+)
 
 __all__ = [
+    "Banded",
     "Compressed",
     "Dense",
     "Format",
     "FormatLike",
+    "Growable",
+    "Hashed",
+    "Jagged",
     "LevelFormat",
     "LevelVars",
+    "Offset",
+    "Range",
     "Singleton",
+    "Sliced",
+    "Slots",
+    "Squeezed",
     "TensorType",
     "formats",
     "name_of",

@@ -5,7 +5,7 @@ A catalogue entry makes the format of a given order (number of axes), since most
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -13,7 +13,20 @@ from ..errors import FormatError
 from ..remapping import Remapping
 from .format import Format
 from .level import LevelFormat
-from .levels import Compressed, Dense, Singleton
+from .levels import (
+    Banded,
+    Compressed,
+    Dense,
+    Growable,
+    Hashed,
+    Jagged,
+    Offset,
+    Range,
+    Singleton,
+    Sliced,
+    Slots,
+    Squeezed,
+)
 
 __all__ = ["FormatLike", "formats", "name_of", "parse_format", "register_format"]
 
@@ -28,10 +41,10 @@ _LETTERS: dict[str, LevelFormat] = {
 }
 
 
-def _matrix(name: str, order: int, remapping: str, levels: tuple[LevelFormat, ...]) -> Format:
+def _matrix(name: str, order: int, remapping: str, levels: tuple[LevelFormat, ...], **sizes: int) -> Format:
     if order != 2:
         raise FormatError(f"format {name!r} stores matrices; this tensor has {order} axes")
-    return Format(remapping, levels)
+    return Format(Remapping.parse(remapping, **sizes), levels)
 
 
 def _coo(order: int) -> Format:
@@ -41,7 +54,51 @@ def _coo(order: int) -> Format:
     return Format(Remapping.identity(order), (Compressed(unique=False), *middle, Singleton()))
 
 
-_CATALOGUE: dict[str, Callable[[int], Format]] = {
+def _blocks(name: str, size: int | Sequence[int], order: int) -> tuple[int, ...]:
+    """The size of a block along each axis."""
+    sizes = (size,) * order if isinstance(size, int) else tuple(size)
+    if len(sizes) != order or any(not isinstance(n, int) or n < 1 for n in sizes):
+        raise FormatError(f"a block of {name!r} has {order} sizes of 1 or more, not {size!r}")
+    return sizes
+
+
+def _blocked(order: int, sizes: tuple[int, ...], inner: str) -> Remapping:
+    """Block coordinates, then coordinates inside the block (``%``) or of the tensor itself."""
+    axes = [f"i{axis}" for axis in range(order)]
+    blocks = [f"{v}/{n}" for v, n in zip(axes, sizes, strict=True)]
+    inside = [f"{v}%{n}" if inner == "%" else v for v, n in zip(axes, sizes, strict=True)]
+    return Remapping.parse(f"({','.join(axes)}) -> ({','.join((*blocks, *inside))})")
+
+
+def _bsr(order: int, blocksize: int | Sequence[int] = 2) -> Format:
+    if order != 2:
+        raise FormatError(f"format 'bsr' stores matrices; this tensor has {order} axes")
+    return Format(_blocked(2, _blocks("bsr", blocksize, 2), "%"), (Dense(), Compressed(), Dense(), Dense()))
+
+
+def _csb(order: int, block: int | Sequence[int] = 128) -> Format:
+    if order != 2:
+        raise FormatError(f"format 'csb' stores matrices; this tensor has {order} axes")
+    levels = (Dense(), Dense(), Compressed(unique=False), Singleton())
+    return Format(_blocked(2, _blocks("csb", block, 2), ""), levels)
+
+
+def _mode_generic(order: int, block: int | Sequence[int] = 2) -> Format:
+    return Format(
+        _blocked(order, _blocks("mode_generic", block, order), "%"), (*_coo(order).levels, *(Dense(),) * order)
+    )
+
+
+def _hicoo(order: int, block: int | Sequence[int] = 128) -> Format:
+    return Format(_blocked(order, _blocks("hicoo", block, order), "%"), (*_coo(order).levels, *_coo(order).levels))
+
+
+def _dok(order: int) -> Format:
+    rest = (Singleton(ordered=False, unique=False),) * (order - 2) + (Singleton(ordered=False),) * (order > 1)
+    return Format(Remapping.identity(order), (Slots(), *rest) if order else ())
+
+
+_CATALOGUE: dict[str, Callable[..., Format]] = {
     "dense": Format.dense,
     "dense_f": lambda n: Format(Remapping(tuple(reversed(range(n)))), (Dense(),) * n),
     "coo": _coo,
@@ -50,13 +107,25 @@ _CATALOGUE: dict[str, Callable[[int], Format]] = {
     "dcsr": lambda n: _matrix("dcsr", n, "(i,j) -> (i,j)", (Compressed(), Compressed())),
     "dcsc": lambda n: _matrix("dcsc", n, "(i,j) -> (j,i)", (Compressed(), Compressed())),
     "csf": lambda n: Format(Remapping.identity(n), (Compressed(),) * n),
+    "dia": lambda n: _matrix("dia", n, "(i,j) -> (j-i,j,i)", (Squeezed(), Range(), Offset())),
+    "ell": lambda n: _matrix("ell", n, "(i,j) -> (#i,i,j)", (Sliced(), Dense(), Singleton(padded=True))),
+    "jad": lambda n: _matrix("jad", n, "(i,j) -> (#i,i,j)", (Sliced(), Jagged(), Singleton())),
+    "bsr": _bsr,
+    "csb": _csb,
+    "mode_generic": _mode_generic,
+    "hicoo": _hicoo,
+    "hash": lambda n: Format(Remapping.identity(n), (*(Dense(),) * (n - 1), Hashed())),
+    "dok": _dok,
+    "lil": lambda n: _matrix("lil", n, "(i,j) -> (i,j)", (Dense(), Growable())),
+    "skyline": lambda n: _matrix("skyline", n, "(i,j) -> (i,j)", (Dense(), Banded(diagonal=True))),
+    "banded": lambda n: _matrix("banded", n, "(i,j) -> (i,j)", (Dense(), Banded())),
 }
 
 
-class _Formats(Mapping[str, Callable[[int], Format]]):
+class _Formats(Mapping[str, Callable[..., Format]]):
     """The catalogue by name; an entry called with an order gives the format."""
 
-    def __getitem__(self, name: str) -> Callable[[int], Format]:
+    def __getitem__(self, name: str) -> Callable[..., Format]:
         return _CATALOGUE[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -72,7 +141,7 @@ class _Formats(Mapping[str, Callable[[int], Format]]):
 formats = _Formats()
 
 
-def register_format(name: str, make: Callable[[int], Format] | Format) -> None:
+def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     """Give a format a name, usable wherever a format is taken.
 
     Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from ..errors import FormatError
 from ..remapping import Remapping
 from .level import LevelFormat
-from .levels import Dense
+from .levels import Compressed, Dense
 
 __all__ = ["Format", "TensorType"]
 
@@ -46,8 +46,8 @@ class Format:
         if isinstance(remapping, str):
             remapping = Remapping.parse(remapping)
         levels = tuple(levels)
-        if len(levels) != len(remapping.mode_order):
-            raise FormatError(f"{remapping} makes {len(remapping.mode_order)} coordinates for {len(levels)} levels")
+        if len(levels) != len(remapping.coordinates):
+            raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")
         if levels and levels[0].branchless:
             raise FormatError(f"the first level cannot be {levels[0]}: it has no parent that says how long it is")
         object.__setattr__(self, "remapping", remapping)
@@ -60,17 +60,28 @@ class Format:
     @property
     def order(self) -> int:
         """Number of axes of the tensors it stores."""
-        return len(self.remapping.mode_order)
+        return self.remapping.order
+
+    @cached_property
+    def is_structured(self) -> bool:
+        """Whether its levels store other coordinates than the tensor's own axes, in some order."""
+        return not self.remapping.is_permutation
 
     @property
     def mode_order(self) -> tuple[int, ...]:
         """Level ``k`` stores axis ``mode_order[k]``."""
         return self.remapping.mode_order
 
+    def level_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """How many coordinates each level can have in a tensor of this shape; 0 where only its arrays say."""
+        if not self.is_structured:
+            return tuple([shape[axis] for axis in self.remapping.mode_order])
+        return tuple(0 if e is None else e[1] - e[0] for e in self.remapping.extents(shape))
+
     @cached_property
     def is_dense(self) -> bool:
         """Whether every coordinate has a position, computed by arithmetic alone."""
-        return all(level.full and level.locates == "direct" for level in self.levels)
+        return all(level.has_every for level in self.levels)
 
     @cached_property
     def is_canonical(self) -> bool:
@@ -79,8 +90,9 @@ class Format:
 
     @cached_property
     def is_unique(self) -> bool:
-        """Whether no two entries can have the same coordinates: the last level decides."""
-        return not self.levels or self.levels[-1].unique
+        """Whether no two entries can have the same coordinates: the last level that is not full decides."""
+        sparse = [level for level in self.levels if not level.full]
+        return not sparse or sparse[-1].unique
 
     @cached_property
     def roles(self) -> tuple[tuple[int, str], ...]:
@@ -91,18 +103,27 @@ class Format:
     def letters(self) -> str:
         """taco's letters, with the mode order where it is not the identity."""
         text = "".join(_letter(level) for level in self.levels)
+        if self.is_structured:
+            return f"{text}:{self.remapping}"
         return text if self.remapping.is_identity else f"{text}:{','.join(map(str, self.mode_order))}"
 
     def canonical(self) -> Format:
         """The same format with every level ordered, and unique where its coordinates can be."""
         levels = tuple(
-            type(level)(
-                ordered=True,
+            replace(
+                level,
+                ordered=level.ordered or level.sortable,
                 unique=level.unique or k + 1 == len(self.levels) or not self.levels[k + 1].branchless,
             )
             for k, level in enumerate(self.levels)
         )
         return Format(self.remapping, levels)
+
+    def plain(self) -> Format:
+        """A format of dense and compressed levels over the axes themselves, in their order."""
+        n = self.order
+        first = Dense() if n == 2 else Compressed()
+        return Format(Remapping.identity(n), (first, *(Compressed(),) * (n - 1)) if n else ())
 
     def reordered(self, mode_order: Sequence[int]) -> Format:
         """The same level formats over another order of the axes."""

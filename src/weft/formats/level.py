@@ -7,7 +7,7 @@ level format it has. In the signatures below ``p`` are positions, ``i`` coordina
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -18,11 +18,28 @@ __all__ = ["LevelFormat", "LevelVars"]
 
 @dataclass(frozen=True)
 class LevelVars:
-    """What a level function may refer to: the level's arrays and the size of its dimension, as IR."""
+    """What a level function may refer to, as IR.
+
+    Parameters
+    ----------
+    level : int
+        Which level, from 0.
+    dimension : Expr
+        How many coordinates the level can have.
+    arrays : mapping
+        The level's arrays by role.
+    interval : callable, optional
+        From the coordinates of the ancestors to the half-open interval of coordinates that the format's remapping
+        leaves to this level.
+    computed : callable, optional
+        From the coordinates of the ancestors to this level's only one, where the remapping determines it.
+    """
 
     level: int
     dimension: Expr
     arrays: Mapping[str, Var]
+    interval: Callable[[tuple[Expr, ...]], tuple[Expr, Expr]] | None = None
+    computed: Callable[[tuple[Expr, ...]], Expr] | None = None
 
     def __getitem__(self, role: str) -> Var:
         return self.arrays[role]
@@ -45,12 +62,15 @@ class LevelFormat:
         taco's letter.
     iteration : {'value', 'position'}
         Which access capability iterates the level: coordinate value or coordinate position iteration.
-    locates : {None, 'direct', 'search'}
-        Random access: not at all, by arithmetic, or by searching a segment (never used where iterating is cheaper).
+    locates : {None, 'direct', 'probe', 'search'}
+        Random access: not at all, by arithmetic, in a hash table, or by searching a segment (never used where
+        iterating is cheaper). All but the first may find that a coordinate is not stored.
     inserts, appends : bool
         The assembly capabilities.
     full, branchless, compact : bool
         Properties, as in section 3.3.
+    sortable : bool
+        Whether the level can store its coordinates in order.
     roles : tuple of str
         The level's arrays, in storage order.
     """
@@ -60,17 +80,33 @@ class LevelFormat:
 
     letter: ClassVar[str] = "?"
     iteration: ClassVar[Literal["value", "position"]] = "position"
-    locates: ClassVar[Literal["direct", "search"] | None] = None
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
     inserts: ClassVar[bool] = False
     appends: ClassVar[bool] = False
     full: ClassVar[bool] = False
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
+    sortable: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def has_every(self) -> bool:
+        """Whether every coordinate has a position, found by arithmetic: the level can be located without a miss."""
+        return self.full and self.locates == "direct"
+
+    @property
+    def gapless(self) -> bool:
+        """Whether every position that is iterated holds an entry."""
+        return True
+
+    @property
+    def merges(self) -> bool:
+        """Whether the level can be walked together with others, by increasing coordinate."""
+        return self.has_every or (self.ordered and self.gapless and self.iteration == "position")
+
     # -- access: coordinate value iteration ---------------------------------------------------------------------
-    def coord_bounds(self, m: LevelVars, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        """``coord_bounds(i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        """``coord_bounds(p_{k-1}, i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
         raise NotImplementedError(f"{self} has no coordinate value iteration")
 
     # -- access: coordinate position iteration ------------------------------------------------------------------
@@ -78,9 +114,13 @@ class LevelFormat:
         """``pos_bounds(p_{k-1}) -> <pbegin_k, pend_k>``."""
         raise NotImplementedError(f"{self} has no coordinate position iteration")
 
-    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
-        """``pos_access(p_k, i_1, ..., i_{k-1}) -> i_k``."""
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        """``pos_access(p_k, p_{k-1}, i_1, ..., i_{k-1}) -> i_k``."""
         raise NotImplementedError(f"{self} has no coordinate position iteration")
+
+    def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
+        """Whether a position that is iterated holds an entry, given its coordinate; None where all do."""
+        return None
 
     # -- access: locate -----------------------------------------------------------------------------------------
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
@@ -126,7 +166,7 @@ class LevelFormat:
         raise NotImplementedError(f"{self} cannot yield positions")
 
     # -- storage, outside generated code ------------------------------------------------------------------------
-    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         """Lengths of the level's arrays, given the positions of the parent level and of this one."""
         return ()
 

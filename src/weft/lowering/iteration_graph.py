@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from ..formats import Format, TensorType
+from ..formats import Dense, Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
+from . import lattice
+from .physical import Definition, path
 from .values import UNKNOWN, Absent, fill_of, same_value
 
 __all__ = [
@@ -27,7 +29,7 @@ __all__ = [
     "is_full",
     "is_linear",
     "nonzeros",
-    "path",
+    "places",
     "reads",
 ]
 
@@ -35,30 +37,40 @@ __all__ = [
 # free variables; puts each in its own place of such a result; or needs them merged or appended in order.
 Visit: TypeAlias = Literal["scatter", "gather", "place", "merge"]
 
+_DENSE = Dense()
+
 DIMENSION = 1000.0
 CHILDREN = 8.0
 CONVERT = 12.0
 STRIDED = 1.5
 
 
-def path(access: Access, format: Format) -> tuple[str, ...]:
-    """The tensor path: the access's variables in the order of the levels."""
-    return tuple(access.indices[axis] for axis in format.mode_order)
-
-
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
     """Pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
     variables = path(access, format)
     for k, level in enumerate(format.levels):
-        if level.locates != "direct":
+        if not level.has_every:
             for above in variables[:k]:
                 if above != variables[k]:
                     yield above, variables[k]
 
 
-def fits(access: Access, format: Format, order: Sequence[str]) -> bool:
-    """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
+def places(order: Sequence[str], definitions: Sequence[Definition] = ()) -> dict[str, int]:
+    """At which loop each variable becomes known, those included that follow from the loops' own."""
     place = {v: n for n, v in enumerate(order)}
+    for _ in definitions:
+        for d in definitions:
+            if d.var not in place and all(v in place for v in d.needs):
+                place[d.var] = max((place[v] for v in d.needs), default=-1)
+    return place
+
+
+def fits(access: Access, format: Format, order: Sequence[str], definitions: Sequence[Definition] = ()) -> bool:
+    """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
+    place, loops = places(order, definitions), set(order)
+    variables = path(access, format)
+    if any(v not in (place if level.has_every else loops) for v, level in zip(variables, format.levels, strict=True)):
+        return False
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
 
@@ -219,17 +231,26 @@ def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> f
     return total
 
 
-def conversions(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType], how: Visit) -> tuple[Access, ...]:
+def conversions(
+    expr: Expr,
+    order: Sequence[str],
+    types: Mapping[str, TensorType],
+    how: Visit,
+    definitions: Sequence[Definition] = (),
+) -> tuple[Access, ...]:
     """The accesses whose operand must be stored another way for this loop order.
 
-    An operand does not fit when its levels come in another order than the loops; when its coordinates are not sorted
-    and it must be merged or its coordinates appended; or when it may hold duplicates that cannot be summed in place.
+    An operand does not fit when its levels come in another order than the loops; when a level that must be merged
+    with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
+    place.
     """
     found = []
     for access in reads(expr):
         format = types[access.tensor].format
         repeats = len(set(access.indices)) < len(access.indices)
-        if not fits(access, format, order) or (repeats and any(not level.unique for level in format.levels)):
+        if not fits(access, format, order, definitions) or (
+            repeats and any(not level.unique for level in format.levels)
+        ):
             found.append(access)
             continue
         summable = is_linear(expr, access) and _alone(expr, access, types)
@@ -242,9 +263,41 @@ def conversions(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType
                 as_it_is = expr == access and format.is_unique
             case "merge":
                 as_it_is = False
-        if not as_it_is and any(not level.ordered for level in format.levels):
+        if not as_it_is and not _can_be_walked(expr, access, types, appending=how == "merge"):
             found.append(access)
     return tuple(found)
+
+
+def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], appending: bool) -> bool:
+    """Whether no level of an access is merged with others that cannot be, or appended from out of order."""
+    format = types[access.tensor].format
+    if all(level.merges for level in format.levels):
+        return True
+    if not format.is_unique:
+        return False
+    body = strip(expr)
+    for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
+        if level.merges:
+            continue
+        points = lattice.build(body, lambda a, v=v: level_iterators(a, v, types), lambda a: types[a.tensor].fill if a.indices else UNKNOWN,
+                               lattice.Iterator(None, 0, _DENSE, v), fill_of_reduced(expr, types))  # fmt: skip
+        walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
+        if not walks:
+            continue
+        alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
+        if not alone or (appending and not level.ordered):
+            return False
+    return True
+
+
+def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[lattice.Iterator, ...]:
+    """The levels of an access that iterate over ``v``, outermost first."""
+    format = types[access.tensor].format
+    return tuple(
+        lattice.Iterator(access, k, level, f"{access.tensor}{k + 1}")
+        for k, (u, level) in enumerate(zip(path(access, format), format.levels, strict=True))
+        if u == v
+    )
 
 
 def is_linear(expr: Expr, access: Access) -> bool:

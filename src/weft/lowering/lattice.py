@@ -39,7 +39,13 @@ class Iterator:
 
     @property
     def locatable(self) -> bool:
-        return self.format.locates == "direct"
+        """Whether finding a coordinate is cheaper than walking the level."""
+        return self.format.has_every or self.format.locates == "probe"
+
+    @property
+    def certain(self) -> bool:
+        """Whether every coordinate is found."""
+        return self.format.has_every
 
     @property
     def full(self) -> bool:
@@ -73,7 +79,9 @@ def _conjunction(p: Point, q: Point) -> Point:
     must = _unique(it for it in p.coiterate + q.coiterate if not it.locatable)
     located = _unique(it for it in p.coiterate + q.coiterate if it.locatable)
     if not must and located:
-        must, located = located[:1], located[1:]
+        # Of those that could all be located, one that stores less than every coordinate is walked.
+        walked = next((it for it in located if not it.certain), located[0])
+        must, located = (walked,), tuple(it for it in located if it is not walked)
     return Point(must, _unique(located + p.locate + q.locate))
 
 

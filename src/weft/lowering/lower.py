@@ -24,6 +24,7 @@ from ..concrete_notation.nodes import (
     Workspace,
     accesses,
     assignments,
+    foralls_of,
 )
 from ..concrete_notation.nodes import (
     Sequence as Seq,
@@ -34,12 +35,14 @@ from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, lit, lt, mul, sub
+from ..remapping.emit import emit
 from . import lattice, workspaces
 from .env import Env
 from .expressions import lower_expr, update
-from .iteration_graph import is_full
+from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
+from .physical import definitions, path
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .values import UNKNOWN, fill_of, same_value, without_conversions
@@ -96,10 +99,15 @@ class Lowerer:
         self.dense_inside = False
         self.lattices: list[tuple[str, tuple[Point, ...]]] = []
         found = [a for s in assignments(program.stmt) for a in (*accesses(s.value), s.target)]
-        for access in [*found, target]:
-            if access.tensor in self.tensors:
-                for var, dimension in zip(access.indices, self.tensors[access.tensor].dimensions, strict=True):
-                    self.extents.setdefault(var, dimension)
+        stored = [a for a in (*found, target) if a.tensor in self.tensors]
+        for access in stored:
+            tensor = self.tensors[access.tensor]
+            for var, dimension in zip(access.indices, tensor.dimensions, strict=True):
+                self.extents.setdefault(var, dimension)
+            for var, level in zip(path(access, tensor.type.format), tensor.levels, strict=True):
+                self.extents.setdefault(var, level.dimension)
+        loops = {f.var for f in foralls_of(program.stmt)}
+        self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
         workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -212,10 +220,10 @@ class Lowerer:
         return ir.Var(self.names[w.name], w.dtype)
 
     def position(self, access: Access, env: Env) -> ir.Expr:
-        order = self.types[access.tensor].format.order
-        if order == 0:
+        depth = len(self.types[access.tensor].format.levels)
+        if depth == 0:
             return lit(0)
-        p = env.pos.get((access, order - 1))
+        p = env.pos.get((access, depth - 1))
         if p is None:
             raise LoweringError(f"no position of {access} at {sorted(env.coords)}")
         return p
@@ -231,13 +239,8 @@ class Lowerer:
         return points
 
     def _iterators(self, access: Access, v: str) -> tuple[Iterator, ...]:
-        format = self.types[access.tensor].format
         name = self.names[access.tensor]
-        return tuple(
-            Iterator(access, k, level, f"{name}{k + 1}")
-            for k, (axis, level) in enumerate(zip(format.mode_order, format.levels, strict=True))
-            if access.indices[axis] == v
-        )
+        return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
     def _fill(self, access: Access) -> Any:
         if access.tensor in self.workspaces:
@@ -322,7 +325,7 @@ class Lowerer:
         points = self._lattice(stmt, env)
         writes = any(a.target.tensor == self.target.access.tensor for a in assignments(stmt.body))
         level = self.target.level_of(v) if writes else None
-        code = Merge(self, stmt, points, env, level, bounds).emit()
+        code = Merge(self, stmt, points, env, writes, bounds).emit()
         chain = self.target.chain_starting(level) if level is not None else None
         if chain is None or chain.first == 0:
             return code
@@ -350,10 +353,9 @@ class Lowerer:
             return lit(0), self.extents[v]
         m = self.tensors[it.access.tensor].levels[it.level]
         if it.format.iteration == "value":
-            return it.format.coord_bounds(m, tuple(env.coords.values()))
-        parent = env.parent(it.access, it.level)
-        if parent is None:
-            raise LoweringError(f"{it} is iterated before its parent")
+            parent = lit(0) if it.certain else self._parent(it, env)
+            return it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
+        parent = self._parent(it, env)
         end = env.segments.get((it.access, it.level - 1))
         begin, stop = it.format.pos_bounds(m, parent)
         if end is not None:
@@ -364,7 +366,39 @@ class Lowerer:
     def coordinate(self, it: Iterator, p: ir.Expr, env: Env) -> ir.Expr:
         assert it.access is not None
         m = self.tensors[it.access.tensor].levels[it.level]
-        return it.format.pos_access(m, p, tuple(env.coords.values()))
+        return it.format.pos_access(m, p, self._parent(it, env), self._above(it, env))
+
+    def _parent(self, it: Iterator, env: Env) -> ir.Expr:
+        assert it.access is not None
+        parent = env.parent(it.access, it.level)
+        if parent is None:
+            raise LoweringError(f"{it} is iterated before its parent")
+        return parent
+
+    def _above(self, it: Iterator, env: Env) -> tuple[ir.Expr, ...]:
+        """The coordinates of the levels above the iterator's."""
+        assert it.access is not None
+        return tuple(env.coords[v] for v in path(it.access, self.types[it.access.tensor].format)[: it.level])
+
+    def derive(self, env: Env) -> tuple[Env, list[ir.Stmt], list[ir.Expr]]:
+        """The variables that follow from those known, their declarations, and what must hold for them to exist."""
+        coords = dict(env.coords)
+        decls: list[ir.Stmt] = []
+        guards: list[ir.Expr] = []
+        found = True
+        while found:
+            found = False
+            for d in self.definitions:
+                if d.var in coords or not all(v in coords for v in d.needs):
+                    continue
+                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords})
+                name = self.name(self.names[d.var])
+                decls.append(ir.Declare(name, value))
+                coords[d.var] = name
+                found = True
+                if not d.inside:
+                    guards.append(lt(name, self.extents[d.var]))
+        return replace(env, coords=coords), decls, guards
 
     def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
         """Locate every level whose parent and coordinate are known."""
@@ -375,11 +409,12 @@ class Lowerer:
                 continue
             tensor = self.tensors[access.tensor]
             format = tensor.type.format
+            variables = path(access, format)
             for k, level in enumerate(format.levels):
                 if (access, k) in pos:
                     continue
                 parent = lit(0) if k == 0 else pos.get((access, k - 1))
-                coord = env.coords.get(access.indices[format.mode_order[k]])
+                coord = env.coords.get(variables[k])
                 if parent is None or coord is None or level.locates != "direct":
                     break
                 p = level.locate(tensor.levels[k], parent, coord)

@@ -6,7 +6,7 @@ of their coordinates as the loop's. Inside, every lattice point below is one cas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,10 +40,17 @@ class Merge:
         stmt: Forall,
         points: tuple[Point, ...],
         env: Env,
-        level: int | None,
+        writes: bool,
         bounds: tuple[ir.Expr, ir.Expr] | None,
     ):
-        self.owner, self.stmt, self.points, self.env, self.level, self.bounds = owner, stmt, points, env, level, bounds
+        self.owner, self.stmt, self.points, self.env, self.writes, self.bounds = (
+            owner,
+            stmt,
+            points,
+            env,
+            writes,
+            bounds,
+        )
         self.coord = owner.name(owner.names[stmt.var])
         sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
         self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
@@ -240,7 +247,7 @@ class Merge:
     def _exclusive(self, loop: list[Iterator]) -> bool:
         """Whether every set of iterators is a case of its own, so that the case taken says which are to advance."""
         points = [p for p in self.points if set(p.coiterate) <= set(loop)]
-        searched = any(not it.locatable for p in points for it in p.locate)
+        searched = any(not it.certain for p in points for it in p.locate)
         sets = {frozenset(p.coiterate) for p in points}
         return not searched and all(it in self.p for it in loop) and len(sets) == len(points) == 2 ** len(loop) - 1
 
@@ -250,7 +257,7 @@ class Merge:
         None where the body is no such sum. The number of cases doubles with every operand; this does not.
         """
         owner, body, v = self.owner, self.stmt.body, self.stmt.var
-        if len(loop) < 3 or not isinstance(body, Assign):
+        if len(loop) < 3 or not isinstance(body, Assign) or owner.definitions:
             return None
         env = replace(env, coords={**env.coords, v: self.coord})
         parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
@@ -276,18 +283,21 @@ class Merge:
             code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
         start = ir.Declare(total, lit(0, total.ty)) if owner.mode.values else block()
         env = replace(env, values={**env.values, whole: total})
-        return block(start, *code, self._body(replace(body, value=whole), env))
+        return block(start, *code, self._body(replace(body, value=whole), env, {v}))
 
     # -- cases: one for each lattice point ----------------------------------------------------------------------
     def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
         owner, v = self.owner, self.stmt.var
-        env = replace(env, coords={**env.coords, v: self.coord})
+        known = env.coords.keys()
+        env, derived, guards = owner.derive(replace(env, coords={**env.coords, v: self.coord}))
+        new = env.coords.keys() - known
+        guards += [g for it in loop if (g := self._holds_entry(it)) is not None]
         mine = set(loop)
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
         involved = [a for a in dict.fromkeys(accesses(owner._view(self.stmt.body))) if owner._iterators(a, v)]
-        searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.locatable))
-        decls: list[ir.Stmt] = []
+        searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.certain))
+        decls: list[ir.Stmt] = derived
         found: dict[Iterator, ir.Expr] = {}
         for it in searched:
             assert it.access is not None
@@ -318,19 +328,25 @@ class Merge:
                 if not all(it in present for it in owner._iterators(a, v))
             }
             stmt = specialize(self.stmt.body, absent, owner._neutral) if absent else self.stmt.body
-            body = self._body(stmt, env) if stmt is not None else block()
+            body = if_(land(*guards), self._body(stmt, env, new)) if stmt is not None else block()
             branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
         code: ir.Stmt = block()
         for cond, body in reversed(branches):
             code = if_(cond, body, code if code != block() else None)
         return block(*decls, code)
 
-    def _body(self, stmt: Stmt, env: Env) -> ir.Stmt:
-        """What one case does at this coordinate: locate, compute, append."""
+    def _holds_entry(self, it: Iterator) -> ir.Expr | None:
+        """Whether the iterator is at an entry, where its level may have positions without one."""
+        if it.access is None or it.format.gapless:
+            return None
+        return it.format.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
+
+    def _body(self, stmt: Stmt, env: Env, new: Set[str]) -> ir.Stmt:
+        """What one case does at this coordinate, which makes the variables ``new`` known: locate, compute, append."""
         owner, target = self.owner, self.owner.target
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
-        env, decls = owner._resolve(env, [*used, target.access] if self.level is not None else used)
-        chain = target.chain_completed(self.stmt.var, env.coords) if self.level is not None else None
+        env, decls = owner._resolve(env, [*used, target.access] if self.writes else used)
+        chain = target.chain_completed(new, env.coords) if self.writes else None
         if chain is None or owner.mode is Mode.WIDEST:
             return block(*decls, owner.statement(stmt, env))
         counter = target.counters[chain.index]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..formats import Format
 
-__all__ = ["Chain", "chains"]
+__all__ = ["Chain", "chains", "takes_any_order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,10 @@ def chains(format: Format) -> tuple[Chain, ...]:
         else:
             found.append(Chain(k, k, len(found)))
     return tuple(found)
+
+
+def takes_any_order(format: Format) -> bool:
+    """Whether coordinates can be appended as they come: one chain that promises neither order nor uniqueness."""
+    found = chains(format)
+    whole = len(found) == 1 and found[0].first == 0 and found[0].last + 1 == len(format.levels)
+    return whole and not any(level.ordered or level.unique for level in format.levels)

@@ -14,18 +14,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from math import inf
 from typing import Any
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transform import factors as factors_of
 from ..concrete_notation.transform import product
-from ..errors import FormatError
+from ..errors import FormatError, ScheduleError
 from ..formats import Compressed, Format, Singleton, TensorType
+from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..remapping import Remapping
-from .iteration_graph import CONVERT, Visit, conversions, cost, fill_of_reduced, is_full, nonzeros, path, reads, strip
-from .results import chains
+from .iteration_graph import CONVERT, Visit, conversions, cost, fill_of_reduced, is_full, nonzeros, reads, strip
+from .physical import path
+from .results import chains, takes_any_order
+from .structured import View, views
 from .terms import (
     additive_terms,
     bound_variables,
@@ -36,7 +40,6 @@ from .terms import (
     pull_factors,
     reductions_of,
     rename,
-    variables_of,
     without_reductions,
 )
 from .values import convert, converted, same_value
@@ -91,11 +94,11 @@ class Schedule:
     notes: tuple[str, ...] = ()
 
 
-def triples_format(order: int) -> Format:
-    """Coordinates as they come: neither ordered nor unique."""
+def triples_format(remapping: Remapping) -> Format:
+    """The coordinates that a remapping makes, as they come: neither ordered nor unique."""
     first = Compressed(ordered=False, unique=False)
-    rest = (Singleton(ordered=False, unique=False),) * (order - 1)
-    return Format(Remapping.identity(order), (first, *rest))
+    rest = (Singleton(ordered=False, unique=False),) * (len(remapping.coordinates) - 1)
+    return Format(remapping, (first, *rest))
 
 
 @dataclass
@@ -109,21 +112,25 @@ class _Nest:
 
 @dataclass
 class _Scheduler:
-    assignment: Assignment
-    types: dict[str, TensorType]
+    view: View
     copying: bool = False
     huge: bool = False
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
+    price: float = 0.0
 
     def __post_init__(self) -> None:
+        self.assignment, self.types = self.view.assignment, dict(self.view.types)
         self.target = self.assignment.target
         self.result = self.types[self.target.tensor]
         self.value = self.assignment.value
-        self.free = tuple(dict.fromkeys(self.target.indices))
+        self.free = self.view.free
+        self.origins = {new: old for old, new in self.view.stored}
         self.dtypes = {name: type.dtype for name, type in self.types.items()}
         self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
+        for old, new in self.view.stored:
+            self.store_plainly(old, new)
 
     # -- naming -------------------------------------------------------------------------------------------------
     def fresh(self, stem: str) -> str:
@@ -141,6 +148,19 @@ class _Scheduler:
         self.dtypes[w.name] = dtype
         return Access(w.name, indices)
 
+    def loops_of(self, expr: Expr) -> set[str]:
+        """The loops that an expression depends on."""
+        found = {v for a in reads(expr) for v in (*a.indices, *self.levels_of(a))}
+        for d in self.view.definitions:
+            if d.var in found:
+                found |= d.needs
+        return found - {d.var for d in self.view.definitions}
+
+    def levels_of(self, access: Access) -> tuple[str, ...]:
+        """The variables of an access's levels."""
+        type = self.types.get(access.tensor)
+        return () if type is None else path(access, type.format)
+
     def dtype(self, expr: Expr) -> str:
         return dtype_name(convert(strip(expr), self.dtypes)[1])
 
@@ -157,8 +177,24 @@ class _Scheduler:
             yield (*own, *(v for v in variables if v not in own))
             yield (*(v for v in variables if v not in own), *own)
 
+    def store_plainly(self, old: str, new: str) -> None:
+        """Note that a structured operand is converted before anything else."""
+        original, type = self.view.types[old], self.types[new]
+        accesses = tuple(a for a in reads(self.value) if a.tensor == new)
+        reason = f"{old} is not walked by the levels of {original.format}"
+        was = tuple(Access(old, a.indices) for a in accesses)
+        self.conversions.append(Conversion(old, new, type.format, reason, was))
+        self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
+        self.price += CONVERT * nonzeros(original.format)
+
+    def impossible(self, converts: Sequence[Access], order: Sequence[str]) -> bool:
+        """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
+        return any(a.tensor in self.view.kept or not set(a.indices) <= set(order) for a in converts)
+
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> _Nest:
-        converts = conversions(expr, order, self.types, how)
+        converts = conversions(expr, order, self.types, how, self.view.definitions)
+        if self.impossible(converts, order):
+            return _Nest(order, inf, converts)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
         types = self.types
         if converts:
@@ -181,7 +217,8 @@ class _Scheduler:
         return tuple(order[:depth]) == path(self.target, self.result.format)[:depth]
 
     # -- the choice ---------------------------------------------------------------------------------------------
-    def run(self) -> Schedule:
+    def run(self) -> tuple[float, Schedule] | None:
+        """The schedule and its cost; None when this view of the assignment has none."""
         terms = additive_terms(self.value)
         dense = self.result.format.is_dense
         accumulating = self.assignment.op is not None
@@ -213,8 +250,14 @@ class _Scheduler:
         if self.copying:
             # A conversion must not ask for another conversion.
             choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
-        _, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
-        final = None
+        choices = [c for c in choices if c[0] < inf]
+        if not choices:
+            return None
+        price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
+        final = self.view.final
+        if final is not None:
+            self.notes.append(f"the result is computed in {self.result.format} and converted to {final}")
+            price += CONVERT * nonzeros(self.result.format)
         if kind == "gather":
             stmt = self.gather(how)
         elif kind == "scatter":
@@ -222,20 +265,22 @@ class _Scheduler:
         elif kind == "workspace":
             stmt = self.with_workspace(terms[0][1], how)
         else:
-            final, type = self.result.format, self.result
-            order = self.target.indices
-            triples = triples_format(len(order))
-            self.types[self.target.tensor] = TensorType.of(type.dtype, triples, "int64", type.fill)
-            self.result = self.types[self.target.tensor]
+            if not takes_any_order(self.result.format):
+                final, type = final or self.result.format, self.result
+                triples = triples_format(Remapping.identity(type.format.order))
+                self.types[self.target.tensor] = TensorType.of(type.dtype, triples, "int64", type.fill)
+                self.result = self.types[self.target.tensor]
+                self.notes.append(
+                    f"no level of {type.format} can be assembled in this loop order: "
+                    "triples are appended, sorted and summed"
+                )
             stmt = self.triples(terms, how)
-            self.notes.append(
-                f"no level of {final} can be assembled in this loop order: triples are appended, sorted and summed"
-            )
         stmt = self.parallelize(stmt)
-        return Schedule(
+        found = Schedule(
             Program(stmt, tuple(self.workspaces)), self.target, dict(self.types), tuple(self.conversions), final,
             tuple(self.notes),
         )  # fmt: skip
+        return price + self.price, found
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether each term is a reduction around everything in it, or has none."""
@@ -271,7 +316,9 @@ class _Scheduler:
                 total += inner.cost
             if bare is not None:
                 total += cost(bare, free, self.types)
-            nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain))
+            nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain, self.view.definitions))
+            if self.impossible(nest.converts, order):
+                continue
             if not reductions:
                 nest = self.weigh(self.value, free, "place" if dense and isinstance(self.value, Access) else "merge")
             elif bare is not None:
@@ -333,12 +380,13 @@ class _Scheduler:
         for access in converts:
             type = self.types[access.tensor]
             wanted = self.stored_as(access, order)
-            made = next((c for c in self.conversions if c.tensor == access.tensor and c.format == wanted), None)
+            origin = self.origins.get(access.tensor, access.tensor)
+            made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
             if made is None:
                 axes = "".join(access.indices[m] for m in wanted.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
                 reason = f"loops {','.join(order)} cannot traverse {access.tensor} in {type.format}"
-                made = Conversion(access.tensor, name, wanted, reason)
+                made = Conversion(origin, name, wanted, reason)
                 self.types[name] = TensorType.of(type.dtype, wanted, _widest(type), type.fill)
                 self.dtypes[name] = type.dtype
                 self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
@@ -432,7 +480,7 @@ class _Scheduler:
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
         place = {v: n for n, v in enumerate(nest.order)}
-        factors = sorted(_factors(body, self), key=lambda f: max((place[v] for v in variables_of(f)), default=-1))
+        factors = sorted(_factors(body, self), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1))
         return self.nest(nest.order, bound, factors, self.target, "add", negative)
 
     def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
@@ -480,7 +528,7 @@ class _Scheduler:
         if v in bound and outer:
             below = [u for u in order if u not in bound]
             remaining = {u for u in order if u in bound}
-            hoisted = [f for f in factors if not (variables_of(f) & remaining) and variables_of(f) & set(below)]
+            hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
             kept = [f for f in factors if f not in hoisted]
             if hoisted and kept and len(below) == 1 and self.is_dense_over(hoisted, below[0]):
                 w = self.workspace(tuple(below), "dense", self.dtype(product(kept)))
@@ -490,7 +538,7 @@ class _Scheduler:
         return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
 
     def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
-        return all(is_full(f, v, self.types) for f in factors if v in variables_of(f))
+        return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
 
     def with_workspace(self, term: Expr, nest: _Nest) -> Stmt:
         term = self.stored_for(term, nest.order, nest.converts)
@@ -527,7 +575,7 @@ class _Scheduler:
     def parallelize(self, stmt: Stmt) -> Stmt:
         """Mark the outermost loop where its iterations write different parts of the result."""
         match stmt:
-            case Forall(var=v, body=body) if v in self.free:
+            case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
                 first = path(self.target, format)[:1]
                 if format.is_dense or first == (v,):
@@ -560,7 +608,13 @@ def schedule(
     -------
     Schedule
     """
-    return _Scheduler(assignment, dict(types), copying, huge).run()
+    seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.final))]
+    found = [_Scheduler(view, copying, huge).run() for view in seen]
+    possible = [f for f in found if f is not None]
+    if not possible:
+        given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
+        raise ScheduleError(f"{to_text(assignment)} has no schedule for formats {given}")
+    return min(possible, key=lambda f: f[0])[1]
 
 
 def _nests(how: _Nest | Sequence[_Nest]) -> Sequence[_Nest]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, gt, if_, increment, lit, mul, sub
 from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
+from .physical import path
 from .results import Chain, chains
 from .tensors import TensorVars
 
@@ -56,25 +57,23 @@ class Target:
 
     def __post_init__(self) -> None:
         self.format = self.vars.type.format
+        self.path = path(self.access, self.format)
         self.chains = chains(self.format)
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
 
     def level_of(self, var: str) -> int | None:
         """The level whose coordinate ``var`` is."""
-        for k, axis in enumerate(self.format.mode_order):
-            if self.access.indices[axis] == var:
-                return k
-        return None
+        return next((k for k, v in enumerate(self.path) if v == var), None)
 
     def variable(self, level: int) -> str:
         """The index variable of a level."""
-        return self.access.indices[self.format.mode_order[level]]
+        return self.path[level]
 
-    def chain_completed(self, var: str, coords: Mapping[str, Expr]) -> Chain | None:
-        """The chain whose last unknown coordinate is ``var``, given the coordinates known with it."""
+    def chain_completed(self, new: Set[str], coords: Mapping[str, Expr]) -> Chain | None:
+        """The chain whose last unknown coordinates are among ``new``, given all that are known with them."""
         for chain in self.chains:
             variables = [self.variable(k) for k in range(chain.first, chain.last + 1)]
-            if var in variables and all(v in coords for v in variables):
+            if not new.isdisjoint(variables) and all(v in coords for v in variables):
                 return chain
         return None
 

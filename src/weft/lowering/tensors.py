@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..formats import LevelVars, TensorType
-from ..ir.nodes import Param, Var
+from ..formats import Format, LevelVars, TensorType, geometry
+from ..ir.nodes import Expr, Param, Var
+from ..remapping.emit import emit
 
 __all__ = ["TensorVars"]
 
@@ -34,8 +35,27 @@ class TensorVars:
         by_level: list[dict[str, Var]] = [{} for _ in format.levels]
         for (k, role), array in zip(format.roles, arrays, strict=True):
             by_level[k][role] = array
-        levels = tuple(LevelVars(k, dimensions[axis], by_level[k]) for k, axis in enumerate(format.mode_order))
+        if format.is_structured:
+            levels = _structured(format, dimensions, by_level)
+        else:
+            levels = tuple(LevelVars(k, dimensions[axis], by_level[k]) for k, axis in enumerate(format.mode_order))
         return cls(name, type, dimensions, arrays, Var(unique(f"{name}_vals"), f"{type.dtype}*"), levels)
 
     def param(self, output: bool = False) -> Param:
         return Param(self.name, self.dimensions, self.arrays, self.vals, output)
+
+
+def _structured(
+    format: Format, dimensions: Sequence[Var], arrays: Sequence[Mapping[str, Var]]
+) -> tuple[LevelVars, ...]:
+    """The levels of a format whose remapping makes coordinates of its own."""
+
+    def bounds(level: int) -> Callable[[tuple[Expr, ...]], tuple[Expr, Expr]]:
+        return lambda coords: geometry.interval(format.remapping, level, dimensions, coords)
+
+    def coordinate(level: int) -> Callable[[tuple[Expr, ...]], Expr] | None:
+        expr = geometry.computed(format.remapping, level)
+        return None if expr is None else lambda coords: emit(expr, dict(enumerate(coords)))
+
+    extents = geometry.level_extents(format.remapping, dimensions)
+    return tuple(LevelVars(k, extents[k], arrays[k], bounds(k), coordinate(k)) for k in range(len(format.levels)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..concrete_notation.nodes import Assign, Where, Workspace, assignments
 from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
-from ..formats.levels import Hashed, Listed
+from ..formats.levels import Listed, ListedHashed
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, mul, not_, sub
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assign", "declare", "neutral_of", "where"]
 
-_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": Hashed()}
+_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed()}
 _LISTED = ("listed", "hashed")
 _VISITS = ir.Var("visits")
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.iteration_graph import fill_of_reduced, path
+from ..lowering.iteration_graph import fill_of_reduced
+from ..lowering.physical import path
 from ..lowering.values import same_value
 
 __all__ = ["Bound", "bound"]

@@ -66,7 +66,7 @@ def pack(triples: Storage, target: TensorType) -> Storage:
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
     """The same arrays under another name, where they already are what is asked for."""
     source = storage.type
-    if source.dtype != dtype or source.format.mode_order != format.mode_order:
+    if source.dtype != dtype or source.format.remapping != format.remapping:
         return None
     if index_dtype is not None and any(d != index_dtype for d in source.index_dtypes):
         return None

@@ -11,7 +11,8 @@ from ..formats import TensorType
 from ..index_notation import parse
 from ..index_notation import to_text as notation_text
 from ..index_notation.nodes import Access, Assignment, Reduce
-from ..lowering.iteration_graph import fits, path
+from ..lowering.iteration_graph import fits
+from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.terms import dtype_name
 from ..lowering.values import convert

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.iteration_graph import fill_of_reduced, is_full, path, reads, strip
+from ..lowering.iteration_graph import fill_of_reduced, is_full, reads, strip
+from ..lowering.physical import path
 from ..lowering.terms import dtype_name
 from ..lowering.values import UNKNOWN, convert
 from ..remapping import Remapping
@@ -34,6 +35,9 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
     """The format of a result for which none is given."""
     indices = assignment.target.indices
     value = assignment.value
+    if (kept := _same_structure(assignment, types)) is not None:
+        return kept
+    types = {name: type if not type.format.is_structured else plain_type(type) for name, type in types.items()}
     sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
     order = indices
@@ -49,6 +53,21 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
         return Format.dense(len(indices))
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
+
+
+def plain_type(type: TensorType) -> TensorType:
+    """The type with dense and compressed levels instead of a structured format's."""
+    return TensorType.of(type.dtype, type.format.plain(), fill=type.fill)
+
+
+def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
+    """The structured format that every operand with coordinates has, with the result's indices."""
+    read = [a for a in reads(assignment.value) if a.indices]
+    formats = {types[a.tensor].format for a in read}
+    same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
+    format = formats.pop() if same else None
+    absent = result_fill(assignment.value, types)
+    return format if format is not None and format.is_structured and absent is not None else None
 
 
 def _linked(sparse: Sequence[Access], v: str) -> bool:

@@ -16,6 +16,7 @@ from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced
+from ..lowering.physical import path
 from ..lowering.lower import CHUNKS_PER_THREAD
 from ..lowering.results import chains
 from ..lowering.target import Mode
@@ -96,7 +97,7 @@ class Kernel:
         expr = self.lowered.renamed_value
         if not same_value(fill_of_reduced(expr, types), self.type.fill):
             return None  # every coordinate is computed
-        variables = [s.target.indices[axis] for axis in self.format.mode_order]
+        variables = path(s.target, self.format)
         found = [bound(expr, frozenset(variables[: chain.last + 1]), types) for chain in self.chains]
         return None if any(b is None for b in found) else tuple(found)
 
@@ -216,8 +217,8 @@ class Kernel:
     def _dense_limits(self, shape: tuple[int, ...]) -> list[int]:
         limits, size = [], 1
         ends = {chain.last for chain in self.chains}
-        for k, axis in enumerate(self.format.mode_order):
-            size *= shape[axis]
+        for k, n in enumerate(self.format.level_shape(shape)):
+            size *= n
             if k in ends:
                 limits.append(size)
         return limits
@@ -226,8 +227,8 @@ class Kernel:
         sizes: list[int] = []
         size = 1
         by_level = {k: c for c in self.chains for k in range(c.first, c.last + 1)}
-        for k, axis in enumerate(self.format.mode_order):
-            size = totals[by_level[k].index] if k in by_level else size * shape[axis]
+        for k, n in enumerate(self.format.level_shape(shape)):
+            size = totals[by_level[k].index] if k in by_level else size * n
             sizes.append(size)
         return sizes
 
@@ -237,9 +238,10 @@ class Kernel:
         sizes = self._sizes(shape, room)
         arrays: list[np.ndarray] = []
         parent, dtypes = 1, iter(self.type.index_dtypes)
+        level_shape = self.format.level_shape(shape)
         for k, level in enumerate(self.format.levels):
             make = memory.zeros if k in self._unsequenced else memory.empty
-            arrays += [make(n, next(dtypes)) for n in level.array_sizes(parent, sizes[k])]
+            arrays += [make(n, next(dtypes)) for n in level.array_sizes(parent, sizes[k], level_shape[k])]
             parent = sizes[k]
         return tuple(arrays), self._sizes(shape, totals) or [1]
 
@@ -247,8 +249,9 @@ class Kernel:
         sizes = self._sizes(result.shape, totals)
         arrays: list[np.ndarray] = []
         given, parent = iter(result.arrays), 1
+        level_shape = self.format.level_shape(result.shape)
         for k, level in enumerate(self.format.levels):
-            arrays += [memory.shrink(next(given), n) for n in level.array_sizes(parent, sizes[k])]
+            arrays += [memory.shrink(next(given), n) for n in level.array_sizes(parent, sizes[k], level_shape[k])]
             parent = sizes[k]
         return Storage(result.shape, self.type, tuple(arrays), memory.shrink(result.vals, sizes[-1]))
 

@@ -17,6 +17,7 @@ from ..index_notation.nodes import Assignment, Expr
 from ..ir import Function, function_text, simplify
 from ..lowering import lattice
 from ..lowering.lower import Lowerer
+from ..lowering.physical import spelling, path
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from .hand import Loops
@@ -65,7 +66,7 @@ class Lowered:
         names: dict[str, str] = {}
         variables = _variables(self.schedule)
         for v in variables:
-            names[v] = maker.fresh(v if _PLAIN.match(v) else f"{v}_")
+            names[v] = maker.fresh(v if _PLAIN.match(v) else f"{v}_" if v.isidentifier() else spelling(v))
         for name in [self.schedule.target.tensor, *self.operands, *(w.name for w in self.schedule.program.workspaces)]:
             names.setdefault(name, maker.fresh(name)) if name not in variables else None
         for name in self.schedule.types:
@@ -134,12 +135,14 @@ class Lowered:
 def _variables(s: Schedule) -> list[str]:
     from ..concrete_notation.nodes import accesses, assignments
 
-    found: dict[str, None] = dict.fromkeys(s.target.indices)
+    found: dict[str, None] = dict.fromkeys((*s.target.indices, *path(s.target, s.types[s.target.tensor].format)))
     for cut in s.program.splits:
         found.update(dict.fromkeys((cut.outer, cut.inner)))
     for a in assignments(s.program.stmt):
         for access in (a.target, *accesses(a.value)):
             found.update(dict.fromkeys(access.indices))
+            if access.tensor in s.types:
+                found.update(dict.fromkeys(path(access, s.types[access.tensor].format)))
     return list(found)
 
 

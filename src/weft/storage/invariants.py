@@ -41,9 +41,10 @@ def _reason(storage: Storage) -> str | None:
     reason = _array_reason(storage)
     if reason is not None:
         return reason
-    size, arrays, position = 1, [storage.level_arrays(k) for k in range(format.order)], 0
+    size, arrays, position = 1, [storage.level_arrays(k) for k in range(len(format.levels))], 0
+    level_shape = format.level_shape(shape)
     for k, level in enumerate(format.levels):
-        dimension = shape[format.mode_order[k]]
+        dimension = level_shape[k]
         where = f"level {k + 1} ({level})"
         try:
             reason = level.check(size, dimension, arrays[k])
@@ -52,7 +53,7 @@ def _reason(storage: Storage) -> str | None:
         if reason is not None:
             return f"{where}: {reason}"
         parents, size = size, level.size(size, dimension, arrays[k])
-        for role, length in zip(level.roles, level.array_sizes(parents, size), strict=True):
+        for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if len(arrays[k][role]) != length:
                 return f"{where}: {role} has {len(arrays[k][role])} entries instead of {length}"
         position += len(level.roles)

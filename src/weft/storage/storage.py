@@ -109,8 +109,8 @@ class Storage:
         except AttributeError:
             sizes: list[int] = []
             size, arrays = 1, iter(self.arrays)
-            for level, axis in zip(self.format.levels, self.format.mode_order, strict=True):
-                size = level.size(size, self.shape[axis], {role: next(arrays) for role in level.roles})
+            for level, dimension in zip(self.format.levels, self.format.level_shape(self.shape), strict=True):
+                size = level.size(size, dimension, {role: next(arrays) for role in level.roles})
                 sizes.append(size)
             self._sizes: tuple[int, ...] = tuple(sizes)
             return self._sizes

@@ -23,4 +23,20 @@ static inline int64_t weft_hash_size(int64_t n) {
 }
 """
 
+_FIND = """\
+/* The position in the table crd[begin .. begin + width) that holds coord; -1 if none. -1 marks an empty slot. */
+static inline int64_t weft_hash_find_@(const @_t *crd, int64_t begin, int64_t width, int64_t coord) {
+  int64_t slot = (int64_t)((uint64_t)coord * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
+  for (int64_t tried = 0; tried < width; tried++) {
+    const int64_t held = crd[begin + slot];
+    if (held == coord) return begin + slot;
+    if (held == -1) return -1;
+    slot = (slot + 1) & (width - 1);
+  }
+  return -1;
+}
+"""
+
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
+for _ty in ("int32", "int64"):
+    SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))

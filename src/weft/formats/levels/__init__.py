@@ -1,8 +1,31 @@
 """One file a level format."""
 
+from .banded import Banded
 from .compressed import Compressed
 from .dense import Dense
-from .listed import Hashed, Listed
+from .growable import Growable
+from .hashed import Hashed, Slots
+from .jagged import Jagged
+from .listed import Listed, ListedHashed
+from .offset import Offset
+from .range import Range
 from .singleton import Singleton
+from .sliced import Sliced
+from .squeezed import Squeezed
 
-__all__ = ["Compressed", "Dense", "Hashed", "Listed", "Singleton"]
+__all__ = [
+    "Banded",
+    "Compressed",
+    "Dense",
+    "Growable",
+    "Hashed",
+    "Jagged",
+    "Listed",
+    "ListedHashed",
+    "Offset",
+    "Range",
+    "Singleton",
+    "Sliced",
+    "Slots",
+    "Squeezed",
+]

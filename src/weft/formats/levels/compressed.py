@@ -11,6 +11,7 @@ import numpy as np
 from ...ir.builder import add, cast, lit, sub
 from ...ir.nodes import Block, Call, Declare, Expr, For, Load, Stmt, Store, Update, Var
 from ..level import LevelFormat, LevelVars
+from .access import element, put
 
 __all__ = ["Compressed"]
 
@@ -20,16 +21,16 @@ class Compressed(LevelFormat):
     """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``."""
 
     letter: ClassVar[str] = "s"
-    locates: ClassVar[Literal["direct", "search"] | None] = "search"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         pos = m["pos"]
-        return _load(pos, parent), _load(pos, add(parent, lit(1)))
+        return element(pos, parent), element(pos, add(parent, lit(1)))
 
-    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return _load(m["crd"], p)
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["crd"], p)
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd = m["crd"]
@@ -38,13 +39,13 @@ class Compressed(LevelFormat):
         return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        return _store(m["crd"], p, coord)
+        return put(m["crd"], p, coord)
 
     def seq_init_edges(self, m: LevelVars, begin: Expr) -> Stmt:
-        return _store(m["pos"], lit(0), begin)
+        return put(m["pos"], lit(0), begin)
 
     def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
-        return _store(m["pos"], add(parent, lit(1)), end)
+        return put(m["pos"], add(parent, lit(1)), end)
 
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
         pos = m["pos"]
@@ -56,15 +57,15 @@ class Compressed(LevelFormat):
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
         pos = m["pos"]
-        return Block((Declare(into, _load(pos, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
+        return Block((Declare(into, element(pos, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
 
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         pos = m["pos"]
         back = sub(parent_size, index)
         shift = Store(pos, back, Load(pos, sub(back, lit(1))))
-        return Block((For(index, lit(0), parent_size, shift), _store(pos, lit(0), lit(0))))
+        return Block((For(index, lit(0), parent_size, shift), put(pos, lit(0), lit(0))))
 
-    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
@@ -92,11 +93,3 @@ class Compressed(LevelFormat):
         if self.unique and self.ordered and (step == 0).any():
             return "crd holds duplicates within a segment"
         return None
-
-
-def _load(array: Var, index: Expr) -> Expr:
-    return cast(Load(array, index), "int64")
-
-
-def _store(array: Var, index: Expr, value: Expr) -> Stmt:
-    return Store(array, index, cast(value, array.ty[:-1]))

@@ -19,11 +19,11 @@ class Dense(LevelFormat):
 
     letter: ClassVar[str] = "d"
     iteration: ClassVar[Literal["value", "position"]] = "value"
-    locates: ClassVar[Literal["direct", "search"] | None] = "direct"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     full: ClassVar[bool] = True
 
-    def coord_bounds(self, m: LevelVars, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         return lit(0), m.dimension
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:

@@ -12,7 +12,7 @@ from ...ir.builder import cast, lit
 from ...ir.nodes import Call, Expr, Load
 from ..level import LevelFormat, LevelVars
 
-__all__ = ["Hashed", "Listed"]
+__all__ = ["Listed", "ListedHashed"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Listed(LevelFormat):
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return lit(0), m["size"]
 
-    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return cast(Load(m["list"], p), "int64")
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
@@ -33,7 +33,7 @@ class Listed(LevelFormat):
 
 
 @dataclass(frozen=True)
-class Hashed(Listed):
+class ListedHashed(Listed):
     """``list[0:size]`` holds the coordinates that were set; their values stand at their slots of a hash table."""
 
     roles: ClassVar[tuple[str, ...]] = ("list", "size", "keys", "mask")

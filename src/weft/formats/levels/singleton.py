@@ -8,37 +8,52 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, cast, eq, lit
-from ...ir.nodes import Expr, Load, Select, Stmt, Store
+from ...ir.builder import add, eq, ge, lit
+from ...ir.nodes import Expr, Select, Stmt
 from ..level import LevelFormat, LevelVars
+from .access import element, put
 
 __all__ = ["Singleton"]
 
 
 @dataclass(frozen=True)
 class Singleton(LevelFormat):
-    """Stores a single coordinate, at the position of its parent."""
+    """Stores a single coordinate, at the position of its parent.
+
+    Parameters
+    ----------
+    padded : bool
+        A coordinate of -1 marks a position without an entry: what fills up the rows of ELL.
+    """
+
+    padded: bool = False
 
     letter: ClassVar[str] = "q"
-    locates: ClassVar[Literal["direct", "search"] | None] = "search"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("crd",)
 
+    @property
+    def gapless(self) -> bool:
+        return not self.padded
+
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return parent, add(parent, lit(1))
 
-    def pos_access(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return cast(Load(m["crd"], p), "int64")
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["crd"], p)
+
+    def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
+        return ge(coord, lit(0)) if self.padded else None
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
-        return Select(eq(self.pos_access(m, parent, ()), coord), parent, lit(-1))
+        return Select(eq(self.pos_access(m, parent, parent, ()), coord), parent, lit(-1))
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        crd = m["crd"]
-        return Store(crd, p, cast(coord, crd.ty[:-1]))
+        return put(m["crd"], p, coord)
 
-    def array_sizes(self, parent_size: int, size: int) -> tuple[int, ...]:
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (size,)
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
@@ -49,6 +64,6 @@ class Singleton(LevelFormat):
         if len(crd) < parent_size:
             return f"crd has {len(crd)} entries; {parent_size} parents need as many"
         crd = crd[:parent_size]
-        if len(crd) and (crd.min() < 0 or crd.max() >= dimension):
+        if len(crd) and (crd.min() < -int(self.padded) or crd.max() >= dimension):
             return f"crd holds coordinates outside [0, {dimension})"
         return None

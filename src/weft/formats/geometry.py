@@ -1,0 +1,117 @@
+"""What a remapping says about a format's levels, as IR: how many coordinates each has, and in which interval.
+
+Levels iterate physical coordinates; the remapping relates them to the tensor's logical ones (2018, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import FormatError
+from ..ir.builder import add, lit, maximum, minimum, mul, sub
+from ..ir.nodes import Binary as IrBinary
+from ..ir.nodes import Expr
+from ..remapping import Remapping
+from ..remapping.emit import emit
+from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr
+
+__all__ = ["computed", "interval", "level_extents"]
+
+
+def level_extents(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[Expr, ...]:
+    """How many values each level's coordinate can take, given the tensor's dimensions; 0 where nothing limits it."""
+    return tuple(_extent(c, dimensions) for c in remapping.coordinates)
+
+
+def _extent(expr: IndexExpr, dimensions: Sequence[Expr]) -> Expr:
+    lo, hi = _range(expr, dimensions)
+    return sub(hi, lo)
+
+
+def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
+    """The half-open interval of an expression's values, for dimensions that are not zero."""
+    match expr:
+        case Axis(number=number):
+            return lit(0), dimensions[number]
+        case Constant(value=value):
+            return lit(value), lit(value + 1)
+        case Counter():
+            return lit(0), lit(0)
+        case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
+            lo, hi = _range(left, dimensions)
+            m = value if op == "/" else 1 << value
+            return _floor(lo, m), _floor(add(hi, lit(m - 1)), m)
+        case Binary(op="%", right=Constant(value=value)):
+            return lit(0), lit(value)
+        case Binary(op="&", right=Constant(value=value)):
+            return lit(0), lit(value + 1)
+        case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
+            lo, hi = _range(left, dimensions)
+            m = lit(value if op == "*" else 1 << value)
+            return mul(lo, m), add(mul(sub(hi, lit(1)), m), lit(1))
+        case Binary(op="+", left=left, right=right):
+            (a, b), (c, d) = _range(left, dimensions), _range(right, dimensions)
+            return add(a, c), sub(add(b, d), lit(1))
+        case Binary(op="-", left=left, right=right):
+            (a, b), (c, d) = _range(left, dimensions), _range(right, dimensions)
+            return add(sub(a, d), lit(1)), sub(b, c)
+    raise FormatError(f"no bounds are known of the coordinate {expr}")
+
+
+def _floor(value: Expr, by: int) -> Expr:
+    return value if by == 1 else IrBinary("/", value, lit(by)) if value != lit(0) else value
+
+
+def computed(remapping: Remapping, level: int) -> IndexExpr | None:
+    """The coordinate of a level from those of the levels above (``Axis(k)`` is level ``k``'s), where they decide it."""
+    above = Remapping(remapping.coordinates[:level], remapping.order).inverse()
+    wanted = remapping.coordinates[level]
+    if isinstance(wanted, Axis):
+        return above[wanted.number]
+    return None
+
+
+def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coords: Sequence[Expr]) -> tuple[Expr, Expr]:
+    """The coordinates a level can have below ancestors with the coordinates ``coords``.
+
+    Every axis that this level's coordinate decides, together with its ancestors', must lie inside the tensor.
+    """
+    own = remapping.coordinates[level]
+    lo, hi = _range(own, dimensions)
+    known = Remapping(remapping.coordinates[: level + 1], remapping.order).inverse()
+    for axis, expr in enumerate(known):
+        terms = None if expr is None or own == Axis(axis) else _linear(expr)
+        if terms is None or abs(terms.get(level, 0)) != 1:
+            continue
+        rest: Expr = lit(terms.get(None, 0))
+        for k, factor in terms.items():
+            if k is not None and k != level:
+                rest = add(rest, mul(lit(factor), coords[k]))
+        size = dimensions[axis]
+        if terms[level] == 1:  # 0 <= c + rest < size
+            lo, hi = maximum(lo, sub(lit(0), rest)), minimum(hi, sub(size, rest))
+        else:  # 0 <= rest - c < size
+            lo, hi = maximum(lo, add(sub(rest, size), lit(1))), minimum(hi, add(rest, lit(1)))
+    return lo, hi
+
+
+def _linear(expr: IndexExpr) -> dict[int | None, int] | None:
+    """Integer factors of each level's coordinate, the constant term under None; None when it is not linear."""
+    match expr:
+        case Axis(number=number):
+            return {number: 1}
+        case Constant(value=value):
+            return {None: value}
+        case Binary(op="+" | "-" as op, left=left, right=right):
+            a, b = _linear(left), _linear(right)
+            if a is None or b is None:
+                return None
+            sign = 1 if op == "+" else -1
+            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
+        case (
+            Binary(op="*", left=left, right=Constant(value=value))
+            | Binary(op="*", left=Constant(value=value), right=left)
+        ):
+            a = _linear(left)
+            return None if a is None else {k: v * value for k, v in a.items()}
+    return None

@@ -1,0 +1,62 @@
+"""Banded levels: a run of neighbouring coordinates under each parent (2020 paper, Figs. 7 and 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, lit, sub
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+
+__all__ = ["Banded"]
+
+
+@dataclass(frozen=True)
+class Banded(LevelFormat):
+    """Encodes ``begin[p_{k-1}]`` and the coordinates after it, one for each of ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
+
+    Parameters
+    ----------
+    diagonal : bool
+        Every run reaches the diagonal: what a skyline is.
+    """
+
+    diagonal: bool = False
+
+    letter: ClassVar[str] = "b"
+    iteration: ClassVar[Literal["value", "position"]] = "value"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+    inserts: ClassVar[bool] = True
+    roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
+
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        begin = element(m["begin"], parent)
+        count = sub(element(m["pos"], add(parent, lit(1))), element(m["pos"], parent))
+        return begin, add(begin, count)
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return add(sub(element(m["pos"], parent), element(m["begin"], parent)), coord)
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return parent_size + 1, parent_size
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return element(m["pos"], parent_size)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["pos"])[parent_size])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        pos, begin = np.asarray(arrays["pos"]).astype(np.int64), np.asarray(arrays["begin"]).astype(np.int64)
+        if len(pos) != parent_size + 1 or len(begin) != parent_size:
+            return f"pos and begin have {len(pos)} and {len(begin)} entries for {parent_size} parents"
+        if pos[0] != 0 or (np.diff(pos) < 0).any():
+            return "pos does not start at 0 or decreases"
+        if len(begin) and (begin.min() < 0 or (begin + np.diff(pos)).max() > dimension):
+            return f"a band reaches outside [0, {dimension})"
+        return None

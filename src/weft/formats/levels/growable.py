@@ -1,0 +1,58 @@
+"""Growable levels: a segment of coordinates under each parent, with room to grow (LIL)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...ir.builder import add
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+
+__all__ = ["Growable"]
+
+
+@dataclass(frozen=True)
+class Growable(LevelFormat):
+    """``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]``; segments lie anywhere in ``crd``, with gaps."""
+
+    letter: ClassVar[str] = "g"
+    compact: ClassVar[bool] = False
+    roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        begin = element(m["begin"], parent)
+        return begin, add(begin, element(m["count"], parent))
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["crd"], p)
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return parent_size, parent_size, size
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return len(np.asarray(arrays["crd"]))
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        begin, count, crd = (np.asarray(arrays[role]).astype(np.int64) for role in self.roles)
+        if len(begin) != parent_size or len(count) != parent_size:
+            return f"begin and count have {len(begin)} and {len(count)} entries for {parent_size} parents"
+        if len(begin) and (begin.min() < 0 or count.min() < 0 or (begin + count).max() > len(crd)):
+            return f"a segment reaches outside the {len(crd)} entries of crd"
+        order = np.argsort(begin, kind="stable")
+        ends = (begin + count)[order]
+        if (ends[:-1] > begin[order][1:]).any():
+            return "segments overlap"
+        for first, n in zip(begin, count, strict=True):
+            row = crd[first : first + n]
+            if n and (row.min() < 0 or row.max() >= dimension):
+                return f"crd holds coordinates outside [0, {dimension})"
+            if self.ordered and (np.diff(row) < 0).any():
+                return "crd is not sorted within its segments"
+            if self.unique and len(np.unique(row)) < n:
+                return "crd holds duplicates within a segment"
+        return None

@@ -1,0 +1,52 @@
+"""Jagged levels: the first coordinates of one permutation under each parent (jagged diagonals)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...ir.builder import add, lit, sub
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+
+__all__ = ["Jagged"]
+
+
+@dataclass(frozen=True)
+class Jagged(LevelFormat):
+    """``perm[0:n]`` under each parent, where ``n`` is ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
+
+    With rows sorted by their lengths, longest first, the rows that reach into a jagged diagonal are the first ``n``.
+    """
+
+    ordered: bool = False
+
+    letter: ClassVar[str] = "j"
+    sortable: ClassVar[bool] = False
+    roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return element(m["pos"], parent), element(m["pos"], add(parent, lit(1)))
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["perm"], sub(p, element(m["pos"], parent)))
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return parent_size + 1, dimension
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["pos"])[parent_size])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        pos, perm = np.asarray(arrays["pos"]).astype(np.int64), np.asarray(arrays["perm"])
+        if len(pos) != parent_size + 1 or pos[0] != 0 or (np.diff(pos) < 0).any():
+            return f"pos has {len(pos)} entries for {parent_size} parents, or does not start at 0, or decreases"
+        if len(pos) > 1 and np.diff(pos).max(initial=0) > len(perm):
+            return f"a diagonal is longer than the {len(perm)} coordinates of perm"
+        if sorted(perm.tolist()) != list(range(dimension)):
+            return f"perm is not a permutation of the {dimension} coordinates"
+        return None

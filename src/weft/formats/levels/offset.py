@@ -1,0 +1,39 @@
+"""Offset levels: one coordinate under each parent, computed from the ancestors' (2018 paper, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...ir.builder import add, lit
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+
+__all__ = ["Offset"]
+
+
+@dataclass(frozen=True)
+class Offset(LevelFormat):
+    """Stores nothing: the remapping gives the coordinate, as ``i = j - d`` below diagonal ``d`` and column ``j``."""
+
+    letter: ClassVar[str] = "o"
+    inserts: ClassVar[bool] = True
+    branchless: ClassVar[bool] = True
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return parent, add(parent, lit(1))
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        assert m.computed is not None
+        return m.computed(coords)
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return parent
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return parent_size
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return parent_size

@@ -1,0 +1,55 @@
+"""Range levels: an interval of coordinates that the ancestors decide, none stored (2018 paper, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, lit, minimum, mul
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+
+__all__ = ["Range"]
+
+
+@dataclass(frozen=True)
+class Range(LevelFormat):
+    """Encodes the coordinates that lie inside the tensor below their ancestors; ``width`` positions a parent.
+
+    The interval follows from the format's remapping: below diagonal ``d`` of ``(i,j) -> (j-i,j,i)`` it is
+    ``[max(0, d), min(J, I + d))``. The position of coordinate ``c`` is ``p_{k-1} * width + c``.
+    """
+
+    letter: ClassVar[str] = "r"
+    iteration: ClassVar[Literal["value", "position"]] = "value"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+    inserts: ClassVar[bool] = True
+    compact: ClassVar[bool] = False
+    roles: ClassVar[tuple[str, ...]] = ("width",)
+
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        assert m.interval is not None
+        begin, end = m.interval(coords)
+        return begin, minimum(end, element(m["width"], lit(0)))
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return add(mul(parent, element(m["width"], lit(0))), coord)
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return mul(parent_size, element(m["width"], lit(0)))
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return (1,)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return parent_size * int(np.asarray(arrays["width"])[0])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        width = np.asarray(arrays["width"])
+        if len(width) != 1 or width[0] < 0:
+            return f"width is one number that is not negative, not {width.tolist()}"
+        return None

@@ -1,0 +1,50 @@
+"""Sliced levels: the coordinates from 0 to a bound that is stored (2020 paper, Figs. 7 and 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, lit, mul
+from ...ir.nodes import Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+
+__all__ = ["Sliced"]
+
+
+@dataclass(frozen=True)
+class Sliced(LevelFormat):
+    """Encodes ``[0, size)`` under every parent: as many slices as the fullest row of ELL has entries."""
+
+    letter: ClassVar[str] = "l"
+    iteration: ClassVar[Literal["value", "position"]] = "value"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+    inserts: ClassVar[bool] = True
+    full: ClassVar[bool] = True
+    compact: ClassVar[bool] = False
+    roles: ClassVar[tuple[str, ...]] = ("size",)
+
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        return lit(0), element(m["size"], lit(0))
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return add(mul(parent, element(m["size"], lit(0))), coord)
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return mul(parent_size, element(m["size"], lit(0)))
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return (1,)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return parent_size * int(np.asarray(arrays["size"])[0])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        size = np.asarray(arrays["size"])
+        if len(size) != 1 or size[0] < 0:
+            return f"size is one number that is not negative, not {size.tolist()}"
+        return None

@@ -1,0 +1,91 @@
+"""Logical and physical index variables (2018 paper, section 3.1): how a structured format's levels see an expression.
+
+A structured operand is walked by the variables of its levels (``i/2``, ``j-i``); every other operand keeps its own,
+which follow from them by the remapping, and the other way round. Such facts are *definitions*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access
+from ..remapping.nodes import Axis, IndexExpr, axes_of, to_text
+
+__all__ = ["Definition", "counters", "definitions", "path", "spelling"]
+
+
+@lru_cache(maxsize=4096)
+def path(access: Access, format: Format) -> tuple[str, ...]:
+    """The tensor path: one variable for each level, in their order.
+
+    A level that stores an axis has that axis's variable. Any other has a variable of its own, called by what the
+    remapping makes of the axes' variables (``i/2``): levels of two tensors that mean the same have the same one. Only
+    a counter (``#i``) is never another tensor's.
+    """
+    if not format.is_structured:
+        return tuple([access.indices[axis] for axis in format.mode_order])
+    texts = [to_text(c, access.indices) for c in format.remapping.coordinates]
+    return tuple(f"{text}@{access.tensor}" if "#" in text else text for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """``var`` follows from the variables ``of``.
+
+    Parameters
+    ----------
+    var : str
+        The variable.
+    value : IndexExpr
+        Its value; ``Axis(n)`` is the variable ``of[n]``.
+    of : tuple of str
+        What it is made of.
+    inside : bool
+        Whether the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
+    """
+
+    var: str
+    value: IndexExpr
+    of: tuple[str, ...]
+    inside: bool = True
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset(self.of[n] for n in axes_of(self.value))
+
+
+def definitions(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[Definition, ...]:
+    """What follows from what, by the remappings of the structured operands among ``accesses``."""
+    found: dict[Definition, None] = {}
+    for access in accesses:
+        format = types[access.tensor].format
+        if format.is_structured:
+            found.update(dict.fromkeys(_of(access, format)))
+    return tuple(found)
+
+
+def _of(access: Access, format: Format) -> Iterable[Definition]:
+    levels = path(access, format)
+    for axis, value in enumerate(format.remapping.inverse()):
+        if value is not None and not isinstance(value, Axis):
+            inside = not any(format.levels[k].full for k in axes_of(value))
+            yield Definition(access.indices[axis], value, levels, inside)
+    for k, value in enumerate(format.remapping.coordinates):
+        if not isinstance(value, Axis) and "#" not in levels[k]:
+            yield Definition(levels[k], value, access.indices)
+
+
+def counters(access: Access, format: Format) -> tuple[str, ...]:
+    """The variables of levels that only count."""
+    return tuple(v for v in path(access, format) if "#" in v)
+
+
+_SPELLED = {"/": "_div_", "%": "_mod_", "-": "_minus_", "+": "_plus_", "*": "_times_", "#": "nth_", "@": "_of_"}
+
+
+def spelling(variable: str) -> str:
+    """A readable identifier for a level's variable: ``i/2`` is ``i_div_2``."""
+    return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in variable)

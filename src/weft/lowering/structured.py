@@ -1,0 +1,215 @@
+"""Ways to see an assignment that has structured operands: which are walked level by level, which stored plainly.
+
+A structured operand that is *kept* drives the loops with the variables of its own levels; the variables that follow
+from these are loops no more. One that is not is converted to dense and compressed levels first. A structured result
+is kept where its levels can be appended to as they stand; any other is computed plainly and converted at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.operators import OPERATORS
+from ..remapping.nodes import Counter, axes_of
+from .iteration_graph import fill_of_reduced, reads
+from .physical import Definition, definitions, path
+from .results import takes_any_order
+from .values import same_value
+
+__all__ = ["View", "views"]
+
+_MANY = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """An assignment as the scheduler is to see it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        Its reductions run over loops: variables of levels where these replace the user's own.
+    types : mapping
+        The types of all tensors; those stored plainly under new names.
+    stored : tuple of (str, str)
+        Names of operands stored plainly, and what they are called then.
+    kept : frozenset of str
+        The structured tensors that are walked by their levels.
+    free : tuple of str
+        The loops that no reduction runs over.
+    definitions : tuple of Definition
+        What follows from the loops.
+    final : Format or None
+        What the result is to be converted to at the end.
+    """
+
+    assignment: Assignment
+    types: Mapping[str, TensorType]
+    stored: tuple[tuple[str, str], ...] = ()
+    kept: frozenset[str] = frozenset()
+    free: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    final: Format | None = None
+
+
+def views(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[View]:
+    """Every way worth a look; the first keeps all it can, the last keeps nothing."""
+    names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
+    target = assignment.target.tensor
+    candidates = list(dict.fromkeys(names))
+    if types[target].format.is_structured and not takes_any_order(types[target].format):
+        candidates.append(target)
+    if not candidates:
+        yield View(assignment, types, free=tuple(dict.fromkeys(assignment.target.indices)))
+        return
+    sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
+    for n in sizes:
+        for kept in combinations(candidates, n):
+            if (view := _view(assignment, types, frozenset(kept), candidates)) is not None:
+                yield view
+
+
+def _view(
+    assignment: Assignment, types: Mapping[str, TensorType], kept: frozenset[str], structured: list[str]
+) -> View | None:
+    target = assignment.target
+    accesses = [a for a in (*reads(assignment.value), target) if a.tensor in kept]
+    if any(len(set(a.indices)) < len(a.indices) for a in accesses) or not _agree(accesses, types):
+        return None
+    types = dict(types)
+    final: Format | None = None
+    if target.tensor in structured and target.tensor not in kept:
+        old = types[target.tensor]
+        final = old.format
+        types[target.tensor] = TensorType.of(old.dtype, final.plain(), "int64", old.fill)
+    elif target.tensor in kept and not all(
+        level.appends or (level.inserts and not level.roles) for level in types[target.tensor].format.levels
+    ):
+        return None
+    stored = []
+    value = assignment.value
+    for name in structured:
+        if name in kept or name == target.tensor:
+            continue
+        old, new = types[name], f"{name}_plain"
+        while new in types:
+            new += "_"
+        index = "int64" if "int64" in old.index_dtypes else "int32"
+        types[new] = TensorType.of(old.dtype, old.format.plain(), index, old.fill)
+        stored.append((name, new))
+        value = _renamed(value, name, new)
+    derived = definitions(accesses, types)
+    loops = {v for a in accesses for v in path(a, types[a.tensor].format)}
+    covered = {v for a in accesses for v in a.indices} - loops
+    if not covered <= {d.var for d in derived}:
+        return None
+    walked = {v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()}
+    derived = tuple(d for d in derived if d.var not in loops)
+    value, bound = _over_loops(value, covered, walked, types, kept)
+    if not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
+        partial = [a for a in accesses if not _is_product(types[a.tensor].format)]
+        if partial:
+            return None  # its loops do not reach every coordinate once, which the other operands need
+    free = [v for v in dict.fromkeys(target.indices) if v not in covered]
+    free += [v for v in walked if v not in bound and v not in free and v not in target.indices]
+    assignment = replace(assignment, value=value)
+    return View(assignment, types, tuple(stored), kept, tuple(free), derived, final)
+
+
+def _is_product(format: Format) -> bool:
+    """Whether the levels' coordinates and the axes' correspond one to one, axis by axis: blocks do, diagonals do not."""
+    remapping = format.remapping
+    inverse = remapping.inverse()
+    used = sorted(k for e in inverse if e is not None for k in axes_of(e))
+    alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
+    return None not in inverse and alone and used == list(range(len(remapping.coordinates)))
+
+
+def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
+    """What is under each reduction, with its operator, and what is outside all."""
+    match expr:
+        case Reduce(op=inner, body=body):
+            return _parts(body, inner)
+        case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
+            return [part for arg in args for part in _parts(arg, op)]
+    return [(op, expr)]
+
+
+def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Whether a reduction may leave out where its body is absent."""
+    return op is None or same_value(fill_of_reduced(expr, types), OPERATORS[op].identity)
+
+
+def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -> bool:
+    """Whether an expression is absent wherever the kept operands are."""
+    match expr:
+        case Access(tensor=tensor):
+            return tensor in kept
+        case Apply(op=op, args=args):
+            found = [_driven(arg, kept, types) for arg in args]
+            if len(args) == 1:
+                return found[0]
+            row = OPERATORS[op]
+            decides = [
+                f and row.annihilates(k, fill_of_reduced(a, types))
+                for k, (f, a) in enumerate(zip(found, args, strict=True))
+            ]
+            return any(decides) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
+    return False
+
+
+def _agree(accesses: list[Access], types: Mapping[str, TensorType]) -> bool:
+    """Whether all that are kept walk each axis they share by the same loops."""
+    seen: dict[str, frozenset[str]] = {}
+    for access in accesses:
+        made = _made_of(access, types[access.tensor].format)
+        for v in access.indices:
+            mine = frozenset(u for u, of in made.items() if v in of)
+            if seen.setdefault(v, mine) != mine:
+                return False
+    return True
+
+
+def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
+    """The variables of an access's levels, each with the user's variables that it is made of."""
+    return {
+        u: frozenset(access.indices[n] for n in axes_of(c))
+        for u, c in zip(path(access, format), format.remapping.coordinates, strict=True)
+    }
+
+
+def _over_loops(
+    expr: Expr,
+    covered: set[str],
+    walked: Mapping[str, frozenset[str]],
+    types: Mapping[str, TensorType],
+    kept: frozenset[str],
+) -> tuple[Expr, set[str]]:
+    """The expression with its reductions over loops, and those loops."""
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            body, bound = _over_loops(body, covered, walked, types, kept)
+            mine = {u for a in reads(body) if a.tensor in kept for u in path(a, types[a.tensor].format)}
+            more = [u for u in walked if u in mine and u not in bound and u not in vars]
+            more = [u for u in more if walked[u] & set(vars) or "#" in u]
+            loops = (*(v for v in vars if v not in covered), *more)
+            return Reduce(op, loops, body), bound | set(loops)
+        case Apply(op=op, args=args):
+            done = [_over_loops(arg, covered, walked, types, kept) for arg in args]
+            return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
+    return expr, set()
+
+
+def _renamed(expr: Expr, old: str, new: str) -> Expr:
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            return Access(new, indices) if tensor == old else expr
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, _renamed(body, old, new))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_renamed(arg, old, new) for arg in args))
+    return expr
