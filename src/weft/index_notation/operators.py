@@ -156,6 +156,7 @@ REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in functions.REPETITIONS
 
 REDUCTIONS: dict[str, str] = {
     "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
+    "nanmin": "fmin", "nanmax": "fmax",
 }  # fmt: skip
 """How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
 

@@ -41,8 +41,8 @@ from .sparse_tensor import SparseTensor
 from .ufuncs import store
 
 __all__ = [
-    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction", "kept_first", "max", "min", "nanmax", "nanmin",
-    "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc", "same_structure", "sum",
+    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction", "kept_first", "max", "min",
+    "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc", "same_structure", "sum",
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
@@ -111,15 +111,18 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         storage = kept_first(storage, axes)
     dtype = storage.type.dtype
     neutral = row.identity is not None or op.startswith("logical")
-    if axes.count == 0 and not neutral and _size(storage, axes):
+    if axes.count == 0 and not neutral:
         raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
-    if axes.count == 0 or _size(storage, axes) == 0:
+    if axes.count == 0 or math.prod(storage.shape) == 0:
         return _unreduced(op, chain, storage, axes)
     if dense:
         return _reduce_stored(op, chain, storage, axes)
     start = row.start(dtype)
     fill = storage.type.fill
-    stored = _reduce_stored(op, chain, storage.with_values(storage.vals, start), axes)
+    if len(storage.vals) or axes.kept:
+        stored = _reduce_stored(op, chain, storage.with_values(storage.vals, start), axes)
+    else:
+        stored = _unreduced(op, chain, storage, axes)
     if _same(fill, start):
         return stored
     counts = count_stored(storage, axes, stored.format)
@@ -147,10 +150,6 @@ def same_structure(*storages: Storage) -> bool:
         and builtins.all(map(np.array_equal, first.arrays, other.arrays))
         for other in others
     )
-
-
-def _size(storage: Storage, axes: Axes) -> int:
-    return math.prod(storage.shape[a] for a in axes.kept)
 
 
 def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
