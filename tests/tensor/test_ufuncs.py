@@ -120,7 +120,7 @@ def test_binary(name):
         ufunc = getattr(np, name)
         if name == "power" and np.dtype(dtype).kind == "i":
             second = tensor(dtype, 2, 0.0, "csr")
-        if name != "multiply" or np.isfinite(first[0].fill_value) and np.isfinite(second[0].fill_value):
+        if name != "multiply" or (np.isfinite(first[0].fill_value) and np.isfinite(second[0].fill_value)):
             done += compare(getattr(weft, name), ufunc, first, second)
         if n % 3 == k % 3:
             compare(getattr(weft, name), ufunc, first, (2, 2))
@@ -200,8 +200,9 @@ def test_operators(symbol, dtype):
 
 def test_more_operators():
     (A, x), (B, y) = tensor("float64", 0, 0.5, "csr"), tensor("float64", 1, 0.5, "csr", 1)
-    for found, expected in zip(divmod(A, B) + divmod(A, 2) + divmod(2, B), divmod(x, y) + divmod(x, 2) + divmod(2, y)):
-        agree(found, expected)
+    for left, right, first, second in ((A, B, x, y), (A, 2, x, 2), (2, B, 2, y)):
+        agree(divmod(left, right)[0], np.floor_divide(first, second))
+        agree(divmod(left, right)[1], np.remainder(first, second))
     agree(np.divmod(A, B)[1], np.divmod(x, y)[1])
     for exponent in (2, 0.5, -1, 1, 3, 0):
         agree(A**exponent, x**exponent)
@@ -267,7 +268,7 @@ def test_clip_and_round():
         (lambda A: np.modf(A), TypeError, "modf"),
         (lambda A: np.add.accumulate(A), TypeError, "accumulate"),
         (lambda A: np.add(A, A, order="F"), TypeError, "order"),
-        (lambda A: weft.sin("text"), DTypeError, "U4"),
+        (lambda A: weft.sin("text"), DTypeError, "str"),
         (lambda A: weft.add(A, None), DTypeError, "NoneType"),
         (lambda A: np.add(A, A, out=np.ones(3)), ValueError, "does not fit"),
         (lambda A: np.add(A, A, out=np.ones((4, 5), int)), TypeError, "same_kind"),

@@ -7,6 +7,7 @@ plan is made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,24 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
         return finish(cls, apply_scalar(op, first.storage, right, False), first.is_array)
     if is_scalar(left) and not is_scalar(right):
         return finish(cls, apply_scalar(op, second.storage, left, True), second.is_array)
-    plan, storages = plan_binary(op, first.storage, second.storage)
+    a, b = first.storage, second.storage
+    if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure
+        if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
+            return finish(cls, apply_scalar(op, a, _element(b), False), first.is_array)
+        if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
+            return finish(cls, apply_scalar(op, b, _element(a), True), second.is_array)
+    plan, storages = plan_binary(op, a, b)
     return finish(cls, plan.run(storages), first.is_array or second.is_array)
+
+
+def _element(storage: Storage) -> Any:
+    """The only element, a NumPy scalar."""
+    if not storage.format.is_dense:
+        from ..formats import Format
+        from .foreign import convert
+
+        storage = convert(storage, Format.dense(len(storage.shape)))
+    return storage.vals[0]
 
 
 def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
@@ -114,6 +131,8 @@ def unary(op: str, tensor: Tensor) -> Any:
 
 def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
     """``left ** right``: as with ndarrays, some scalar exponents are other functions unless ``exact``."""
+    if not exact and isinstance(left, Tensor) and type(right) is int and right == 2:
+        return unary("square", left)
     if not exact and isinstance(left, Tensor) and isinstance(right, (int, float)) and left._storage.dtype.kind in "fc":
         op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
         if op is not None:

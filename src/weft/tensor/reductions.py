@@ -42,7 +42,8 @@ from .ufuncs import store
 
 __all__ = [
     "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction", "kept_first", "max", "min",
-    "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc", "same_structure", "sum",
+    "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc",
+    "same_structure", "sum",
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None

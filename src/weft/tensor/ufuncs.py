@@ -26,7 +26,8 @@ from ..errors import DTypeError
 from ..index_notation.operators import ALIASES, OPERATORS, operator
 from .elementwise import apply_unary, with_axes
 from .operands import Tensor, adopt, is_scalar
-from .operators import elementwise, finish, power
+from .operators import elementwise, finish
+from .operators import power as power_of
 from .sparse_tensor import SparseTensor
 
 __all__ = ["FUNCTIONS", "ROWS", "apply", "clip", "divmod", "outer", "round", "store"]
@@ -70,7 +71,7 @@ def apply(
         if operand is not None:
             found = finish(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
     elif op == "power":
-        found = power(inputs[0], inputs[1], SparseTensor, exact=True)
+        found = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
     else:
         found = elementwise(op, inputs[0], inputs[1], SparseTensor)
     if found is NotImplemented:
