@@ -9,6 +9,8 @@ Examples
 array([3., 3.])
 """
 
+from typing import Any
+
 from . import errors, interop
 from .config import config
 from .errors import WeftError
@@ -43,3 +45,36 @@ __all__ = [
     "register_format",
     "set_num_threads",
 ]
+
+# What is imported when it is used: the functions of the array API and NumPy, by the module that has them.
+_LAZY = {
+    "ufuncs": """
+        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
+        bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cbrt ceil clip conj
+        conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor floor_divide
+        fmax fmin fmod gcd greater greater_equal heaviside hypot imag invert isfinite isinf isnan lcm ldexp left_shift
+        less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
+        maximum minimum mod multiply negative nextafter not_equal positive pow power rad2deg radians real reciprocal
+        remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc
+    """,
+    "reductions": """
+        all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
+    """,
+    "moments": "mean nanmean std var",
+}
+_PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
+__all__ += sorted(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    module = _PLACES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f".tensor.{module}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -165,8 +166,11 @@ class TensorType:
     format: Format
     index_dtypes: tuple[str, ...] = ()
     fill: Any = 0
+    _negative_zero: bool = field(init=False, repr=False)  # equal to zero, but of another type
 
     def __post_init__(self) -> None:
+        negative = isinstance(self.fill, float) and self.fill == 0 and math.copysign(1.0, self.fill) < 0
+        object.__setattr__(self, "_negative_zero", negative)
         if len(self.index_dtypes) != len(self.format.roles):
             raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")
 

@@ -1,7 +1,8 @@
 """Operators are data (law 5): one row each. Merge lattices, C, dtypes and the oracle all read this table.
 
 A row says how an operator is spelt in C, which NumPy ufunc means the same (and so gives its dtype rule), its
-identity and annihilator, and its algebraic properties. Adding an operator is adding a row.
+identity and annihilator, and its algebraic properties. Adding an operator is adding a row. What NumPy has no ufunc
+for (``real``, conversions to a dtype, an operator's repetition) has a :class:`~.functions.Function` instead.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ALIASES", "OPERATORS", "REDUCTIONS", "Operator", "operator"]
+from . import functions
+
+__all__ = ["ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class Operator:
     arity : int
         1 or 2.
     c : str
-        C spelling over ``{0}`` and ``{1}``: either a C infix/prefix operator (``"+"``) or ``"call:NAME"`` for a
-        prelude function that is overloaded by a dtype suffix (``weft_NAME_float64``).
+        C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is
+        overloaded by a dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
     ufunc : callable
         The NumPy ufunc with the same meaning; gives dtypes (``resolve_dtypes``) and the oracle.
     identity : object, optional
@@ -39,6 +42,8 @@ class Operator:
         Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
     extreme : {-1, 0, 1}
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
+    skips_nan : bool
+        NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
     symbol : str, optional
         How index notation spells it, e.g. ``+``; None when it is called by name.
     precedence : int
@@ -56,6 +61,7 @@ class Operator:
     associative: bool = False
     idempotent: bool = False
     extreme: int = 0
+    skips_nan: bool = False
     symbol: str | None = None
     precedence: int = 0
 
@@ -75,6 +81,8 @@ class Operator:
         if kind in "iu":
             limits = np.iinfo(dtype)
             return int(limits.min if self.extreme < 0 else limits.max)
+        if self.skips_nan:
+            return complex(math.nan, 0) if kind == "c" else math.nan
         infinity = math.inf * self.extreme
         return complex(infinity, infinity) if kind == "c" else infinity
 
@@ -93,6 +101,12 @@ class Operator:
 
 _BOTH_ZERO = ((0, 0), (1, 0))
 
+
+def _called(arity: int, names: str) -> list[Operator]:
+    """Rows of NumPy's ufuncs that have no identity or annihilator: each is the prelude function of its name."""
+    return [Operator(name, arity, f"call:{name}", getattr(np, name)) for name in names.split()]
+
+
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
@@ -106,27 +120,52 @@ OPERATORS: dict[str, Operator] = {
                  idempotent=True, extreme=1),
         Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True,
                  idempotent=True, extreme=-1),
+        Operator("fmin", 2, "call:fmin", np.fmin, commutative=True, associative=True,
+                 idempotent=True, extreme=1, skips_nan=True),
+        Operator("fmax", 2, "call:fmax", np.fmax, commutative=True, associative=True,
+                 idempotent=True, extreme=-1, skips_nan=True),
+        # Reductions with these are of bool: there the extremes are the identities.
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True),
-        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True),
-        Operator("absolute", 1, "call:absolute", np.absolute),
-        Operator("sqrt", 1, "call:sqrt", np.sqrt),
-        Operator("conjugate", 1, "call:conjugate", np.conjugate),
+                 associative=True, extreme=1),
+        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True, extreme=-1),
+        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, commutative=True, associative=True),
+        Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, commutative=True,
+                 associative=True, idempotent=True),
+        Operator("bitwise_or", 2, "|", np.bitwise_or, commutative=True, associative=True, idempotent=True),
+        Operator("bitwise_xor", 2, "^", np.bitwise_xor, commutative=True, associative=True),
         Operator("equal", 2, "==", np.equal, commutative=True),
         Operator("not_equal", 2, "!=", np.not_equal, commutative=True),
         Operator("less", 2, "<", np.less),
         Operator("less_equal", 2, "<=", np.less_equal),
         Operator("greater", 2, ">", np.greater),
         Operator("greater_equal", 2, ">=", np.greater_equal),
+        *_called(1, "absolute sqrt conjugate arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad "
+                    "exp exp2 expm1 floor invert isfinite isinf isnan log log10 log1p log2 logical_not positive "
+                    "rad2deg reciprocal rint sign signbit sin sinh square tan tanh trunc"),
+        *_called(2, "arctan2 copysign float_power floor_divide fmod gcd heaviside hypot lcm ldexp left_shift "
+                    "logaddexp logaddexp2 nextafter power remainder right_shift"),
+        *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
+          for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
+        *(Operator(f.__name__, 1, "cast", f) for f in functions.CONVERSIONS),
+        *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in functions.REPETITIONS.values()),
     )
 }  # fmt: skip
 
+REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in functions.REPETITIONS.items()}
+"""For an associative operator, the one that makes ``x op x op ... op x``, ``k`` operands, of ``k`` and ``x``."""
+
 REDUCTIONS: dict[str, str] = {
     "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
+    "nanmin": "fmin", "nanmax": "fmax",
 }  # fmt: skip
 """How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
 
-ALIASES: dict[str, str] = {"abs": "absolute", "conj": "conjugate"}
+ALIASES: dict[str, str] = {
+    "abs": "absolute", "conj": "conjugate", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin",
+    "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "mod": "remainder",
+    "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "radians": "deg2rad", "degrees": "rad2deg", "true_divide": "divide",
+}  # fmt: skip
 """Other names under which index notation calls an operator."""
 
 

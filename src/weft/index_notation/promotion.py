@@ -121,6 +121,8 @@ def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]
         found = ufunc.resolve_dtypes((*dtypes, None))
     except TypeError as error:
         raise DTypeError(f"{op} of {shown}: {error}") from None
+    if found[-1].char != "e":  # such as signbit of int8: what it is asked about is no less exact in float32
+        found = tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in found)
     for dtype in found:
         if dtype.char in "egG":
             message = f"{op} of {shown} is computed in {dtype.name}, which weft has not; convert the operand first"

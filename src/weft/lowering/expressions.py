@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
-from ..index_notation.operators import OPERATORS
+from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
 from ..ir.builder import cast, lit
 from .values import Absent, Convert, Number, loop_dtypes
 
 __all__ = ["combine", "lower_expr"]
+
+_BY_LAST = frozenset(REPETITIONS.values())  # the count comes first
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
@@ -34,11 +36,15 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
     row = OPERATORS[op]
     if row.c.startswith("call:"):
         result = loop_dtypes(op, tuple(a.ty for a in args))[-1]
-        return ir.Call(f"weft_{row.c[5:]}_{args[0].ty}", args, result)
+        return ir.Call(f"weft_{row.c[5:]}_{args[-1 if row.name in _BY_LAST else 0].ty}", args, result)
+    if row.c == "cast":
+        return cast(args[0], row.name)
     if row.arity == 1:
         return ir.Unary(row.c, args[0])
     if args[0].ty == "bool" and row.c in ("+", "*"):
         return ir.Binary("||" if row.c == "+" else "&&", *args)
+    if {a.ty for a in args} == {"int64", "uint64"}:  # NumPy compares these by value
+        return ir.Call(f"weft_{row.name}_{args[0].ty}_{args[1].ty}", args, "bool")
     return ir.Binary(row.c, *args)
 
 

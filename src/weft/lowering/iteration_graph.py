@@ -16,7 +16,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from . import lattice
 from .physical import Definition, path
-from .values import UNKNOWN, Absent, fill_of, same_value
+from .values import UNKNOWN, Absent, fill_of, same_value, typed
 
 __all__ = [
     "CHILDREN",
@@ -136,7 +136,7 @@ def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """The fill value of an expression, reductions included."""
     match expr:
         case Access(tensor=tensor, indices=indices):
-            return types[tensor].fill if indices else UNKNOWN
+            return typed(types[tensor].fill, types[tensor].dtype) if indices else UNKNOWN
         case Reduce(op=op, body=body):
             fill, row = fill_of_reduced(body, types), OPERATORS[op]
             stays = row.idempotent or same_value(fill, row.identity) or row.annihilates(0, fill)

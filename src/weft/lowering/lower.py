@@ -45,7 +45,7 @@ from .merge import Merge
 from .physical import definitions, path
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
-from .values import UNKNOWN, fill_of, same_value, without_conversions
+from .values import UNKNOWN, fill_of, same_value, typed, without_conversions
 from .workspaces import neutral_of
 
 __all__ = ["CHUNKS_PER_THREAD", "Env", "Lowerer"]
@@ -245,7 +245,8 @@ class Lowerer:
     def _fill(self, access: Access) -> Any:
         if access.tensor in self.workspaces:
             return neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
-        return self.types[access.tensor].fill if access.indices else UNKNOWN
+        type = self.types[access.tensor]
+        return typed(type.fill, type.dtype) if access.indices else UNKNOWN
 
     def _neutral(self, stmt: Assign) -> tuple[Any, str]:
         """What the target of an assignment holds where nothing is assigned."""

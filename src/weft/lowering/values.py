@@ -30,6 +30,7 @@ __all__ = [
     "loop_dtypes",
     "same_value",
     "specialize",
+    "typed",
     "without_conversions",
 ]  # fmt: skip
 
@@ -128,9 +129,17 @@ def without_conversions(expr: Expr) -> Expr:
     return expr
 
 
+def typed(value: Any, dtype: str) -> Any:
+    """A fill value as a scalar of its dtype, so that operators on it compute as they do on stored values."""
+    if value is UNKNOWN or not dtype:
+        return value
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
 def _apply(op: str, values: tuple[Any, ...]) -> Any:
     with np.errstate(all="ignore"):
-        return OPERATORS[op].ufunc(*values).item()
+        return OPERATORS[op].ufunc(*values)
 
 
 def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
@@ -138,10 +147,12 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     match expr:
         case Access():
             return fills(expr)
-        case Literal(value=value) | Number(value=value) | Absent(value=value):
+        case Literal(value=value):
             return value
-        case Convert(expr=inner):
-            return fill_of(inner, fills)
+        case Number(value=value, dtype=dtype) | Absent(value=value, dtype=dtype):
+            return typed(value, dtype)
+        case Convert(expr=inner, dtype=dtype):
+            return typed(fill_of(inner, fills), dtype)
         case Apply(op=op, args=args):
             values = [fill_of(arg, fills) for arg in args]
             row = OPERATORS[op]
@@ -162,7 +173,9 @@ def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
             return Absent(*absent[expr]) if expr in absent else expr
         case Convert(expr=inner, dtype=dtype):
             inner = drop_absent(inner, absent)
-            return Absent(inner.value, dtype) if isinstance(inner, Absent) else Convert(inner, dtype)
+            if isinstance(inner, Absent):
+                return Absent(typed(inner.value, dtype).item(), dtype)
+            return Convert(inner, dtype)
         case Apply(op=op, args=args):
             args = tuple(drop_absent(arg, absent) for arg in args)
             row = OPERATORS[op]
@@ -172,7 +185,8 @@ def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
             known = [arg for arg in args if isinstance(arg, Absent | Number)]
             if len(known) == len(args) and any(isinstance(arg, Absent) for arg in args):
                 dtypes = tuple(arg.dtype for arg in known)
-                return Absent(_apply(op, tuple(arg.value for arg in known)), loop_dtypes(op, dtypes)[-1])
+                value = _apply(op, tuple(typed(arg.value, arg.dtype) for arg in known))
+                return Absent(value.item(), loop_dtypes(op, dtypes)[-1])
             if row.arity == 2:
                 for position, other in ((0, 1), (1, 0)):
                     arg = args[position]

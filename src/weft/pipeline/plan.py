@@ -67,6 +67,7 @@ def target_type(
 ) -> TensorType:
     """The type of the result."""
     explicit = explicit_sums(assignment)
+    inferred = result_dtype(explicit.value, types)  # first of all, since it refuses what NumPy has no loop for
     if format is None:
         format = result_format(explicit, types)
     elif format.order != len(assignment.target.indices):
@@ -77,7 +78,7 @@ def target_type(
         fill = 0
     wide = any("int64" in t.index_dtypes for t in types.values())
     index = "int64" if wide else "int32"
-    dtype = dtype or result_dtype(explicit.value, types)
+    dtype = dtype or inferred
     return tensor_type(dtype, format, (index,) * len(format.roles), fill_of(np.dtype(dtype), fill))
 
 

@@ -20,12 +20,9 @@ import numpy as np
 
 from ..errors import DensifyError
 from .operands import Tensor, adopt
-from .operators import Operators, elementwise, matmul, unary
+from .operators import Operators, matmul
 
 __all__ = ["Dispatch"]
-
-_BINARY = {np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide"}
-_UNARY = {np.negative: "negative", np.absolute: "absolute"}
 
 
 def _scipy_defers(tensor: Tensor) -> bool:
@@ -52,32 +49,15 @@ class Dispatch(Operators):
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        outs = kwargs.pop("out", ())
         if any(adopt(x) is None for x in inputs):
             return NotImplemented
-        if method != "__call__" or kwargs or len(outs) > 1:
-            what = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
-            raise TypeError(f"{what}({', '.join(kwargs)}) does not take SparseTensors; use their todense()")
-        if ufunc in _BINARY:
-            result = elementwise(_BINARY[ufunc], inputs[0], inputs[1], type(self))
-        elif ufunc is np.matmul:
+        if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
             result = matmul(inputs[0], inputs[1], type(self))
-        elif ufunc in _UNARY:
-            result = unary(_UNARY[ufunc], self)
-        else:
-            raise TypeError(f"np.{ufunc.__name__} does not take SparseTensors; use their todense()")
-        return result if not outs else _store(result, outs[0], ufunc)
+            if "out" not in kwargs:
+                return result
+            from .ufuncs import store
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.startswith("_no_")]
+            return store(result, kwargs["out"], "np.matmul")
+        from .ufuncs import call
 
-
-def _store(result: Any, out: Any, ufunc: np.ufunc) -> Any:
-    """The result in the ndarray that the caller gave for it, as ``x += T`` does."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"np.{ufunc.__name__} cannot write into a {type(out).__name__}")
-    value = result.todense() if isinstance(result, Tensor) else result  # type: ignore[attr-defined]
-    if np.shape(value) != out.shape:
-        raise ValueError(f"np.{ufunc.__name__}: a result of shape {np.shape(value)} does not fit out of {out.shape}")
-    np.copyto(out, value, casting="same_kind")
-    return out
+        return call(ufunc, method, inputs, kwargs)

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..errors import DTypeError, ShapeError
-from ..formats import Format
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..errors import ShapeError
+from ..formats import Compressed, Dense, Format, LevelFormat
+from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operators import operator
+from ..index_notation.promotion import loop_dtypes
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 from . import foreign
 from .operands import describe, scalar_storage
 
-__all__ = ["Plan", "apply_scalar", "apply_unary", "plan_binary", "without_axis"]
+__all__ = ["Plan", "apply_scalar", "apply_unary", "flat_map", "plan_binary", "vector", "with_axes", "without_axis"]
 
 Run = Callable[[tuple[Storage, ...]], Storage]
 _FLAT = Format.dense(1)
@@ -67,21 +68,54 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:
-    """The access of an operand in a result of ``shape``: axes of size 1 that stretch are no variables of the result."""
+    """The access of an operand in a result of ``shape``, and the operand without the axes of size 1 that stretch."""
     offset = len(shape) - len(storage.shape)
     stretched = [axis for axis, size in enumerate(storage.shape) if size != shape[axis + offset]]
-    kept = list(range(len(storage.shape)))
-    for axis in reversed(stretched):
-        smaller = without_axis(storage, kept.index(axis))
-        if smaller is not None:
-            storage = smaller
-            kept.remove(axis)
-    names = {axis: f"{name.lower()}{axis}" if axis in stretched else f"i{axis + offset}" for axis in kept}
-    summed = tuple(names[axis] for axis in kept if axis in stretched)
-    access: Expr = Access(name, tuple(names.values()))
-    if summed:  # a sum over one element
-        access = Reduce("add", summed, access)
-    return storage, access
+    indices = [f"i{axis + offset}" for axis in range(len(storage.shape)) if axis not in stretched]
+    return without_axes(storage, stretched), Access(name, tuple(indices))
+
+
+def without_axes(storage: Storage, axes: list[int]) -> Storage:
+    """The tensor without axes of size 1; where a level stores their coordinates, the others are packed anew."""
+    kept = storage
+    for axis in sorted(axes, reverse=True):
+        smaller = without_axis(kept, axis)
+        if smaller is None:
+            break
+        kept = smaller
+    else:
+        return kept
+    old = dict(zip(storage.format.mode_order, storage.format.levels, strict=True))
+    modes = (*axes, *(axis for axis in storage.format.mode_order if axis not in axes))
+    levels = [old[axis] if axis not in axes and _stores_nothing(old[axis]) else Compressed() for axis in modes]
+    packed = foreign.convert(storage, Format(Remapping(modes), [*(Dense(),) * len(axes), *levels[len(axes) :]]))
+    for axis in sorted(axes, reverse=True):
+        smaller = without_axis(packed, axis)
+        assert smaller is not None
+        packed = smaller
+    return packed
+
+
+def _stores_nothing(level: LevelFormat) -> bool:
+    return level.full and level.locates == "direct" and not level.roles
+
+
+def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
+    """The same arrays with axes of size 1 put in, at the places ``axes`` of the result."""
+    if not axes:
+        return storage
+    order = len(storage.shape) + len(axes)
+    others = [axis for axis in range(order) if axis not in axes]
+    modes = (*axes, *(others[mode] for mode in storage.format.mode_order))
+    if storage.format.is_dense:  # of no importance where an axis of size 1 comes; the usual order of the others is
+        plain = storage.format.remapping.is_identity
+        modes = tuple(range(order)) if plain else modes
+    levels = (*(Dense(),) * len(axes), *storage.format.levels)
+    sizes = dict(zip(others, storage.shape, strict=True))
+    shape = tuple(sizes.get(axis, 1) for axis in range(order))
+    old = storage.type
+    type = tensor_type(old.dtype, Format(Remapping(modes), levels), old.index_dtypes, old.fill)
+    return Storage(shape, type, storage.arrays, storage.vals)
 
 
 def without_axis(storage: Storage, axis: int) -> Storage | None:
@@ -89,7 +123,7 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
     format = storage.format
     k = format.mode_order.index(axis)
     level, below = format.levels[k], format.levels[k + 1 : k + 2]
-    if not (level.full and level.locates == "direct" and not level.roles) or any(b.branchless for b in below):
+    if not _stores_nothing(level) or any(b.branchless for b in below):
         return None
     modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
     smaller = Format(Remapping(modes), format.levels[:k] + format.levels[k + 1 :])
@@ -104,10 +138,26 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
 
 def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> Storage:
     """``storage op scalar``, or the other way round: the same structure, other values, another fill value."""
-    other = scalar_storage(scalar, storage.dtype)
+    other = _scalar(op, scalar, storage.dtype, scalar_first)
     linear = op == "multiply" or (op == "divide" and not scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     return _map(op, storage, args[::-1] if scalar_first else args, (other,), linear, scalar_first)
+
+
+def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
+    """A scalar in the dtype in which the operator takes it beside ``beside``."""
+    if type(value) in (int, float, complex):
+        weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
+        wanted = loop_dtypes(op, weak)[0 if first else 1]
+        if wanted.kind in "iu" and not np.iinfo(wanted).min <= value <= np.iinfo(wanted).max:
+            if operator(op).c not in _COMPARISONS:
+                raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
+            wanted = np.asarray(value).dtype  # compared by value, as by NumPy
+        return Storage.dense(np.asarray(value, wanted))
+    return scalar_storage(value, beside)
+
+
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def apply_unary(op: str, storage: Storage) -> Storage:
@@ -118,24 +168,38 @@ def apply_unary(op: str, storage: Storage) -> Storage:
 def _map(
     op: str, storage: Storage, args: tuple[Expr, ...], others: tuple[Storage, ...], linear: bool, reverse: bool
 ) -> Storage:
-    if not (linear or storage.format.is_dense or storage.format.levels[-1].unique):
+    if not (linear or storage.format.is_dense or storage.format.is_unique):
         storage = foreign.convert(storage, storage.format.canonical())  # duplicates are to be summed first
-    values = Storage(storage.vals.shape, tensor_type(storage.type.dtype, _FLAT), (), storage.vals)
-    storages = (*others, values) if reverse else (values, *others)
-    key = (op, reverse, *(s.type for s in storages))
-    plan = _flat.get(key)
+    vals = vector(storage.vals)
+    storages = (*others, vals) if reverse else (vals, *others)
     ufunc = operator(op).ufunc
-    if plan is None:
-        try:  # what NumPy refuses, such as the difference of booleans, is no operation here either
-            ufunc(*(s.vals[:0] for s in storages))
-        except TypeError as error:
-            raise DTypeError(f"{op} of {' and '.join(s.type.dtype for s in storages)}: {error}") from None
-        plan = _flat[key] = Plan(Assignment(Access("C", ("i",)), Apply(op, args)), tuple(s.type for s in storages))
-    result = plan.run(storages)
+    found = flat_map(Apply(op, args), storages)
     fill = storage.type.fill
     if not storage.format.is_dense:
         scalars = [s.vals[0] for s in others]
         own = storage.dtype.type(fill)
         with np.errstate(all="ignore"):
             fill = ufunc(*scalars, own) if reverse else ufunc(own, *scalars)
-    return storage.with_values(result.vals, fill)
+    return storage.with_values(found, fill)
+
+
+def vector(vals: np.ndarray[Any, Any]) -> Storage:
+    """Values as a dense vector."""
+    return Storage(vals.shape, tensor_type(vals.dtype.name, _FLAT), (), vals)
+
+
+def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:
+    """An expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``.
+
+    Parameters
+    ----------
+    value : Expr
+        Of accesses in the order of ``storages``.
+    storages : tuple of Storage
+        Dense vectors of one length, and scalars.
+    """
+    key = (value, *(s.type for s in storages))
+    plan = _flat.get(key)
+    if plan is None:
+        plan = _flat[key] = Plan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))
+    return plan.run(storages).vals  # type: ignore[no-any-return]

@@ -7,7 +7,9 @@ plan is made.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from .operands import Tensor, adopt, is_scalar
 if TYPE_CHECKING:
     from .elementwise import Plan
 
-__all__ = ["Operators", "elementwise", "finish", "matmul", "unary"]
+__all__ = ["Operators", "elementwise", "finish", "matmul", "power", "unary"]
 
 _ndarray = np.ndarray
 _same_shape: dict[tuple[str, int, int], Plan] = {}
@@ -34,7 +36,7 @@ def finish(cls: type[Tensor], result: Storage, has_array: bool) -> Any:
 
 
 def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
-    """``left op right`` element by element; one of them is a tensor of class ``cls``."""
+    """``left op right`` element by element, a tensor of class ``cls`` where it is no ndarray or scalar."""
     if type(left) is cls and type(right) is cls:
         a, b = left._storage, right._storage
         if a.shape == b.shape:
@@ -48,15 +50,31 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
             return cls(plan.run((a, b)))
     from .elementwise import apply_scalar, plan_binary
 
-    if is_scalar(right):
-        return cls(apply_scalar(op, left._storage, right, False))
-    if is_scalar(left):
-        return cls(apply_scalar(op, right._storage, left, True))
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
         return NotImplemented
-    plan, storages = plan_binary(op, first.storage, second.storage)
+    if is_scalar(right) and not is_scalar(left):
+        return finish(cls, apply_scalar(op, first.storage, right, False), first.is_array)
+    if is_scalar(left) and not is_scalar(right):
+        return finish(cls, apply_scalar(op, second.storage, left, True), second.is_array)
+    a, b = first.storage, second.storage
+    if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure
+        if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
+            return finish(cls, apply_scalar(op, a, _element(b), False), first.is_array)
+        if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
+            return finish(cls, apply_scalar(op, b, _element(a), True), second.is_array)
+    plan, storages = plan_binary(op, a, b)
     return finish(cls, plan.run(storages), first.is_array or second.is_array)
+
+
+def _element(storage: Storage) -> Any:
+    """The only element, a NumPy scalar."""
+    if not storage.format.is_dense:
+        from ..formats import Format
+        from .foreign import convert
+
+        storage = convert(storage, Format.dense(len(storage.shape)))
+    return storage.vals[0]
 
 
 def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
@@ -111,6 +129,36 @@ def unary(op: str, tensor: Tensor) -> Any:
     return type(tensor)(apply_unary(op, tensor._storage))
 
 
+def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
+    """``left ** right``: as with ndarrays, some scalar exponents are other functions unless ``exact``."""
+    if not exact and isinstance(left, Tensor) and type(right) is int and right == 2:
+        return unary("square", left)
+    if not exact and isinstance(left, Tensor) and isinstance(right, (int, float)) and left._storage.dtype.kind in "fc":
+        op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
+        if op is not None:
+            return unary(op, left)
+    exponents = adopt(right)
+    if exponents is not None and exponents.storage.dtype.kind == "i":
+        bases, storage = adopt(left), exponents.storage
+        integers = bases is not None and bases.storage.dtype.kind in "iub"
+        fill = 0 if storage.format.is_dense else storage.type.fill
+        if integers and (fill < 0 or (storage.vals.size and storage.vals.min() < 0)):
+            raise ValueError("Integers to negative integer powers are not allowed.")
+    return elementwise("power", left, right, cls)
+
+
+def _pair(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """The methods of an infix operator: with the tensor on the left, and on the right."""
+
+    def forward(self: Any, other: Any) -> Any:
+        return elementwise(op, self, other, type(self))
+
+    def reflected(self: Any, other: Any) -> Any:
+        return elementwise(op, other, self, type(self))
+
+    return forward, reflected
+
+
 class Operators(Tensor):
     """The operators of a tensor."""
 
@@ -122,29 +170,41 @@ class Operators(Tensor):
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self, type(self))
 
-    def __add__(self, other: Any) -> Any:
-        return elementwise("add", self, other, type(self))
+    __add__, __radd__ = _pair("add")
+    __sub__, __rsub__ = _pair("subtract")
+    __mul__, __rmul__ = _pair("multiply")
+    __truediv__, __rtruediv__ = _pair("divide")
+    __floordiv__, __rfloordiv__ = _pair("floor_divide")
+    __mod__, __rmod__ = _pair("remainder")
+    __and__, __rand__ = _pair("bitwise_and")
+    __or__, __ror__ = _pair("bitwise_or")
+    __xor__, __rxor__ = _pair("bitwise_xor")
+    __lshift__, __rlshift__ = _pair("left_shift")
+    __rshift__, __rrshift__ = _pair("right_shift")
+    # Python tries the mirrored comparison of the other operand itself.
+    __eq__, _ = _pair("equal")
+    __ne__, _ = _pair("not_equal")
+    __lt__, _ = _pair("less")
+    __le__, _ = _pair("less_equal")
+    __gt__, _ = _pair("greater")
+    __ge__, _ = _pair("greater_equal")
+    del _
+    __hash__ = None  # type: ignore[assignment]  # like an ndarray's
 
-    def __radd__(self, other: Any) -> Any:
-        return elementwise("add", other, self, type(self))
+    def __pow__(self, other: Any) -> Any:
+        return power(self, other, type(self))
 
-    def __sub__(self, other: Any) -> Any:
-        return elementwise("subtract", self, other, type(self))
+    def __rpow__(self, other: Any) -> Any:
+        return power(other, self, type(self))
 
-    def __rsub__(self, other: Any) -> Any:
-        return elementwise("subtract", other, self, type(self))
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
 
-    def __mul__(self, other: Any) -> Any:
-        return elementwise("multiply", self, other, type(self))
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
 
-    def __rmul__(self, other: Any) -> Any:
-        return elementwise("multiply", other, self, type(self))
-
-    def __truediv__(self, other: Any) -> Any:
-        return elementwise("divide", self, other, type(self))
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return elementwise("divide", other, self, type(self))
+    def __invert__(self) -> Any:
+        return unary("invert", self)
 
     def __neg__(self) -> Any:
         return unary("negative", self)
@@ -154,14 +214,3 @@ class Operators(Tensor):
 
     def __abs__(self) -> Any:
         return unary("absolute", self)
-
-    def _no_comparison(self, other: Any) -> NoReturn:
-        raise TypeError("comparisons of SparseTensors are not supported yet; compare what `todense()` gives")
-
-    __eq__ = _no_comparison
-    __ne__ = _no_comparison
-    __lt__ = _no_comparison
-    __le__ = _no_comparison
-    __gt__ = _no_comparison
-    __ge__ = _no_comparison
-    __hash__ = None  # type: ignore[assignment]  # like an ndarray's

@@ -15,6 +15,7 @@ from ..formats import Format, FormatLike
 from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
+from .methods import Methods
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["SparseTensor"]
 
 
-class SparseTensor(Dispatch):
+class SparseTensor(Dispatch, Methods):
     """A tensor stored in a format; make one with :func:`weft.asarray` and its kin.
 
     Operators mean what they mean for ndarrays, whatever is on the other side: a tensor, a scalar, an ndarray, a

@@ -2,95 +2,121 @@
 
 They mean what the NumPy ufunc of that name means: minimum and maximum give NaN when an operand is NaN, complex
 numbers are ordered by real part, then by imaginary part, and integers wrap around. ``DTYPE`` is the operands' dtype.
+What is here is much the same for all dtypes; ``integers``, ``floats`` and ``complexes`` have the rest.
 """
 
 from __future__ import annotations
 
-from ...ir.types import INTEGERS, is_complex, is_float
-from ..types import complex_of, type_name
-from .snippet import Snippet
+from ...index_notation.operators import OPERATORS, REPETITIONS
+from ...ir.types import INTEGERS, is_complex, is_float, is_integer
+from ..types import complex_of, constant
+from . import complexes, floats, integers
+from .snippet import Snippet, function
 
 __all__ = ["SNIPPETS"]
 
 SNIPPETS: dict[str, Snippet] = {}
 
-# NumPy's name of a function of libm, with C's.
-_LIBM_1 = {
-    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "exp": "exp", "log": "log", "sqrt": "sqrt",
-}  # fmt: skip
-_LIBM_1_REAL = {
-    "exp2": "exp2", "expm1": "expm1", "log2": "log2", "log10": "log10", "log1p": "log1p", "cbrt": "cbrt",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
-}  # fmt: skip
-_LIBM_2_REAL = {"arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod", "power": "pow"}
-
-_NAN = "(__builtin_isnan(__real__ {0}) || __builtin_isnan(__imag__ {0}))"
-_LEXICOGRAPHIC = (
-    "(__real__ a {strict} __real__ b && !__builtin_isnan(__imag__ a) && !__builtin_isnan(__imag__ b)) || "
-    "(__real__ a == __real__ b && __imag__ a {op} __imag__ b)"
-)
+_DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
 
 
 def _define(name: str, ty: str, arity: int, value: str, result: str = "", needs: tuple[str, ...] = ()) -> None:
     """Add the function ``weft_{name}_{ty}`` that returns ``value``, over ``a`` and ``b``."""
-    params = ", ".join(f"{type_name(ty)} {x}" for x in "ab"[:arity])
-    body = value if value.endswith("}\n") else f"{{ return {value}; }}\n"
-    text = f"static inline {type_name(result or ty)} weft_{name}_{ty}({params}) {body}"
-    SNIPPETS[f"weft_{name}_{ty}"] = Snippet(text, needs)
+    full = f"weft_{name}_{ty}"
+    SNIPPETS[full] = function(full, dict.fromkeys("ab"[:arity], ty), value, result or ty, needs)
 
 
-def _complex(ty: str) -> None:
-    real = type_name(complex_of(ty))
-    f = "f" if ty == "complex64" else ""
-    for name, op in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">=")):
-        _define(name, ty, 2, _LEXICOGRAPHIC.format(strict=op[0], op=op), "bool")
-    for name, order in (("minimum", "less_equal"), ("maximum", "greater_equal")):
-        function = f"weft_{order}_{ty}"
-        _define(name, ty, 2, f"{_NAN.format('a')} || {function}(a, b) ? a : b", needs=(function,))
-    _define("absolute", ty, 1, f"__builtin_hypot{f}(__real__ a, __imag__ a)", complex_of(ty))
-    _define("conjugate", ty, 1, "__builtin_complex(__real__ a, -__imag__ a)")
-    _define("multiply", ty, 2, f"""{{
-  const {real} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;
-  return __builtin_complex(ar * br - ai * bi, ar * bi + ai * br);
-}}
-""")  # fmt: skip
-    _define("divide", ty, 2, f"""{{
-  const {real} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;
-  if (__builtin_fabs{f}(br) >= __builtin_fabs{f}(bi)) {{
-    if (br == 0 && bi == 0) return __builtin_complex(ar / __builtin_fabs{f}(br), ai / __builtin_fabs{f}(br));
-    const {real} ratio = bi / br, scale = 1 / (br + bi * ratio);
-    return __builtin_complex((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);
-  }}
-  const {real} ratio = br / bi, scale = 1 / (bi + br * ratio);
-  return __builtin_complex((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);
-}}
-""")  # fmt: skip
-    for name, c in _LIBM_1.items():
-        _define(name, ty, 1, f"__builtin_c{c}{f}(a)")
+def _logic(ty: str) -> None:
+    _define("logical_and", ty, 2, "a != 0 && b != 0", "bool")
+    _define("logical_or", ty, 2, "a != 0 || b != 0", "bool")
+    _define("logical_xor", ty, 2, "(a != 0) != (b != 0)", "bool")
+    _define("logical_not", ty, 1, "a == 0", "bool")
+    for name in ("isfinite", "isinf", "isnan"):
+        value = f"(void)a, {'true' if name == 'isfinite' else 'false'}"
+        if is_float(ty):
+            value = f"__builtin_{name}(a) != 0"
+        elif is_complex(ty):
+            word = "&&" if name == "isfinite" else "||"
+            value = f"__builtin_{name}(__real__ a) {word} __builtin_{name}(__imag__ a)"
+        _define(name, ty, 1, value, "bool")
 
 
-def _real(ty: str) -> None:
-    nan = " || a != a" if is_float(ty) else ""
-    _define("minimum", ty, 2, f"a < b{nan} ? a : b")
-    _define("maximum", ty, 2, f"a > b{nan} ? a : b")
-    _define("conjugate", ty, 1, "a")
-    if is_float(ty):
+def _parts(ty: str) -> None:
+    """What picks or keeps the operand."""
+    compound = is_complex(ty)
+    part = complex_of(ty) if compound else ty
+    _define("real", ty, 1, "__real__ a" if compound else "a", part)
+    _define("imag", ty, 1, "__imag__ a" if compound else "(void)a, 0", part)
+    _define("conjugate", ty, 1, "__builtin_complex(__real__ a, -__imag__ a)" if compound else "a")
+    if ty != "bool":
+        _define("positive", ty, 1, "a")
+    isnan = f"weft_isnan_{ty}"
+    for name, other in (("nan_as_zero", 0), ("nan_as_one", 1)):
+        _define(name, ty, 1, f"{isnan}(a) ? {constant(other, ty)} : a", needs=(isnan,))
+
+
+def _smaller_and_larger(ty: str) -> None:
+    isnan = f"weft_isnan_{ty}"
+    for first, second, op in (("minimum", "fmin", "<"), ("maximum", "fmax", ">")):
+        if is_complex(ty):
+            order = "weft_less_equal" if op == "<" else "weft_greater_equal"
+            wins, needs = f"{order}_{ty}(a, b)", (isnan, f"{order}_{ty}")
+            _define(first, ty, 2, f"{isnan}(a) || {wins} ? a : b", needs=needs)
+            _define(second, ty, 2, f"{isnan}(b) || {wins} ? a : b", needs=needs)
+        else:
+            nan = is_float(ty)
+            _define(first, ty, 2, f"a {op} b || a != a ? a : b" if nan else f"a {op} b ? a : b")
+            _define(second, ty, 2, f"a {op}= b || b != b ? a : b" if nan else f"a {op} b ? a : b")
+
+
+def _repetitions(ty: str) -> None:
+    """An operator applied to ``k`` operands that all are ``a``; C has no value for a power of an infinity by parts."""
+    if ty == "bool":
+        values = {"add": "k > 0 && a", "multiply": "k == 0 || a", "logical_and": "k == 0 || a",
+                  "logical_or": "k > 0 && a"}  # fmt: skip
+    elif is_integer(ty):
+        values = {"add": f"({ty}_t)((uint64_t)k * (uint64_t)a)", "multiply": "weft_power_uint64((uint64_t)a, k)"}
+    elif is_float(ty):
         f = "f" if ty == "float32" else ""
-        _define("absolute", ty, 1, f"__builtin_fabs{f}(a)")
-        for name, c in (_LIBM_1 | _LIBM_1_REAL).items():
-            _define(name, ty, 1, f"__builtin_{c}{f}(a)")
-        for name, c in _LIBM_2_REAL.items():
-            _define(name, ty, 2, f"__builtin_{c}{f}(a, b)")
-    elif ty in INTEGERS and INTEGERS[ty][1]:
-        # The negation is made on unsigned integers, where it cannot overflow.
-        _define("absolute", ty, 1, f"a < 0 ? ({ty}_t)(0 - (u{ty}_t)a) : a")
+        values = {"add": "k == 0 ? 0 : k * a", "multiply": f"__builtin_pow{f}(a, k)"}
     else:
-        _define("absolute", ty, 1, "a")
+        values = {"add": "k == 0 ? 0 : __builtin_complex(k * __real__ a, k * __imag__ a)",
+                  "multiply": f"weft_power_{ty}(a, k)"}  # fmt: skip
+    for op, name in REPETITIONS.items():
+        if op in values:
+            value = values[op]
+        elif op.startswith("logical"):
+            continue
+        else:
+            value = f"k == 0 ? {constant(OPERATORS[op].start(ty), ty)} : a"
+        needs = tuple(n for n in ("weft_power_uint64", f"weft_power_{ty}") if f"{n}(" in value)
+        full = f"weft_{name}_{ty}"
+        SNIPPETS[full] = function(full, {"k": "int64", "a": ty}, value, ty, needs)
 
 
-for _ty in ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128"):
-    _define("logical_and", _ty, 2, "a != 0 && b != 0", "bool")
-    _define("logical_or", _ty, 2, "a != 0 || b != 0", "bool")
-    (_complex if is_complex(_ty) else _real)(_ty)
+for _ty in _DTYPES:
+    _logic(_ty)
+    _parts(_ty)
+    if is_complex(_ty):
+        complexes.define(_ty, _define)
+    elif is_float(_ty):
+        floats.define(_ty, _define)
+    else:
+        integers.define(_ty, _define)
+    _smaller_and_larger(_ty)
+    _repetitions(_ty)
+
+# ldexp takes an integer of 32 or 64 bits; comparisons of signed with unsigned integers go by value.
+for _ty in ("float32", "float64"):
+    _f = "f" if _ty == "float32" else ""
+    _value = f"__builtin_ldexp{_f}(a, b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b)"
+    SNIPPETS[f"weft_ldexp_{_ty}"] = function(f"weft_ldexp_{_ty}", {"a": _ty, "b": "int64"}, _value, _ty)
+for _name, _op in (
+    ("equal", "=="), ("not_equal", "!="), ("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">=")
+):  # fmt: skip
+    _full, _negative = f"weft_{_name}_int64_uint64", "true" if _op in ("!=", "<", "<=") else "false"
+    _value = f"a < 0 ? {_negative} : (uint64_t)a {_op} b"
+    SNIPPETS[_full] = function(_full, {"a": "int64", "b": "uint64"}, _value, "bool")
+    _full, _negative = f"weft_{_name}_uint64_int64", "true" if _op in ("!=", ">", ">=") else "false"
+    _value = f"b < 0 ? {_negative} : a {_op} (uint64_t)b"
+    SNIPPETS[_full] = function(_full, {"a": "uint64", "b": "int64"}, _value, "bool")

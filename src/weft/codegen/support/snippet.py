@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Snippet"]
+from ..types import type_name
+
+__all__ = ["Snippet", "function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +15,24 @@ class Snippet:
 
     text: str
     needs: tuple[str, ...] = ()
+
+
+def function(name: str, params: dict[str, str], value: str, result: str, needs: tuple[str, ...] = ()) -> Snippet:
+    """A function of scalars.
+
+    Parameters
+    ----------
+    name : str
+        Its whole name.
+    params : dict
+        The IR type of each parameter.
+    value : str
+        The expression that it returns, or its body in braces.
+    result : str
+        The IR type of the result.
+    needs : tuple of str
+        The prelude functions that it calls.
+    """
+    listed = ", ".join(f"{type_name(ty)} {param}" for param, ty in params.items())
+    body = value if value.endswith("}\n") else f"{{ return {value}; }}\n"
+    return Snippet(f"static inline {type_name(result)} {name}({listed}) {body}", needs)

@@ -1,0 +1,88 @@
+"""Arithmetic of integers and bool, as NumPy's: it wraps around, and what is divided by zero is zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir.types import INTEGERS
+
+__all__ = ["define"]
+
+_POWER = """{
+  uint64_t result = 1, base = (uint64_t)a, rest = (uint64_t)b;
+  while (rest) {
+    if (rest & 1) result *= base;
+    base *= base;
+    rest >>= 1;
+  }
+  return result;
+}
+"""
+_GCD = """{
+  while (b) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+"""
+
+
+def define(ty: str, add: Callable[..., None]) -> None:
+    """Add the functions of one type: ``add(name, ty, arity, value, result)``."""
+    for name in ("floor", "ceil", "trunc"):
+        add(name, ty, 1, "a")
+    if ty == "bool":
+        add("absolute", ty, 1, "a")
+        add("invert", ty, 1, "!a")
+        return
+    bits, signed = INTEGERS[ty]
+    add("invert", ty, 1, f"({ty}_t)~a")
+    add("square", ty, 1, f"({ty}_t)((uint64_t)a * (uint64_t)a)")
+    add("sign", ty, 1, "(a > 0) - (a < 0)" if signed else "a > 0")
+    # NumPy converts 1.0 / 0 to the integer: what that gives depends on its width.
+    of_zero = f"INT{bits}_MIN" if signed and bits >= 32 else "0"
+    of_one = "a == 1 || a == -1 ? a" if signed else "a == 1 ? a"
+    add("reciprocal", ty, 1, f"a == 0 ? {of_zero} : {of_one} : 0")
+    if ty == "uint64":
+        add("power", ty, 2, _POWER)
+    else:
+        power = "weft_power_uint64"
+        add("power", ty, 2, f"({ty}_t){power}((uint64_t)a, (uint64_t)b)", needs=(power,))
+    negative = " : a < 0 ? -1 : 0" if signed else " : 0"
+    add("left_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)((uint64_t)a << b) : 0")
+    add("right_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)(a >> b){negative}")
+    _divisions(ty, signed, add)
+    _divisors(ty, signed, add)
+
+
+def _divisions(ty: str, signed: bool, add: Callable[..., None]) -> None:
+    if not signed:
+        add("absolute", ty, 1, "a")
+        add("floor_divide", ty, 2, "b == 0 ? 0 : a / b")
+        for name in ("remainder", "fmod"):
+            add(name, ty, 2, "b == 0 ? 0 : a % b")
+        return
+    # Negations are made on unsigned integers, where they cannot overflow.
+    negated = f"({ty}_t)(0 - (u{ty}_t)a)"
+    add("absolute", ty, 1, f"a < 0 ? {negated} : a")
+    rounded_up = "(a % b != 0 && (a < 0) != (b < 0))"
+    add("floor_divide", ty, 2, f"b == 0 ? 0 : b == -1 ? {negated} : ({ty}_t)(a / b - {rounded_up})")
+    add("remainder", ty, 2, f"b == 0 || b == -1 ? 0 : ({ty}_t)(a % b + ({rounded_up} ? b : 0))")
+    add("fmod", ty, 2, f"b == 0 || b == -1 ? 0 : ({ty}_t)(a % b)")
+
+
+def _divisors(ty: str, signed: bool, add: Callable[..., None]) -> None:
+    gcd = "weft_gcd_uint64"
+    a, b = (f"({x} < 0 ? 0 - (uint64_t){x} : (uint64_t){x})" if signed else f"(uint64_t){x}" for x in "ab")
+    if ty == "uint64":
+        add("gcd", ty, 2, _GCD)
+    else:
+        add("gcd", ty, 2, f"({ty}_t){gcd}({a}, {b})", needs=(gcd,))
+    body = f"""{{
+  const uint64_t x = {a}, y = {b}, common = {gcd}(x, y);
+  return common ? ({ty}_t)(x / common * y) : 0;
+}}
+"""
+    add("lcm", ty, 2, body, needs=(gcd,))

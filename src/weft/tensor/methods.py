@@ -1,0 +1,114 @@
+"""The methods that an ndarray has for reductions and the like: the functions of their names, with NumPy's arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from .operands import Tensor
+
+__all__ = ["Methods"]
+
+_Axis = int | tuple[int, ...] | None
+
+
+def _reductions() -> Any:
+    """The module of the reductions, which imports the compiler: when it is used."""
+    from . import reductions
+
+    return reductions
+
+
+def _moments() -> Any:
+    from . import moments
+
+    return moments
+
+
+class Methods(Tensor):
+    """Reductions and elementwise functions as methods; :mod:`weft.tensor.reductions` says what they do."""
+
+    __slots__ = ()
+
+    def sum(
+        self,
+        axis: _Axis = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+    ) -> Any:
+        """The sum over some axes."""
+        return _reductions().sum(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial)
+
+    def prod(
+        self,
+        axis: _Axis = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+    ) -> Any:
+        """The product over some axes."""
+        return _reductions().prod(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial)
+
+    def min(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        """The smallest element over some axes."""
+        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial)
+
+    def max(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        """The largest element over some axes."""
+        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial)
+
+    def any(self, axis: _Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Whether an element is not zero."""
+        return _reductions().any(self, axis=axis, out=out, keepdims=keepdims)
+
+    def all(self, axis: _Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Whether no element is zero."""
+        return _reductions().all(self, axis=axis, out=out, keepdims=keepdims)
+
+    def count_nonzero(self, axis: _Axis = None, keepdims: bool = False) -> Any:
+        """How many elements are not zero."""
+        return _reductions().count_nonzero(self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False) -> Any:
+        """The mean over some axes."""
+        return _moments().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+    def var(
+        self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+        keepdims: bool = False, *, correction: float | None = None,
+    ) -> Any:  # fmt: skip
+        """The variance over some axes."""
+        given = {"ddof": ddof, "correction": correction}
+        return _moments().var(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
+
+    def std(
+        self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
+        keepdims: bool = False, *, correction: float | None = None,
+    ) -> Any:  # fmt: skip
+        """The standard deviation over some axes."""
+        given = {"ddof": ddof, "correction": correction}
+        return _moments().std(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        """The elements kept between two bounds."""
+        from .ufuncs import clip
+
+        return clip(self, min, max, out=out)
+
+    def round(self, decimals: int = 0, out: Any = None) -> Any:
+        """The elements rounded to a number of decimals."""
+        from .ufuncs import round
+
+        return round(self, decimals, out=out)
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        from .operators import unary
+
+        return unary("conjugate", self)
+
+    conjugate = conj

@@ -1,0 +1,175 @@
+"""Means, variances and standard deviations: sums over the stored entries, completed for the absent ones.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0], [0.0, 0.0]], format="csr")
+>>> mean(A, axis=1).todense(), float(var(A))
+(array([1.5, 0. ]), 1.6875)
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..formats import Format
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operators import OPERATORS
+from ..storage import Storage
+from . import foreign
+from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector
+from .operators import elementwise
+from .reductions import Axes, Axis, count_stored, finish_reduction, kept_first, operand, reduce_storage, same_structure
+from .sparse_tensor import SparseTensor
+
+__all__ = ["mean", "nanmean", "std", "var"]
+
+_plans: dict[tuple[Any, ...], Plan] = {}
+
+
+def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
+    wanted = value_dtype(dtype) if dtype is not None else storage.dtype
+    if dtype is None and wanted.kind in "biu":
+        wanted = np.dtype(np.float64)
+    return () if wanted == storage.dtype else (wanted.name,)
+
+
+def _divided(total: Storage, count: float) -> Storage:
+    """A sum over a count; as with NumPy a warning where that is none."""
+    if count <= 0:
+        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=4)
+    divisor = total.dtype.type(0 if count < 0 else count)
+    return apply_scalar("divide", total, divisor, False)
+
+
+def mean(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
+) -> Any:
+    """The mean over some axes; that of integers is a float64."""
+    storage, has_array = operand(x, "mean")
+    axes = Axes.of(axis, storage.shape)
+    total = reduce_storage("add", _mean_chain(storage, dtype), storage, axes)
+    return finish_reduction(_divided(total, axes.count), axes, keepdims, has_array, out, "mean")
+
+
+def nanmean(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
+) -> Any:
+    """The mean of what is not NaN."""
+    storage, has_array = operand(x, "nanmean")
+    axes = Axes.of(axis, storage.shape)
+    total = reduce_storage("add", ("nan_as_zero", *_mean_chain(storage, dtype)), storage, axes)
+    numbers = reduce_storage("add", ("isnan", "logical_not", total.type.dtype), storage, axes)
+    found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
+    return finish_reduction(found._storage, axes, keepdims, has_array, out, "nanmean")
+
+
+def var(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    keepdims: bool = False, out: Any = None,
+) -> Any:  # fmt: skip
+    """The variance over some axes: the mean of the squared distance from the mean.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    axis : int or tuple of int, optional
+        The axes that go; all by default.
+    dtype : dtype, optional
+        In which to compute; float64 for integers.
+    ddof, correction : float
+        What is taken off the number of elements; two names of one thing.
+    keepdims : bool
+        Leave the axes as axes of size 1.
+    out : ndarray, optional
+        Where to put the result.
+    """
+    result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction)
+    return finish_reduction(result, axes, keepdims, has_array, out, "var")
+
+
+def std(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    keepdims: bool = False, out: Any = None,
+) -> Any:  # fmt: skip
+    """The standard deviation over some axes; the arguments are those of :func:`var`."""
+    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction)
+    return finish_reduction(apply_unary("sqrt", result), axes, keepdims, has_array, out, "std")
+
+
+def _variance(
+    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None
+) -> tuple[Storage, Axes, bool]:
+    if correction is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    storage, has_array = operand(x, name)
+    axes = Axes.of(axis, storage.shape)
+    if not storage.format.is_dense and not storage.format.is_unique:
+        storage = foreign.convert(storage, storage.format.canonical())
+    for conversion in _mean_chain(storage, dtype):
+        storage = apply_unary(conversion, storage)
+    storage = kept_first(storage, axes)
+    middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
+    total = _squares(storage, middle, axes)
+    return _divided(total, axes.count - ddof), axes, has_array
+
+
+def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
+    distance = Apply("subtract", (a, b))
+    if dtype.kind != "c":
+        return Apply("square", (distance,))
+    re, im = (Apply("square", (Apply(part, (distance,)),)) for part in ("real", "imag"))
+    return Apply("add", (re, im))
+
+
+def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
+    """The squared distances of all elements from the mean of their slice, summed."""
+    dense = storage.format.is_dense
+    indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
+    kept = tuple(indices[a] for a in axes.kept)
+    gone = tuple(indices[a] for a in axes.gone)
+    values = storage
+    if not axes.kept:
+        values, indices, gone = vector(storage.vals), ("i",), ("i",)
+    value = _squared_distance(storage.dtype, Access("A", indices), Access("M", kept))
+    storages: tuple[Storage, ...] = (values, middle)
+    if axes.kept and not dense:  # a mask keeps the sum to what is stored
+        mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
+        value, storages = Apply("multiply", (Access("K", indices), value)), (mask, values, middle)
+    if gone:
+        value = Reduce("add", gone, value)
+    key = ("squares", axes.gone, bool(axes.kept), *(s.type for s in storages))
+    plan = _plans.get(key)
+    if plan is None:
+        target = Assignment(Access("C", kept), value)
+        plan = _plans[key] = Plan(target, tuple(s.type for s in storages), middle.format)
+    stored = plan.run(storages)
+    if dense:
+        return stored
+    counts = count_stored(storage, axes, middle.format)
+    if not same_structure(stored, middle, counts):
+        format = Format.dense(len(axes.kept))
+        stored, middle, counts = (foreign.convert(t, format) for t in (stored, middle, counts))
+    return _absent_squares(storage, middle, stored, counts, axes)
+
+
+def _absent_squares(storage: Storage, middle: Storage, stored: Storage, counts: Storage, axes: Axes) -> Storage:
+    """The sum of the stored entries' squares, with those of the absent ones."""
+    absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
+    distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
+    value = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
+    fill = storage.dtype.type(storage.type.fill)
+    s, k, m = (vector(t.vals) for t in (stored, counts, middle))
+    found = flat_map(value, (s, Storage.dense(np.array(axes.count)), k, Storage.dense(np.asarray(fill)), m))
+    with np.errstate(all="ignore"):
+        far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
+        everything = OPERATORS["repeat_add"].ufunc(np.int64(axes.count), far)
+    return stored.with_values(found, everything)

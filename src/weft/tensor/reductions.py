@@ -1,0 +1,357 @@
+"""Reductions, with the work of the stored entries and of the result alone.
+
+What an operator makes of the stored entries and what it makes of the absent ones are computed apart: a kernel reduces
+the stored ones, as if the fill value were the operator's start; another counts them; and where entries are absent,
+the operator's repetition (a multiple for a sum, a power for a product) says what as many fill values make.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.from_coords([[0, 1], [2, 0]], [5.0, 2.0], shape=(2, 1000), format="csr", fill_value=1)
+>>> sum(A, axis=1).todense()
+array([1004., 1001.])
+>>> float(max(A)), max(A, axis=0).fill_value
+(5.0, np.float64(1.0))
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..errors import DTypeError, ShapeError
+from ..formats import Compressed, Format
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operators import OPERATORS, REPETITIONS
+from ..index_notation.promotion import loop_dtypes
+from ..remapping import Remapping
+from ..storage import Storage
+from . import foreign
+from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector, with_axes
+from .operands import Tensor, adopt
+from .operators import finish
+from .sparse_tensor import SparseTensor
+from .ufuncs import store
+
+__all__ = [
+    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction", "kept_first", "max", "min",
+    "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc",
+    "same_structure", "sum",
+]  # fmt: skip
+
+Axis = int | tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of one reduction: those that go, and those that stay."""
+
+    gone: tuple[int, ...]
+    kept: tuple[int, ...]
+    count: int  # elements that are reduced to one
+
+    @classmethod
+    def of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
+        """As NumPy takes them: an integer, several, or None for all."""
+        n = len(shape)
+        given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        gone = []
+        for one in given:
+            place = operator.index(one)
+            if not -n <= place < n:
+                raise np.exceptions.AxisError(place, n)
+            gone.append(place % n)
+        if len(set(gone)) != len(gone):
+            raise ValueError("duplicate value in 'axis'")
+        kept = tuple(a for a in range(n) if a not in gone)
+        return cls(tuple(sorted(gone)), kept, math.prod(shape[a] for a in gone))
+
+
+_plans: dict[tuple[Any, ...], Plan] = {}
+
+
+def _reduce_stored(
+    op: str, chain: tuple[str, ...], storage: Storage, axes: Axes, format: Format | None = None
+) -> Storage:
+    """The stored entries, after the unary operators of ``chain``, reduced by a kernel; the fill is the start."""
+    if not axes.kept:
+        storage, axes = vector(storage.vals), Axes((0,), (), len(storage.vals))
+    key = (op, chain, storage.type, axes.gone, format)
+    plan = _plans.get(key)
+    if plan is None:
+        indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
+        value: Expr = Access("A", indices)
+        for name in chain:
+            value = Apply(name, (value,))
+        if axes.gone:
+            value = Reduce(op, tuple(indices[a] for a in axes.gone), value)
+        target = Access("C", tuple(indices[a] for a in axes.kept))
+        plan = _plans[key] = Plan(Assignment(target, value), (storage.type,), format)
+    return plan.run((storage,))
+
+
+def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
+    """A reduction of what the unary operators of ``chain`` make of a tensor, over some axes."""
+    row = OPERATORS[op]
+    dense = storage.format.is_dense
+    if not (dense or storage.format.is_unique):
+        storage = foreign.convert(storage, storage.format.canonical())
+    if chain and not dense:
+        # What the operators make of the fill value is no start: they go before, over the values.
+        for name in chain:
+            storage = apply_unary(name, storage)
+        chain = ()
+    if op != "add":
+        storage = kept_first(storage, axes)
+    dtype = storage.type.dtype
+    neutral = row.identity is not None or op.startswith("logical")
+    if axes.count == 0 and not neutral:
+        raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
+    if axes.count == 0 or math.prod(storage.shape) == 0:
+        return _unreduced(op, chain, storage, axes)
+    if dense:
+        return _reduce_stored(op, chain, storage, axes)
+    start = row.start(dtype)
+    fill = storage.type.fill
+    if len(storage.vals) or axes.kept:
+        stored = _reduce_stored(op, chain, storage.with_values(storage.vals, start), axes)
+    else:
+        stored = _unreduced(op, chain, storage, axes)
+    if _same(fill, start):
+        return stored
+    counts = count_stored(storage, axes, stored.format)
+    if not same_structure(stored, counts):
+        format = Format.dense(len(axes.kept))
+        stored, counts = foreign.convert(stored, format), foreign.convert(counts, format)
+    return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
+
+
+def kept_first(storage: Storage, axes: Axes) -> Storage:
+    """The tensor with the axes that stay outermost, so that one loop nest finds all entries of a slice in a row."""
+    modes = storage.format.mode_order
+    if storage.format.is_dense or not axes.kept or set(modes[: len(axes.kept)]) == set(axes.kept):
+        return storage
+    order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
+    return foreign.convert(storage, Format(Remapping(order), (Compressed(),) * len(order)))
+
+
+def same_structure(*storages: Storage) -> bool:
+    """Whether tensors of one shape store the same coordinates in the same way."""
+    first, *others = storages
+    return builtins.all(
+        len(other.vals) == len(first.vals)
+        and other.format == first.format
+        and builtins.all(map(np.array_equal, first.arrays, other.arrays))
+        for other in others
+    )
+
+
+def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
+    """A result of no elements, or whose elements are all the start."""
+    shape = tuple(storage.shape[a] for a in axes.kept)
+    dtype = storage.dtype
+    for name in chain:
+        dtype = loop_dtypes(name, (dtype,))[-1]
+    return Storage.dense(np.full(shape, OPERATORS[op].start(dtype.name), dtype))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b)) and not (a == 0 and np.signbit(np.real(a)) != np.signbit(np.real(b)))
+
+
+def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
+    """How many entries are stored for each entry of a reduction."""
+    if not axes.kept:
+        return Storage.dense(np.array(len(storage.vals)))
+    ones = storage.with_values(np.ones(len(storage.vals), np.int64), 0)
+    return _reduce_stored("add", (), ones, axes, format)
+
+
+def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: Any) -> Storage:
+    """What the stored entries make, together with what as many absent ones make as are missing to ``count``."""
+    absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
+    value = Apply(op, (Access("S", ("i",)), Apply(REPETITIONS[op], (absent, Access("f", ())))))
+    operands = (
+        vector(stored.vals),
+        Storage.dense(np.array(count)),
+        vector(counts.vals),
+        Storage.dense(np.asarray(fill)),
+    )
+    found = flat_map(value, operands)
+    with np.errstate(all="ignore"):
+        everything = OPERATORS[REPETITIONS[op]].ufunc(np.int64(count), fill)
+    return stored.with_values(found, everything)
+
+
+# -- the arguments of NumPy's functions -----------------------------------------------------------------------------
+def operand(x: Any, name: str) -> tuple[Storage, bool]:
+    found = adopt(x)
+    if found is None:
+        raise DTypeError(f"{name} takes tensors and arrays, not {type(x).__name__}")
+    return found.storage, found.is_array
+
+
+def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str) -> Any:
+    if keepdims:
+        result = with_axes(result, axes.gone)
+    found = result.vals[0] if not result.shape else finish(SparseTensor, result, has_array)
+    return found if out is None else store(found, out, name)
+
+
+def _reduction(
+    name: str, op: str, chain: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any
+) -> Any:
+    storage, has_array = operand(x, name)
+    axes = Axes.of(axis, storage.shape)
+    if initial is not None and axes.count == 0 and OPERATORS[op].identity is None:
+        shape = tuple(storage.shape[a] for a in axes.kept)
+        result = Storage.dense(np.full(shape, initial, storage.dtype))
+    else:
+        result = reduce_storage(op, chain, storage, axes)
+        if initial is not None:
+            result = apply_scalar(op, result, result.dtype.type(initial), False)
+    return finish_reduction(result, axes, keepdims, has_array, out, name)
+
+
+def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
+    """The conversion that NumPy makes before it sums or multiplies."""
+    own = operand(x, name)[0].dtype
+    if dtype is not None:
+        wanted = value_dtype(dtype)
+    elif own.kind in "bi" and own.itemsize < np.dtype(int).itemsize:
+        wanted = np.dtype(int)
+    elif own.kind == "u" and own.itemsize < np.dtype(np.uint).itemsize:
+        wanted = np.dtype(np.uint)
+    else:
+        return ()
+    return () if wanted == own else (wanted.name,)
+
+
+def sum(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    initial: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """The sum over some axes; small integers are summed as int64, as by NumPy.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    axis : int or tuple of int, optional
+        The axes that go; all by default.
+    dtype : dtype, optional
+        In which to compute.
+    keepdims : bool
+        Leave the axes as axes of size 1.
+    initial : scalar, optional
+        What to begin with.
+    out : ndarray, optional
+        Where to put the result.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A scalar when no axis is left; an ndarray where ``x`` is one.
+    """
+    return _reduction("sum", "add", _widened(x, dtype, "sum"), x, axis, keepdims, initial, out)
+
+
+def prod(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    initial: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """The product over some axes; the arguments are those of :func:`sum`."""
+    return _reduction("prod", "multiply", _widened(x, dtype, "prod"), x, axis, keepdims, initial, out)
+
+
+def min(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+    """The smallest element over some axes; NaN where there is one."""
+    return _reduction("min", "minimum", (), x, axis, keepdims, initial, out)
+
+
+def max(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+    """The largest element over some axes; NaN where there is one."""
+    return _reduction("max", "maximum", (), x, axis, keepdims, initial, out)
+
+
+def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Whether an element is not zero."""
+    return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out)
+
+
+def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Whether no element is zero."""
+    return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out)
+
+
+def _as_bool(x: Any, name: str) -> tuple[str, ...]:
+    return () if operand(x, name)[0].type.dtype == "bool" else ("bool",)
+
+
+def count_nonzero(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero."""
+    chain = (*_as_bool(x, "count_nonzero"), "int64")
+    return _reduction("count_nonzero", "add", chain, x, axis, keepdims, None, None)
+
+
+def nansum(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    initial: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """The sum of what is not NaN; the arguments are those of :func:`sum`."""
+    chain = ("nan_as_zero", *_widened(x, dtype, "nansum"))
+    return _reduction("nansum", "add", chain, x, axis, keepdims, initial, out)
+
+
+def nanprod(
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    initial: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """The product of what is not NaN; the arguments are those of :func:`sum`."""
+    chain = ("nan_as_one", *_widened(x, dtype, "nanprod"))
+    return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out)
+
+
+def nanmin(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+    """The smallest element that is not NaN; NaN where all are."""
+    return _reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out)
+
+
+def nanmax(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+    """The largest element that is not NaN; NaN where all are."""
+    return _reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out)
+
+
+_BY_UFUNC = {
+    "add": sum, "multiply": prod, "minimum": min, "maximum": max, "logical_and": all, "logical_or": any,
+    "fmin": nanmin, "fmax": nanmax,
+}  # fmt: skip
+
+
+def reduce_ufunc(
+    op: str, name: str, x: Tensor, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
+    keepdims: bool = False, initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    """``ufunc.reduce`` of a tensor, with its arguments."""
+    function = _BY_UFUNC.get(op)
+    if function is None:
+        raise TypeError(f"{name} does not take SparseTensors; use their todense()")
+    if where is not True:
+        raise TypeError(f"{name} of SparseTensors takes no where=")
+    more: dict[str, Any] = {}
+    if dtype is not None:
+        if op not in ("add", "multiply"):
+            raise TypeError(f"{name} of SparseTensors takes no dtype=")
+        more["dtype"] = dtype
+    if initial is not None:
+        if op.startswith("logical"):
+            raise TypeError(f"{name} of SparseTensors takes no initial=")
+        more["initial"] = initial
+    return function(x, axis=axis, keepdims=keepdims, out=out, **more)
