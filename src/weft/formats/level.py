@@ -71,6 +71,11 @@ class LevelFormat:
         Properties, as in section 3.3.
     sortable : bool
         Whether the level can store its coordinates in order.
+    placing : {None, 'get', 'yield'}
+        How an entry finds its position when it is inserted: not at all, by what a query found, or as the next free
+        one of its parent.
+    blank : int
+        What arrays that are not written hold.
     roles : tuple of str
         The level's arrays, in storage order.
     """
@@ -87,6 +92,8 @@ class LevelFormat:
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
     sortable: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = None
+    blank: ClassVar[int] = 0
     roles: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -157,13 +164,38 @@ class LevelFormat:
         """After ``unseq_insert_edges`` for every parent: turn counts into positions. ``index`` is a fresh variable."""
         raise NotImplementedError(f"{self} has no edges to insert")
 
+    # -- assembly by insertion (2020, section 6): queries, then edges, then coordinates in the order of the source ---
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        """Lengths of the arrays, zeroed, that must be there before the level is queried; others come after."""
+        return {}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        """Lengths of zeroed arrays, of int64, that only assembly needs."""
+        return {}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        """What the level must know about every entry below ``p_{k-1}``, given its coordinates in all levels."""
+        return Block()
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        """After the query: where the children of every parent will be."""
+        return Block()
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        """The position of an entry, from what the query found."""
+        raise NotImplementedError(f"{self} cannot place an entry")
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        """Store the coordinate of an entry at its position."""
+        return Block()
+
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
         """Declare ``into`` as the next free position under ``p_{k-1}`` and take it."""
         raise NotImplementedError(f"{self} cannot yield positions")
 
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         """Undo what ``yield_pos`` did to the edges."""
-        raise NotImplementedError(f"{self} cannot yield positions")
+        return Block()
 
     # -- storage, outside generated code ------------------------------------------------------------------------
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
@@ -173,6 +205,10 @@ class LevelFormat:
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         """Positions the level holds, from its stored arrays."""
         raise NotImplementedError
+
+    def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        """Positions the level will hold, from its arrays after ``insert_edges``."""
+        return self.size(parent_size, dimension, arrays)
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         """A reason why the stored arrays break this level's invariants, or None."""

@@ -36,7 +36,16 @@ static inline int64_t weft_hash_find_@(const @_t *crd, int64_t begin, int64_t wi
   return -1;
 }
 """
+_FREE = """\
+/* The empty position in the table crd[begin .. begin + width) where key belongs; there must be one. */
+static inline int64_t weft_hash_free_@(const @_t *crd, int64_t begin, int64_t width, int64_t key) {
+  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
+  while (crd[begin + slot] != -1) slot = (slot + 1) & (width - 1);
+  return begin + slot;
+}
+"""
 
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
+    SNIPPETS[f"weft_hash_free_{_ty}"] = Snippet(_FREE.replace("@", _ty))

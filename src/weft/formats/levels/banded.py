@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, lit, sub
-from ...ir.nodes import Expr
+from ...ir.builder import add, block, gt, if_, lit, sub
+from ...ir.nodes import Expr, For, Load, Select, Stmt, Store, Var
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Banded"]
 
@@ -32,6 +32,7 @@ class Banded(LevelFormat):
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -41,6 +42,32 @@ class Banded(LevelFormat):
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return add(sub(element(m["pos"], parent), element(m["begin"], parent)), coord)
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return self.locate(m, parent, coords[m.level])
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"pos": parent_size + 1, "begin": parent_size}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"end": parent_size}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        found = [coords[m.level], coords[m.level - 1]] if self.diagonal else [coords[m.level]]
+        stmts = []
+        for coord in found:
+            # How far from the end a run begins, so that arrays of zeros say that there is none.
+            back, end = sub(m.dimension, coord), add(coord, lit(1))
+            stmts.append(if_(gt(back, element(m["begin"], parent)), put(m["begin"], parent, back)))
+            stmts.append(if_(gt(end, Load(m["end"], parent)), Store(m["end"], parent, end)))
+        return block(*stmts)
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q = Var("q")
+        end = Load(m["end"], q)
+        begin = Select(gt(end, lit(0)), sub(m.dimension, element(m["begin"], q)), lit(0))
+        grown = add(element(m["pos"], q), sub(end, element(m["begin"], q)))
+        return For(q, lit(0), parent_size, block(put(m["begin"], q, begin), put(m["pos"], add(q, lit(1)), grown)))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, parent_size

@@ -23,6 +23,7 @@ class Compressed(LevelFormat):
     letter: ClassVar[str] = "s"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = "yield"
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -54,6 +55,18 @@ class Compressed(LevelFormat):
     def unseq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         pos = m["pos"]
         return For(index, lit(0), parent_size, Update("+", Load(pos, add(index, lit(1))), Load(pos, index)))
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"pos": parent_size + 1}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        return self.unseq_insert_edges(m, parent, lit(1))
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        return self.unseq_finalize_edges(m, parent_size, Var("q"))
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return self.append_coord(m, p, coord)
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
         pos = m["pos"]

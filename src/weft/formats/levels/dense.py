@@ -22,12 +22,16 @@ class Dense(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     full: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         return lit(0), m.dimension
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return add(mul(parent, m.dimension), coord)
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return self.locate(m, parent, coords[m.level])
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, m.dimension)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add
-from ...ir.nodes import Expr
+from ...ir.builder import add, block, lit
+from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Growable"]
 
@@ -22,6 +22,7 @@ class Growable(LevelFormat):
 
     letter: ClassVar[str] = "g"
     compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "yield"
     roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -30,6 +31,31 @@ class Growable(LevelFormat):
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return element(m["crd"], p)
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"begin": parent_size, "count": parent_size}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"taken": parent_size}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        count = m["count"]
+        return Update("+", Load(count, parent), lit(1, count.ty[:-1]))
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q, end = Var("q"), Var("end")
+        step = block(put(m["begin"], q, end), Update("+", end, element(m["count"], q)))
+        return block(Declare(end, lit(0)), For(q, lit(0), parent_size, step))
+
+    def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
+        taken = Load(m["taken"], parent)
+        return block(Declare(into, add(element(m["begin"], parent), taken)), Update("+", taken, lit(1)))
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], p, coord)
+
+    def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["count"]).sum(dtype=np.int64))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size, parent_size, size

@@ -8,12 +8,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, ge, lit, mul
-from ...ir.nodes import Call, Expr
+from ...ir.builder import add, block, ge, gt, if_, lit, mul
+from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Update, Var
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Hashed", "Slots"]
+
+_MIX = 1000003
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Slots(LevelFormat):
     letter: ClassVar[str] = "k"
     sortable: ClassVar[bool] = False
     compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("width", "crd")
 
     @property
@@ -45,6 +49,34 @@ class Slots(LevelFormat):
 
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
         return ge(coord, lit(0))
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"width": 1}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"count": parent_size}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        return Update("+", Load(m["count"], parent), lit(1))
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q, most = Var("q"), Var("most")
+        here = Load(m["count"], q)
+        return block(
+            Declare(most, lit(0)),
+            For(q, lit(0), parent_size, if_(gt(here, most), Set(most, here))),
+            put(m["width"], lit(0), Call("weft_hash_size", (most,), "int64")),
+        )
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        crd, width = m["crd"], element(m["width"], lit(0))
+        key: Expr = lit(0)
+        for coord in coords:
+            key = add(mul(key, lit(_MIX)), coord)
+        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key), "int64")
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], p, coord)
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["width"], lit(0)))
@@ -74,6 +106,10 @@ class Hashed(Slots):
 
     letter: ClassVar[str] = "h"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        crd, width = m["crd"], element(m["width"], lit(0))
+        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, coords[m.level]), "int64")
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, lit, sub
-from ...ir.nodes import Expr
+from ...ir.builder import add, block, lit, sub
+from ...ir.nodes import Expr, For, Load, Stmt, Store, Update, Var
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Jagged"]
 
@@ -27,6 +27,7 @@ class Jagged(LevelFormat):
 
     letter: ClassVar[str] = "j"
     sortable: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -34,6 +35,30 @@ class Jagged(LevelFormat):
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return element(m["perm"], sub(p, element(m["pos"], parent)))
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"pos": parent_size + 1, "perm": dimension}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"length": dimension, "rank": dimension, "next": parent_size + 1}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        pos = m["pos"]
+        longer = Update("+", Load(pos, add(parent, lit(1))), lit(1, pos.ty[:-1]))
+        return block(longer, Update("+", Load(m["length"], coords[m.level]), lit(1)))
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        """Rows by their lengths, longest first: before those of length ``n`` come as many as diagonal ``n`` holds."""
+        q, pos = Var("q"), m["pos"]
+        at = Load(m["next"], Load(m["length"], q))
+        return block(
+            For(q, lit(0), parent_size, Store(m["next"], q, element(pos, add(q, lit(1))))),
+            For(q, lit(0), m.dimension, block(Store(m["rank"], q, at), put(m["perm"], at, q), Update("+", at, lit(1)))),
+            For(q, lit(0), parent_size, Update("+", Load(pos, add(q, lit(1))), Load(pos, q))),
+        )
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return add(element(m["pos"], parent), Load(m["rank"], coords[m.level]))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, dimension

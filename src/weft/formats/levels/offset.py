@@ -19,6 +19,7 @@ class Offset(LevelFormat):
 
     letter: ClassVar[str] = "o"
     inserts: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     branchless: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
 
@@ -30,6 +31,9 @@ class Offset(LevelFormat):
         return m.computed(coords)
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return parent
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return parent
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:

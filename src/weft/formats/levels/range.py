@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...ir.builder import add, lit, minimum, mul
-from ...ir.nodes import Expr
+from ...ir.nodes import Expr, Stmt
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Range"]
 
@@ -29,6 +29,7 @@ class Range(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("width",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -38,6 +39,15 @@ class Range(LevelFormat):
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return add(mul(parent, element(m["width"], lit(0))), coord)
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return self.locate(m, parent, coords[m.level])
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"width": 1}
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        return put(m["width"], lit(0), m.dimension)
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["width"], lit(0)))

@@ -32,6 +32,8 @@ class Singleton(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("crd",)
 
     @property
@@ -51,6 +53,12 @@ class Singleton(LevelFormat):
         return Select(eq(self.pos_access(m, parent, parent, ()), coord), parent, lit(-1))
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], p, coord)
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return parent
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, lit, mul
-from ...ir.nodes import Expr
+from ...ir.builder import add, gt, if_, lit, mul
+from ...ir.nodes import Expr, Stmt
 from ..level import LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 
 __all__ = ["Sliced"]
 
@@ -26,6 +26,7 @@ class Sliced(LevelFormat):
     inserts: ClassVar[bool] = True
     full: ClassVar[bool] = True
     compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -33,6 +34,16 @@ class Sliced(LevelFormat):
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return add(mul(parent, element(m["size"], lit(0))), coord)
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return self.locate(m, parent, coords[m.level])
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"size": 1}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        wanted = add(coords[m.level], lit(1))
+        return if_(gt(wanted, element(m["size"], lit(0))), put(m["size"], lit(0), wanted))
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["size"], lit(0)))

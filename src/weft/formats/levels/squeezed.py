@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, lit, mul
-from ...ir.nodes import Binary, Expr, Stmt
+from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
+from ...ir.nodes import Binary, Declare, Expr, For, Load, Stmt, Store, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -22,6 +22,7 @@ class Squeezed(LevelFormat):
 
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -35,8 +36,34 @@ class Squeezed(LevelFormat):
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["size"], lit(0)))
 
-    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        return put(m["crd"], p, coord)
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"size": 1, "crd": dimension}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"rank": dimension}
+
+    def _rank(self, m: LevelVars, coord: Expr) -> Load:
+        assert m.interval is not None
+        return Load(m["rank"], sub(coord, m.interval(())[0]))
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        at = self._rank(m, coords[m.level])
+        return Store(at.array, at.index, lit(1))
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        assert m.interval is not None
+        begin, end = m.interval(())
+        q, n = Var("q"), Var("n")
+        found = Load(m["rank"], q)
+        place = block(put(m["crd"], n, add(q, begin)), Store(m["rank"], q, n), increment(n))
+        return block(
+            Declare(n, lit(0)),
+            For(q, lit(0), sub(end, begin), if_(ne(found, lit(0)), place)),
+            put(m["size"], lit(0), n),
+        )
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return add(mul(parent, element(m["size"], lit(0))), self._rank(m, coords[m.level]))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return 1, size // max(parent_size, 1)

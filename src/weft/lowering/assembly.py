@@ -1,0 +1,202 @@
+"""Assembly by insertion (2020 paper, section 6): what fills a structure whose coordinates cannot be appended in order.
+
+The loops over the source run once for each level that has something to find out, from the root down (its attribute
+query), and once more to insert every entry. A level places an entry by what its query found (``get_pos``) or takes
+the next free position of its parent (``yield_pos``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..concrete_notation.nodes import Assign, Program
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne
+from ..remapping.nodes import Counter, axes_of
+from .env import Env
+from .expressions import lower_expr
+from .physical import path
+from .lower import Lowerer
+from .target import Mode
+
+__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One pass over the source: the query of a level, or the insertion of every entry (``level`` None)."""
+
+    name: str
+    level: int | None
+
+
+def phases(format: Format) -> tuple[Phase, ...]:
+    """The passes that assembling a format takes."""
+    asked = [Phase(f"query{k + 1}", k) for k in range(len(format.levels))]
+    return (*asked, Phase("insert", None))
+
+
+def counters(format: Format) -> tuple[int, ...]:
+    """The levels whose coordinates count entries."""
+    return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
+
+
+def can_insert(format: Format, source: Sequence[int]) -> str | None:
+    """Why entries that come in the order of the axes ``source`` cannot be inserted; None when they can.
+
+    A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
+    the level and those below it promise about order, the order in which entries come must keep.
+    """
+    coordinates = format.remapping.coordinates
+    for k, level in enumerate(format.levels):
+        if level.placing is None:
+            return f"{level} cannot place an entry"
+        if isinstance(coordinates[k], Counter) and not all(len(axes_of(e)) == 1 for e in coordinates[k].over):
+            return f"{level} counts what is no axis"
+        if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
+            above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
+            rest = [axis for axis in source if axis not in above]
+            below = [sorted(axes_of(c)) for c in coordinates[k:]]
+            if any(not lower.branchless for lower in format.levels[k + 1 :]):
+                return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
+            if level.ordered and [[axis] for axis in rest] != below:
+                return f"entries come in another order than {level} has"
+            return None
+    return None
+
+
+def _divides(coordinate: object) -> bool:
+    return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
+
+
+class Assembly(Lowerer):
+    """Lowers the passes that assemble a result by insertion.
+
+    Parameters
+    ----------
+    program : Program
+        Loops over the source around one assignment to the result.
+    target : Access
+        The result.
+    types : mapping
+        The type of every tensor.
+    names : mapping
+        C names.
+    phase : Phase
+        Which pass.
+    skip_fill : bool
+        Leave out entries equal to the fill value.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        target: Access,
+        types: Mapping[str, TensorType],
+        names: Mapping[str, str],
+        phase: Phase,
+        skip_fill: bool = False,
+    ):
+        mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
+        super().__init__(program, target, types, names, mode, skip_fill)
+        self.phase = phase
+        self.target.chains = ()
+        tensor = self.tensors[target.tensor]
+        extra = scratch_roles(tensor.type.format)
+        arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", "int64*") for k, role in extra}
+        levels = tuple(
+            replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
+            for k, m in enumerate(tensor.levels)
+        )
+        self.made = replace(tensor, arrays=(*tensor.arrays, *arrays.values()), levels=levels)
+        self.tensors[target.tensor] = self.made
+        self.format = tensor.type.format
+        self.path = path(target, self.format)
+
+    def lower(self, operands: Sequence[str]) -> ir.Function:
+        body = self.statement(self.program.stmt, Env())
+        k = self.phase.level
+        if k is None:
+            q = ir.Var(f"q{self.made.name}")
+            ends = [
+                level.finalize_yield_pos(m, self._size(n - 1), q)
+                for n, (level, m) in enumerate(zip(self.format.levels, self.made.levels, strict=True))
+                if level.placing == "yield"
+            ]
+        else:
+            asked = self.format.levels[k].query(self.made.levels[k], lit(0), self._coordinates()) != block()
+            body = body if asked else block()
+            ends = [self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1))]
+        names = [self.target.access.tensor, *operands]
+        params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
+        return ir.Function(self.phase.name, params, block(*self.scratch, body, *ends, *self.release))
+
+    def _coordinates(self) -> tuple[ir.Expr, ...]:
+        return tuple(ir.Var(f"c{k}") for k in range(len(self.format.levels)))
+
+    def _size(self, level: int) -> ir.Expr:
+        """Positions of a level above the one that is assembled."""
+        size: ir.Expr = lit(1)
+        for k in range(level + 1):
+            size = self.format.levels[k].get_size(self.made.levels[k], size)
+        return size
+
+    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
+        return super()._resolve(env, [a for a in targets if a != self.target.access])
+
+    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+        """One entry: to the query of this pass, or to its place."""
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
+        coords, stmts = self._count(env)
+        last = len(self.format.levels) if self.phase.level is None else self.phase.level
+        parent: ir.Expr = lit(0)
+        for k in range(last):
+            level, m = self.format.levels[k], self.made.levels[k]
+            p = self.name(f"p{self.made.name}{k + 1}")
+            if level.placing == "yield":
+                stmts.append(level.yield_pos(m, parent, p))
+            else:
+                stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
+            if self.phase.level is None:
+                stmts.append(level.insert_coord(m, p, coords[k]))
+            parent = p
+        if self.phase.level is None:
+            stmts.append(ir.Store(self.made.vals, parent, value))
+        else:
+            level, m = self.format.levels[last], self.made.levels[last]
+            stmts.append(level.query(m, parent, coords))
+        code = block(*stmts)
+        if self.skip_fill:
+            code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
+        return code
+
+    def _count(self, env: Env) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
+        """The coordinates in every level, counters advanced."""
+        coords: list[ir.Expr] = []
+        stmts: list[ir.Stmt] = []
+        for k, c in enumerate(self.format.remapping.coordinates):
+            if not isinstance(c, Counter):
+                coords.append(env.coords[self.path[k]])
+                continue
+            at: ir.Expr = lit(0)
+            for e in c.over:
+                (axis,) = axes_of(e)
+                at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
+            count = ir.Load(self.made.levels[k].arrays["counter"], at)
+            nth = self.name(f"nth{k + 1}")
+            stmts += [ir.Declare(nth, count), increment(count)]
+            coords.append(nth)
+        return tuple(coords), stmts
+
+
+def scratch_roles(format: Format) -> tuple[tuple[int, str], ...]:
+    """``(level, role)`` of every array that only assembly needs."""
+    found = []
+    for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
+        found += [(k, role) for role in level.scratch(0, 0)]
+        if isinstance(c, Counter):
+            found.append((k, "counter"))
+    return tuple(found)
