@@ -14,22 +14,7 @@ from ..formats import Format
 from ..storage import Storage, tensor_type
 from . import foreign
 
-__all__ = ["canonical", "count_explicit_fill", "is_unique", "pruned"]
-
-
-def is_unique(format: Format) -> bool:
-    """Whether the levels promise that no two entries have the same coordinates.
-
-    A level that is not unique does no harm where the chain of branchless levels below it ends in a unique one.
-
-    Examples
-    --------
-    >>> from weft.formats import parse_format
-    >>> is_unique(parse_format("coo", 2)), is_unique(parse_format("us"))
-    (True, False)
-    """
-    wanted = format.canonical().levels
-    return all(level.unique or not other.unique for level, other in zip(format.levels, wanted, strict=True))
+__all__ = ["canonical", "count_explicit_fill", "pruned"]
 
 
 def canonical(storage: Storage) -> Storage:

@@ -19,7 +19,6 @@ import numpy as np
 from ..errors import CompilerError, MissingPackageError, ShapeError
 from ..storage import Storage, coordinate_format
 from . import foreign
-from .canonical import is_unique
 from .tree import level_names
 
 __all__ = ["Picture", "picture", "spy", "svg", "to_html"]
@@ -183,7 +182,7 @@ def facts(storage: Storage) -> dict[str, str]:
     size = math.prod(shape)
     dense = size * storage.dtype.itemsize
     ordered = all(level.ordered for level in format.levels)
-    promises = [*(() if ordered else ("not sorted",)), *(() if is_unique(format) else ("may hold duplicates",))]
+    promises = [*(() if ordered else ("not sorted",)), *(() if format.is_unique else ("may hold duplicates",))]
     levels = ", ".join(f"{name}: {level}" for name, level in zip(level_names(format), format.levels, strict=True))
     return {
         "shape": str(shape),

@@ -136,14 +136,12 @@ class SparseTensor(Dispatch):
     @property
     def is_unique(self) -> bool:
         """Whether the format promises no duplicates. Unsorted coordinates are not searched, and promise nothing."""
-        from .canonical import is_unique
-
-        return is_unique(self.format)
+        return self.format.is_unique
 
     @property
     def is_canonical(self) -> bool:
         """Whether the format promises sorted coordinates without duplicates."""
-        return self.is_ordered and self.is_unique
+        return self.format.is_canonical
 
     def canonical(self) -> SparseTensor:
         """The tensor in its own format, sorted and with duplicates summed; itself where the format promises that.
