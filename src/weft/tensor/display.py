@@ -7,7 +7,6 @@ fastest; a vector is one row. Making a picture costs a pass over the stored entr
 
 from __future__ import annotations
 
-import html
 import math
 import operator
 from collections.abc import Sequence
@@ -158,7 +157,7 @@ def svg(found: Picture) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels[1]}" height="{pixels[0]}" '
         f'viewBox="0 0 {width} {height}" preserveAspectRatio="none" shape-rendering="crispEdges" '
-        f'style="border:1px solid"><title>{html.escape(_caption(found))}</title>'
+        f'style="border:1px solid"><title>{_escaped(_caption(found))}</title>'
         f'<g stroke="currentColor" fill="none" transform="translate(0 .5)">{drawn}</g></svg>'
     )
 
@@ -207,11 +206,17 @@ def _bytes(count: int) -> str:
     return f"{count / 1024**unit:.4g} {('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'Zi', 'Yi')[unit]}B"
 
 
+def _escaped(text: str) -> str:
+    import html
+
+    return html.escape(text)
+
+
 def to_html(storage: Storage) -> str:
     """A table of facts beside a picture of the stored entries."""
     cell = '<td style="text-align:left">'
     rows = "".join(
-        f'<tr><th style="text-align:left">{name}</th>{cell}{html.escape(text)}</td></tr>'
+        f'<tr><th style="text-align:left">{name}</th>{cell}{_escaped(text)}</td></tr>'
         for name, text in facts(storage).items()
     )
     if storage.nnz > _DRAWN:
@@ -220,7 +225,7 @@ def to_html(storage: Storage) -> str:
         try:
             drawn = svg(picture(storage))
         except CompilerError as error:  # a notebook is to show the table all the same
-            drawn = html.escape(f"no picture: {str(error).partition(chr(10))[0]}")
+            drawn = _escaped(f"no picture: {str(error).partition(chr(10))[0]}")
     return (
         '<div style="display:flex;gap:1em;align-items:center"><table><caption>SparseTensor</caption>'
         f"<tbody>{rows}</tbody></table><div>{drawn}</div></div>"
@@ -279,6 +284,7 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
     ax.set_xlim(-0.5, max(extents[1], 1) - 0.5)
     ax.set_ylim(max(extents[0], 1) - 0.5, -0.5)
     ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
     for axis, axes in ((ax.yaxis, found.axes[0]), (ax.xaxis, found.axes[1])):
         if not axes:
             axis.set_ticks([])
