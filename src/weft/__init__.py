@@ -17,6 +17,7 @@ from .errors import WeftError
 from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
 from .runtime import get_num_threads, set_num_threads
 from .tensor import SparseTensor, asarray, from_coords, from_levels, random
+from .tensor.display import spy
 from .tensor.functions import compile, einsum, evaluate, explain
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ __all__ = [
     "random",
     "register_format",
     "set_num_threads",
+    "spy",
 ]
 
 # What is imported when it is used: the functions of the array API and NumPy, by the module that has them.

@@ -9,6 +9,7 @@ __all__ = [
     "FormatError",
     "IndexOverflowError",
     "LoweringError",
+    "MissingPackageError",
     "NotationError",
     "ResultTooLargeError",
     "ScheduleError",
@@ -74,6 +75,10 @@ class LoweringError(WeftError, RuntimeError):
 
 class CompilerError(WeftError, RuntimeError):
     """There is no C compiler, or it failed."""
+
+
+class MissingPackageError(WeftError, ImportError):
+    """An optional package that is not installed; the message names the extra that brings it."""
 
 
 class ResultTooLargeError(WeftError, MemoryError):

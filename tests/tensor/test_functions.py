@@ -210,3 +210,11 @@ def test_explain():
     ):
         for part in ("csr", "forall", "int64_t weft_evaluate("):
             assert part in text
+
+
+def test_factors_outside_a_sum_still_widen_it():
+    v = np.array([100, 100], np.int8)
+    assert weft.evaluate("n = c*v(i)", c=np.int64(1), v=v) == 200
+    assert weft.evaluate("n = c*equal(v(i), x)", c=np.int64(1), v=v, x=np.int8(100)) == 2
+    assert weft.evaluate("n = c*v(i)", c=1.0, v=np.array([1e38, 3e38], np.float32)) == np.inf  # a weak scalar
+    assert weft.evaluate("n = c*v(i)", c=np.float64(1), v=np.array([3e38, 3e38], np.float32)) > 5e38

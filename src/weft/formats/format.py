@@ -86,14 +86,23 @@ class Format:
 
     @cached_property
     def is_canonical(self) -> bool:
-        """Whether its levels promise order and no duplicates (the last level decides about duplicates)."""
+        """Whether its levels promise order and no duplicates."""
         return all(level.ordered for level in self.levels) and self.is_unique
 
     @cached_property
     def is_unique(self) -> bool:
-        """Whether no two entries can have the same coordinates: the last level that is not full decides."""
-        sparse = [level for level in self.levels if not level.full]
-        return not sparse or sparse[-1].unique
+        """Whether no two entries can have the same coordinates.
+
+        A level that is not unique does no harm where the chain of branchless levels below it ends in a unique one.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("uq").is_unique, parse_format("us").is_unique
+        (True, False)
+        """
+        last = len(self.levels) - 1
+        return all(level.unique or (k < last and self.levels[k + 1].branchless) for k, level in enumerate(self.levels))
 
     @cached_property
     def roles(self) -> tuple[tuple[int, str], ...]:

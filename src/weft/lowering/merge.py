@@ -355,7 +355,9 @@ class Merge:
         code = target.append(chain, env.coords, block(*more, owner.statement(stmt, env)))
         if owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign):
             value = lower_expr(stmt.value, lambda a: owner.read(a, env))
-            code = if_(ir.Binary("!=", value, lit(owner.types[target.access.tensor].fill, value.ty)), code)
+            fill = owner.types[target.access.tensor].fill
+            differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
+            code = if_(differs, code)  # NaN is what does not equal itself
         return block(*decls, code)
 
 

@@ -403,7 +403,7 @@ class _Scheduler:
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
         stored = value
-        value = pull_factors(value)
+        value = pull_factors(value, self.dtype)
         producers: list[Stmt] = []
 
         def visit(e: Expr) -> Expr:

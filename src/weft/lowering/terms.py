@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,15 +111,15 @@ def rename(expr: Expr, old: Access, new: Access) -> Any:
     return expr
 
 
-def pull_factors(expr: Expr) -> Expr:
-    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``."""
+def pull_factors(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
+    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``, nor the sum's dtype on ``B``."""
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
             every = factors(body)
             outside = [f for f in every if not (variables_of(f) & set(vars))]
             inside = [f for f in every if f not in outside]
-            if inside and outside:
+            if inside and outside and dtype(product(inside)) == dtype(body):
                 return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
         case Apply(op=op, args=args):
-            return Apply(op, tuple(pull_factors(a) for a in args))
+            return Apply(op, tuple(pull_factors(a, dtype) for a in args))
     return expr

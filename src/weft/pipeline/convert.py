@@ -25,7 +25,9 @@ from .passes import lower
 __all__ = ["convert", "sorted_triples"]
 
 
-def convert(storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None) -> Storage:
+def convert(
+    storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None, prune: bool = False
+) -> Storage:
     """The same tensor in another format.
 
     Parameters
@@ -38,10 +40,12 @@ def convert(storage: Storage, format: Format, *, dtype: str | None = None, index
         Of the values.
     index_dtype : str, optional
         ``int32`` or ``int64``; chosen by size where not given.
+    prune : bool
+        Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
     """
     source = storage.type
     dtype = dtype or source.dtype
-    if relabelled := _relabel(storage, format, dtype, index_dtype):
+    if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
         return relabelled
     if format.is_dense and not source.format.is_unique and source.fill != 0:
         # Duplicates can be summed in place onto zeros only.
@@ -49,7 +53,8 @@ def convert(storage: Storage, format: Format, *, dtype: str | None = None, index
         source = storage.type
     index = index_dtype or _index_dtype(storage)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
-    kernel = _copier(source, target)
+    # A dense source holds mostly fill values, which a sparse result does not store.
+    kernel = _copier(source, target, prune or (source.format.is_dense and not format.is_dense))
     result = kernel.run((storage,))
     if kernel.lowered.schedule.final is None:
         return result
@@ -59,7 +64,7 @@ def convert(storage: Storage, format: Format, *, dtype: str | None = None, index
 def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     ordered = sorted_triples(triples, target.format.mode_order)
-    kernel = _copier(ordered.type, target)
+    kernel = _copier(ordered.type, target, False)
     return kernel.run((ordered,))
 
 
@@ -85,12 +90,10 @@ def _index_dtype(storage: Storage) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _copier(source: TensorType, target: TensorType) -> Kernel:
+def _copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    # A dense source holds mostly fill values, which a sparse result does not store.
-    skip = source.format.is_dense and not target.format.is_dense
-    return Kernel(lower(assignment, {"B": target, "A": source}, copying=True, skip_fill=skip))
+    return Kernel(lower(assignment, {"B": target, "A": source}, copying=True, skip_fill=skip_fill))
 
 
 def sorted_triples(triples: Storage, mode_order: tuple[int, ...]) -> Storage:

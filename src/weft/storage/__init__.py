@@ -1,7 +1,18 @@
-"""Level arrays of one tensor: what holds them, what they must satisfy, and coordinates as such storage."""
+"""Level arrays of one tensor: their holder, their invariants, coordinates as such storage, and a walk over it."""
 
-from .coordinates import coordinate_storage, segment_order
+from .coordinates import coordinate_format, coordinate_storage, segment_order
 from .invariants import check
 from .storage import Storage, fill_of, tensor_type
+from .walk import Walk, entries
 
-__all__ = ["Storage", "check", "coordinate_storage", "fill_of", "segment_order", "tensor_type"]
+__all__ = [
+    "Storage",
+    "Walk",
+    "check",
+    "coordinate_format",
+    "coordinate_storage",
+    "entries",
+    "fill_of",
+    "segment_order",
+    "tensor_type",
+]

@@ -12,13 +12,15 @@ from ..dtypes import index_dtype as smallest_index_dtype
 from ..dtypes import value_dtype
 from ..errors import ShapeError
 from ..formats import Format, FormatLike
-from ..storage import Storage
+from ..storage import Storage, coordinate_format
 from . import foreign
 from .dispatch import Dispatch
 from .methods import Methods
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray
+
+    from .tree import Tree
 
 __all__ = ["SparseTensor"]
 
@@ -126,6 +128,81 @@ class SparseTensor(Dispatch, Methods):
         vals = np.ascontiguousarray(getattr(storage.vals, name))
         return SparseTensor(storage.with_values(vals, getattr(self.fill_value, name)))
 
+    # -- what is stored ----------------------------------------------------------------------------------------
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the format promises that coordinates are sorted in every level."""
+        return all(level.ordered for level in self.format.levels)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the format promises no duplicates. Unsorted coordinates are not searched, and promise nothing."""
+        return self.format.is_unique
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the format promises sorted coordinates without duplicates."""
+        return self.format.is_canonical
+
+    def canonical(self) -> SparseTensor:
+        """The tensor in its own format, sorted and with duplicates summed; itself where the format promises that.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[1, 0, 1], [0, 2, 0]], [1.0, 2.0, 3.0], shape=(2, 3), duplicates="keep")
+        >>> A.nnz, A.is_ordered, A.is_unique
+        (3, False, False)
+        >>> A.canonical().nnz
+        2
+        """
+        from .canonical import canonical
+
+        return self._as(canonical(self._storage))
+
+    def count_explicit_fill(self) -> int:
+        """How many stored values equal the fill value: explicit zeros, as a rule."""
+        from .canonical import count_explicit_fill
+
+        return count_explicit_fill(self._storage)
+
+    def pruned(self) -> SparseTensor:
+        """The tensor in canonical form without entries equal to the fill value; itself where it is that.
+
+        Duplicates are summed first. What a dense level below the last sparse one stores stays as it is.
+        """
+        from .canonical import pruned
+
+        return self._as(pruned(self._storage))
+
+    def _as(self, storage: Storage) -> SparseTensor:
+        return self if storage is self._storage else SparseTensor(storage)
+
+    @property
+    def data(self) -> np.ndarray[Any, Any]:
+        """The stored values, in the order of their storage; not a copy."""
+        vals: np.ndarray[Any, Any] = self._storage.vals
+        return vals
+
+    @property
+    def row(self) -> np.ndarray[Any, Any]:
+        """Row of each stored entry of a matrix in coordinate format; other formats raise, and have ``tocoo()``."""
+        return self._coordinates("row", 0)
+
+    @property
+    def col(self) -> np.ndarray[Any, Any]:
+        """Column of each stored entry of a matrix in coordinate format; other formats raise, and have ``tocoo()``."""
+        return self._coordinates("col", 1)
+
+    def _coordinates(self, name: str, axis: int) -> np.ndarray[Any, Any]:
+        if self.ndim != 2 or self.format.canonical() != coordinate_format(((True, True),) * 2):
+            raise AttributeError(
+                f"{name} is for matrices in format coo; this tensor has shape {self.shape} and format {self.format}",
+                name=name,
+                obj=self,
+            )
+        return self._storage.arrays[1 + axis]
+
     # -- conversions -------------------------------------------------------------------------------------------
     def asformat(self, format: FormatLike, *, index_dtype: DTypeLike | None = None) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
@@ -209,6 +286,47 @@ class SparseTensor(Dispatch, Methods):
             f"<SparseTensor: shape={self.shape}, dtype={self.dtype}, format={self.format}, nnz={self.nnz}, "
             f"fill_value={self._storage.type.fill}>"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: a table of facts, and a picture of where entries are stored."""
+        from .display import to_html
+
+        return to_html(self._storage)
+
+    def tree(self, max_entries: int = 50) -> Tree:
+        """The coordinate hierarchy: a root, a level of coordinates below each, values at the leaves.
+
+        Levels are those of the storage, from the root, named by the coordinates that the format's remapping makes.
+        A level that has one coordinate below each (branchless) continues the line of its parent.
+
+        Parameters
+        ----------
+        max_entries : int, optional
+            How many values, and coordinates with nothing below them, to show.
+
+        Returns
+        -------
+        str
+            It shows itself without quotes.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
+        >>> A.tree()
+        csr, float64, shape (3, 3), 3 stored, fill value 0
+        levels of (i,j) -> (i,j): i dense, j compressed
+        root
+        ├─ i=0
+        │  ├─ j=0: 1.5
+        │  └─ j=2: 2.0
+        ├─ i=1
+        └─ i=2
+           └─ j=1: 3.0
+        """
+        from .tree import tree
+
+        return tree(self._storage, max_entries)
 
     def __len__(self) -> int:
         if not self.shape:

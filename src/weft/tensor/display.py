@@ -1,0 +1,295 @@
+"""How tensors show themselves: HTML for notebooks, and pictures of where entries are stored.
+
+A picture is a matrix of at most so many cells; a tensor with other than two axes is unfolded into a matrix, as in
+Kolda and Bader's unfoldings: by default its first axis runs down, and the others run across with the last the
+fastest; a vector is one row. Making a picture costs a pass over the stored entries, in the order of their storage.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import CompilerError, MissingPackageError, ShapeError
+from ..storage import Storage, coordinate_format
+from . import foreign
+from .tree import level_names
+
+__all__ = ["Picture", "picture", "spy", "svg", "to_html"]
+
+_CELLS = 100  # of the picture in HTML, down and across
+_SHADES = 5
+_PIXELS = 160
+_THIN = 8  # no picture is drawn longer than so many times its width
+_CHUNK = 1 << 20
+_DRAWN = 20_000_000  # HTML has no picture of tensors with more entries, as it would take seconds
+_EXACT = 2**62
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How many entries are stored in each cell of an unfolded tensor.
+
+    Parameters
+    ----------
+    axes : tuple of two tuples of int
+        The axes that run down and across.
+    extents : tuple of two ints
+        Rows and columns of the unfolded tensor.
+    steps : tuple of two ints
+        Rows and columns in a cell.
+    counts : ndarray
+        Stored entries in each cell.
+    """
+
+    axes: tuple[tuple[int, ...], tuple[int, ...]]
+    extents: tuple[int, int]
+    steps: tuple[int, int]
+    counts: np.ndarray[Any, Any]
+
+    @property
+    def shades(self) -> np.ndarray[Any, Any]:
+        """0 for empty cells, else 1 to 5: how full a cell is, the fullest being 5."""
+        most = max(int(self.counts.max(initial=0)), 1)
+        return -(-self.counts * _SHADES // most)
+
+
+def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: int = _CELLS) -> Picture:
+    """Count the stored entries of each cell of a tensor.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor. Of a dense one only elements other than the fill value are counted.
+    rows : int or sequence of int, optional
+        The axes that run down; by default the first, or none of a vector.
+    cells : int, optional
+        The most cells down and across.
+
+    Raises
+    ------
+    ShapeError
+        When ``rows`` names axes that the tensor does not have.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[0, 0, 3], [1, 2, 3]], [1.0, 2.0, 3.0], shape=(4, 4))
+    >>> picture(A._storage, cells=2).counts
+    array([[1, 1],
+           [0, 1]])
+    """
+    shape, n = storage.shape, len(storage.shape)
+    if cells < 1:
+        raise ValueError(f"a picture has at least one cell, not {cells}")
+    down = _axes(rows, shape)
+    across = tuple(axis for axis in range(n) if axis not in down)
+    # Neither sorted nor summed: what is stored, in the order in which it is stored.
+    stored = [axis for axis in storage.format.mode_order if axis < n]
+    order = tuple(stored) if sorted(stored) == list(range(n)) else tuple(range(n))
+    listed = foreign.convert(storage, coordinate_format(((False, False),) * n).reordered(order))
+    crds, count = dict(zip(order, listed.arrays[1:], strict=True)), len(listed.vals)
+    extents = tuple(math.prod(shape[axis] for axis in side) for side in (down, across))
+    steps = tuple(max(-(-extent // cells), 1) for extent in extents)
+    height, width = (-(-extent // step) for extent, step in zip(extents, steps, strict=True))
+    counts = np.zeros(height * width, np.int64)
+    for begin in range(0, count, _CHUNK):
+        chunk = slice(begin, min(begin + _CHUNK, count))
+        i, j = (
+            _cells([(crds[axis][chunk], shape[axis]) for axis in side], extent, step, chunk.stop - begin)
+            for side, extent, step in zip((down, across), extents, steps, strict=True)
+        )
+        counts += np.bincount(i * width + j, minlength=height * width)
+    return Picture((down, across), extents, steps, counts.reshape(height, width))  # type: ignore[arg-type]
+
+
+def _axes(rows: int | Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int, ...]:
+    n = len(shape)
+    if rows is None:
+        return (0,) if n > 1 else ()
+    given = tuple(map(operator.index, rows)) if isinstance(rows, Sequence) else (operator.index(rows),)
+    found = tuple(axis + n if axis < 0 else axis for axis in given)
+    if len(set(found)) != len(found) or not all(0 <= axis < n for axis in found):
+        raise ShapeError(f"rows={rows} are not different axes of shape {shape}")
+    return found
+
+
+def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> np.ndarray[Any, Any]:
+    """The cell, down or across, of each entry."""
+    line: np.ndarray[Any, Any] = np.zeros(count, np.int64)
+    if extent <= _EXACT:
+        for crd, size in side:
+            line *= size
+            line += crd
+        return line // step
+    line = np.zeros(count)  # more lines than int64 can number: as fractions of the whole, good enough for a picture
+    for crd, size in reversed(side):
+        line = (crd + line) / size
+    cells = -(-extent // step)
+    found: np.ndarray[Any, Any] = np.minimum(line * cells, cells - 1).astype(np.int64)
+    return found
+
+
+def svg(found: Picture) -> str:
+    """A picture as an SVG element, of the text's colour, fuller cells darker; equal pictures give equal text."""
+    (rows, columns), (height, width) = found.extents, found.counts.shape
+    if not found.counts.size:
+        return ""
+    longest = max(rows, columns)
+    pixels = [max(_PIXELS * extent // longest, _PIXELS // _THIN) for extent in (rows, columns)]
+    paths: dict[int, list[str]] = {shade: [] for shade in range(1, _SHADES + 1)}
+    for y, line in enumerate(found.shades.tolist()):
+        x = 0
+        while x < width:
+            shade, begin = line[x], x
+            while x < width and line[x] == shade:
+                x += 1
+            if shade:
+                paths[shade].append(f"M{begin} {y}h{x - begin}")
+    drawn = "".join(
+        f'<path stroke-opacity="{shade / _SHADES:g}" d="{"".join(path)}"/>' for shade, path in paths.items() if path
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels[1]}" height="{pixels[0]}" '
+        f'viewBox="0 0 {width} {height}" preserveAspectRatio="none" shape-rendering="crispEdges" '
+        f'style="border:1px solid"><title>{_escaped(_caption(found))}</title>'
+        f'<g stroke="currentColor" fill="none" transform="translate(0 .5)">{drawn}</g></svg>'
+    )
+
+
+def _caption(found: Picture) -> str:
+    text = f"{found.counts.sum()} entries"
+    if found.steps != (1, 1):
+        text += f"; a cell is {found.steps[0]} by {found.steps[1]}"
+    if sum(map(len, found.axes)) > 2:
+        text += f"; {_side(found.axes[0])} down, {_side(found.axes[1])} across"
+    return text
+
+
+def _side(axes: tuple[int, ...]) -> str:
+    return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}" if axes else "nothing"
+
+
+def facts(storage: Storage) -> dict[str, str]:
+    """What HTML says of a tensor."""
+    format, shape = storage.format, storage.shape
+    size = math.prod(shape)
+    dense = size * storage.dtype.itemsize
+    ordered = all(level.ordered for level in format.levels)
+    promises = [*(() if ordered else ("not sorted",)), *(() if format.is_unique else ("may hold duplicates",))]
+    levels = ", ".join(f"{name}: {level}" for name, level in zip(level_names(format), format.levels, strict=True))
+    return {
+        "shape": str(shape),
+        "dtype": storage.dtype.name,
+        "format": "; ".join([f"{format}, {format.remapping}", *promises]),
+        "levels": levels or "none",
+        "stored": f"{storage.nnz} of {size}" + (f" ({storage.nnz / size:.3g})" if size else ""),
+        "bytes": f"{_bytes(storage.nbytes)}; dense {_bytes(dense)}",
+        "fill value": str(storage.type.fill),
+    }
+
+
+def _bytes(count: int) -> str:
+    """A number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> _bytes(1000), _bytes(1536)
+    ('1000 B', '1.5 KiB')
+    """
+    unit = max(min((count.bit_length() - 1) // 10, 8), 0)
+    return f"{count / 1024**unit:.4g} {('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'Zi', 'Yi')[unit]}B"
+
+
+def _escaped(text: str) -> str:
+    import html
+
+    return html.escape(text)
+
+
+def to_html(storage: Storage) -> str:
+    """A table of facts beside a picture of the stored entries."""
+    cell = '<td style="text-align:left">'
+    rows = "".join(
+        f'<tr><th style="text-align:left">{name}</th>{cell}{_escaped(text)}</td></tr>'
+        for name, text in facts(storage).items()
+    )
+    if storage.nnz > _DRAWN:
+        drawn = "too many entries for a picture here; weft.spy draws one"
+    else:
+        try:
+            drawn = svg(picture(storage))
+        except CompilerError as error:  # a notebook is to show the table all the same
+            drawn = _escaped(f"no picture: {str(error).partition(chr(10))[0]}")
+    return (
+        '<div style="display:flex;gap:1em;align-items:center"><table><caption>SparseTensor</caption>'
+        f"<tbody>{rows}</tbody></table><div>{drawn}</div></div>"
+    )
+
+
+def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cells: int = 400, **options: Any) -> Any:
+    """Draw where a tensor stores entries, with matplotlib.
+
+    Unlike ``matplotlib.pyplot.spy``, which draws a marker of fixed size for each entry, this counts entries in cells,
+    so that large tensors give a picture in one pass; of one that has no more than ``cells`` rows and columns, a cell
+    is an element.
+
+    Parameters
+    ----------
+    A : array_like
+        Anything that :func:`weft.asarray` takes. A tensor without two axes is unfolded.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default pyplot's current axes.
+    rows : int or sequence of int, optional
+        The axes that run down, the last fastest; by default the first, or none of a vector. The others run across.
+    cells : int, optional
+        The most cells down and across.
+    **options
+        For ``Axes.imshow``, such as ``cmap``.
+
+    Returns
+    -------
+    matplotlib.image.AxesImage
+        The picture; its axes count rows and columns of the unfolded tensor.
+
+    Raises
+    ------
+    MissingPackageError
+        When matplotlib is not installed.
+    """
+    from .construction import asarray
+
+    try:
+        import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
+    except ImportError as error:
+        raise MissingPackageError("weft.spy draws with matplotlib: pip install 'weft[plot]'") from error
+    if ax is None:
+        ax = plt.gca()
+    found = picture(asarray(A)._storage, rows, cells)
+    (height, width), (down, across) = found.counts.shape, found.steps
+    extents = found.extents
+    settings: dict[str, Any] = {
+        "cmap": "Greys", "vmin": 0, "vmax": _SHADES, "interpolation": "nearest",
+        "aspect": "equal" if max(extents) <= _THIN * min(extents) else "auto",
+        "extent": (-0.5, max(width * across, 1) - 0.5, max(height * down, 1) - 0.5, -0.5),
+    }  # fmt: skip
+    shades = found.shades if found.counts.size else np.zeros((1, 1), np.int64)
+    image = ax.imshow(shades, **(settings | options))
+    ax.set_xlim(-0.5, max(extents[1], 1) - 0.5)
+    ax.set_ylim(max(extents[0], 1) - 0.5, -0.5)
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    for axis, axes in ((ax.yaxis, found.axes[0]), (ax.xaxis, found.axes[1])):
+        if not axes:
+            axis.set_ticks([])
+            continue
+        axis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
+        if sum(map(len, found.axes)) > 2:
+            axis.set_label_text(_side(axes))
+    return image

@@ -1,0 +1,112 @@
+"""A tensor's coordinate hierarchy as text (2018 paper, Fig. 3): root, a level of coordinates below each, values.
+
+The drawing is driven by ``LevelFormat.children`` and ``branchless`` alone. Levels are named by the texts of the
+coordinates that the remapping makes, so that ``(i,j) -> (j-i,i)`` has levels ``j-i`` and ``i``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ..formats import Format
+from ..storage import Storage, Walk
+
+__all__ = ["Tree", "level_names", "tree"]
+
+
+class Tree(str):
+    """Text that shows itself as it is, without quotes, at an interactive prompt."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def level_names(format: Format) -> tuple[str, ...]:
+    """The remapping's text for the coordinate that each level stores.
+
+    Examples
+    --------
+    >>> from weft.formats import parse_format
+    >>> level_names(parse_format("csc", 2))
+    ('j', 'i')
+    """
+    right = str(format.remapping).partition("->")[2].strip()[1:-1]
+    names, start, depth = [], 0, 0
+    for at, character in enumerate(right):
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            names.append(right[start:at])
+            start = at + 1
+    if format.levels:
+        names.append(right[start:])
+    return tuple(name.rpartition(" in ")[2].strip() for name in names)  # what follows a `let`
+
+
+def tree(storage: Storage, max_entries: int = 50) -> Tree:
+    """The coordinate hierarchy of a tensor; see :meth:`weft.SparseTensor.tree`."""
+    if max_entries < 0:
+        raise ValueError(f"max_entries is a number of entries, not {max_entries}")
+    format = storage.format
+    names = level_names(format)
+    lines = [
+        f"{format}, {storage.dtype.name}, shape {storage.shape}, {storage.nnz} stored, fill value {storage.type.fill}",
+        f"levels of {format.remapping}: "
+        + (", ".join(f"{name} {level}" for name, level in zip(names, format.levels, strict=True)) or "none"),
+    ]
+    if not names:
+        return Tree("\n".join([*lines, f"root: {storage.vals[0]!s}"]))
+    lines.append("root")
+    shown = ended = 0
+    for line, ends, is_entry in _Drawing(storage, names).branches():
+        if ended == max_entries:
+            lines.append(f"… {shown} of {storage.nnz} stored values shown, max_entries={max_entries}")
+            break
+        lines.append(line)
+        ended += ends
+        shown += is_entry
+    return Tree("\n".join(lines))
+
+
+class _Drawing:
+    """Lines of the tree, from the top, made as they are asked for."""
+
+    def __init__(self, storage: Storage, names: tuple[str, ...]) -> None:
+        self.walk, self.vals, self.names = Walk(storage), storage.vals, names
+
+    def branches(
+        self, level: int = 0, parent: int = 0, coords: tuple[int, ...] = (), indent: str = ""
+    ) -> Iterator[tuple[str, bool, bool]]:
+        """A line, whether its path goes no further down, and whether that is at a value."""
+        siblings = iter(self.walk.children(level, parent, coords))
+        node = next(siblings, None)
+        while node is not None:
+            after = next(siblings, None)
+            label, below, position, path = self._chain(level, node, coords)
+            if below == len(self.names):
+                inner: Iterator[tuple[str, bool, bool]] = iter(())
+                label = f"{label}: {self.vals[position]!s}"
+            else:
+                inner = self.branches(below, position, path, indent + ("│  " if after else "   "))
+            first = next(inner, None)
+            yield indent + ("├─ " if after else "└─ ") + label, first is None, below == len(self.names)
+            if first is not None:
+                yield from itertools.chain((first,), inner)
+            node = after
+
+    def _chain(
+        self, level: int, node: tuple[int, int], coords: tuple[int, ...]
+    ) -> tuple[str, int, int, tuple[int, ...]]:
+        """A coordinate with those of the branchless levels below it, which stand on its line."""
+        coordinate, position = node
+        label, path, below = f"{self.names[level]}={coordinate}", (*coords, coordinate), level + 1
+        while below < len(self.names) and self.walk.levels[below].branchless:
+            only = list(itertools.islice(self.walk.children(below, position, path), 2))
+            if len(only) != 1:
+                break
+            coordinate, position = only[0]
+            label, path = f"{label} ─ {self.names[below]}={coordinate}", (*path, coordinate)
+            below += 1
+        return label, below, position, path
