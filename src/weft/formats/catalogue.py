@@ -94,7 +94,8 @@ def _hicoo(order: int, block: int | Sequence[int] = 128) -> Format:
 
 
 def _dok(order: int) -> Format:
-    rest = (Singleton(ordered=False, unique=False),) * (order - 2) + (Singleton(ordered=False),) * (order > 1)
+    middle = (Singleton(ordered=False, unique=False, padded=True),) * (order - 2)
+    rest = (*middle, *(Singleton(ordered=False, padded=True),) * (order > 1))
     return Format(Remapping.identity(order), (Slots(), *rest) if order else ())
 
 

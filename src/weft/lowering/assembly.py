@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..concrete_notation.nodes import Assign, Program
-from ..formats import Format, TensorType
+from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne
@@ -22,7 +22,7 @@ from .physical import path
 from .lower import Lowerer
 from .target import Mode
 
-__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases"]
+__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases", "scratch_roles"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,13 @@ class Phase:
 
 def phases(format: Format) -> tuple[Phase, ...]:
     """The passes that assembling a format takes."""
-    asked = [Phase(f"query{k + 1}", k) for k in range(len(format.levels))]
+    asked = [Phase(f"query{k + 1}", k) for k, level in enumerate(format.levels) if _asks(level)]
     return (*asked, Phase("insert", None))
+
+
+def _asks(level: LevelFormat) -> bool:
+    kind = type(level)
+    return kind.query is not LevelFormat.query or kind.insert_edges is not LevelFormat.insert_edges
 
 
 def counters(format: Format) -> tuple[int, ...]:
@@ -127,15 +132,12 @@ class Assembly(Lowerer):
                 if level.placing == "yield"
             ]
         else:
-            asked = self.format.levels[k].query(self.made.levels[k], lit(0), self._coordinates()) != block()
-            body = body if asked else block()
+            if type(self.format.levels[k]).query is LevelFormat.query:
+                body = block()
             ends = [self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1))]
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         return ir.Function(self.phase.name, params, block(*self.scratch, body, *ends, *self.release))
-
-    def _coordinates(self) -> tuple[ir.Expr, ...]:
-        return tuple(ir.Var(f"c{k}") for k in range(len(self.format.levels)))
 
     def _size(self, level: int) -> ir.Expr:
         """Positions of a level above the one that is assembled."""

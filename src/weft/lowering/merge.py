@@ -350,7 +350,8 @@ class Merge:
         if chain is None or owner.mode is Mode.WIDEST:
             return block(*decls, owner.statement(stmt, env))
         counter = target.counters[chain.index]
-        env = replace(env, pos={**env.pos, (target.access, chain.last): counter})
+        here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}
+        env = replace(env, pos={**env.pos, **here})
         env, more = owner._resolve(env, [target.access])
         code = target.append(chain, env.coords, block(*more, owner.statement(stmt, env)))
         if owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign):

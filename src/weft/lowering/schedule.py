@@ -307,6 +307,8 @@ class _Scheduler:
             order, total = list(free), 0.0
             bare = without_reductions(self.value)
             plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
+            if dense and isinstance(self.value, Access):
+                plain = "place"
             for r in reductions:
                 inner = min(
                     (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
@@ -320,7 +322,7 @@ class _Scheduler:
             if self.impossible(nest.converts, order):
                 continue
             if not reductions:
-                nest = self.weigh(self.value, free, "place" if dense and isinstance(self.value, Access) else "merge")
+                nest = self.weigh(self.value, free, plain)
             elif bare is not None:
                 outside = [a for a in reads(bare) if a in nest.converts]
                 nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)

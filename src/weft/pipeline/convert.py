@@ -1,7 +1,8 @@
-"""Conversion between formats, by the compiler: an assignment that copies, and a sort where the order changes.
+"""Conversion between formats, by the compiler: an assignment that copies.
 
-A source that is traversed in the target's order is appended directly. Any other is appended as triples, sorted by
-the target's order of axes, and appended from there, duplicates summed on the way.
+A source that is traversed in the target's order is appended directly. From any other, entries are inserted where
+queries have found their places (2020, section 6). Where that would leave them out of order, or several have one place,
+they are appended as triples, sorted by the target's order of levels, and appended from there, duplicates summed.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from typing import Any
 import numpy as np
 
 from ..codegen import emit_library
-from ..errors import ResultTooLargeError
+from ..errors import FormatError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..lowering.results import takes_any_order
+from ..lowering.schedule import triples_format
 from ..remapping import Remapping
 from ..runtime import loader
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
+from .assemble import Assembler, assembler
 from .kernel import Kernel
 from .passes import lower
 
-__all__ = ["convert", "sorted_triples"]
+__all__ = ["convert", "finish", "sorted_triples"]
 
 
 def convert(
@@ -54,18 +58,57 @@ def convert(
     index = index_dtype or _index_dtype(storage)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
-    kernel = _copier(source, target, prune or (source.format.is_dense and not format.is_dense))
-    result = kernel.run((storage,))
-    if kernel.lowered.schedule.final is None:
-        return result
-    return pack(result, target)
+    return _convert(storage, target, prune or (source.format.is_dense and not format.is_dense))
+
+
+def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
+    source, format = storage.type, target.format
+    if not format.is_structured and _appends(format):
+        kernel = _copier(source, target, skip_fill)
+        if kernel.lowered.schedule.final is None:
+            return kernel.run((storage,))
+    found = assembler(source, target, skip_fill)
+    if isinstance(found, Assembler):
+        return found.run(storage)
+    sorts = all(level.appends or (level.inserts and not level.roles) for level in format.levels)
+    if sorts:
+        loose = tensor_type(
+            target.dtype, triples_format(_triples_of(format)), ("int64",) * (1 + len(format.levels)), target.fill
+        )
+        return pack(_copier(source, loose, skip_fill).run((storage,)), target)
+    plain = format.plain()
+    if source.format == plain:
+        raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
+    middle = tensor_type(target.dtype, plain, (_index_dtype(storage),) * len(plain.roles), target.fill)
+    return _convert(_convert(storage, middle, skip_fill), target, False)
+
+
+def _appends(format: Format) -> bool:
+    """Whether coordinates can be appended to every level as they come, or located by arithmetic."""
+    return all(level.appends or level.has_every for level in format.levels)
+
+
+def _triples_of(format: Format) -> Remapping:
+    return format.remapping if format.is_structured else Remapping.identity(format.order)
 
 
 def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
-    ordered = sorted_triples(triples, target.format.mode_order)
-    kernel = _copier(ordered.type, target, False)
-    return kernel.run((ordered,))
+    format = target.format
+    if triples.format.remapping != _triples_of(format) or not _appends(format):
+        plain = format.plain()
+        middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
+        return _convert(pack(triples, middle), target, False)
+    levels = tuple(range(len(format.levels))) if format.is_structured else format.mode_order
+    ordered = sorted_triples(triples, levels)
+    return _copier(ordered.type, target, False).run((ordered,))
+
+
+def finish(result: Storage, target: TensorType) -> Storage:
+    """What a kernel made on the way to ``target``, as that."""
+    if takes_any_order(result.format):
+        return pack(result, target)
+    return _convert(result, target, False)
 
 
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
@@ -96,25 +139,25 @@ def _copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     return Kernel(lower(assignment, {"B": target, "A": source}, copying=True, skip_fill=skip_fill))
 
 
-def sorted_triples(triples: Storage, mode_order: tuple[int, ...]) -> Storage:
-    """The same triples sorted lexicographically in an order of the axes; stable, so that sums keep their order."""
-    order = len(mode_order)
-    coords = [triples.arrays[1 + axis] if order > 1 or axis else triples.arrays[1] for axis in mode_order]
+def sorted_triples(triples: Storage, order: tuple[int, ...]) -> Storage:
+    """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order."""
+    coords = [triples.arrays[1 + k] for k in order]
+    extents = triples.format.level_shape(triples.shape)
     n = len(triples.vals)
     permutation = np.empty(n, np.int64)
     lists = ffi.new("void *[]", [ffi.from_buffer(c) for c in coords])
     widths = ffi.new("int64_t[]", [c.itemsize for c in coords])
-    dimensions = ffi.new("int64_t[]", [max(triples.shape[axis], 1) for axis in mode_order])
-    status = _sorter()(n, order, lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation))
+    dimensions = ffi.new("int64_t[]", [max(extents[k], 1) for k in order])
+    status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation))
     if status == 1:
         raise ResultTooLargeError(f"no memory to sort {n} entries of a tensor of shape {triples.shape}")
     vals = triples.vals
     if status == 0:
         coords, vals = [c[permutation] for c in coords], vals[permutation]
-    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in range(order - 1)))
-    format = Format(Remapping(mode_order), levels)
-    pos = triples.arrays[0]
-    arrays = (pos, *coords)
+    old = triples.format.remapping
+    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in order[1:]))
+    format = Format(Remapping(tuple(old.coordinates[k] for k in order), old.order), levels)
+    arrays = (triples.arrays[0], *coords)
     dtypes = tuple(a.dtype.name for a in arrays)
     return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
 

@@ -13,7 +13,7 @@ from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
 from ..storage import Storage, fill_of, tensor_type
-from .convert import convert, pack
+from .convert import convert, finish
 from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
 from .kernel import Kernel
@@ -52,7 +52,7 @@ class Executable:
             for n, format in self._sources
         )
         result = self.kernel.run(given, out)
-        return result if self._final is None else pack(result, self.target)
+        return result if self._final is None else finish(result, self.target)
 
     def explain(self) -> str:
         return self.kernel.explain()

@@ -86,8 +86,8 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
     starts = [k for k, level in enumerate(levels) if not level.branchless]
     for begin, end in itertools.pairwise([*starts, len(levels)]):
         chain = range(begin, end)
-        if not all("crd" in arrays[k] for k in chain):
-            continue
+        if "pos" not in arrays[begin] or not all("crd" in arrays[k] for k in chain):
+            continue  # other levels check their own coordinates
         crds = tuple(arrays[k]["crd"] for k in chain)
         segments = arrays[begin].get("pos")
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
