@@ -49,6 +49,9 @@ class Format:
         levels = tuple(levels)
         if len(levels) != len(remapping.coordinates):
             raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")
+        lost = [axis for axis, e in enumerate(remapping.inverse()) if e is None]
+        if lost:
+            raise FormatError(f"the coordinates that {remapping} makes do not say what axis {lost[0]} was")
         if levels and levels[0].branchless:
             raise FormatError(f"the first level cannot be {levels[0]}: it has no parent that says how long it is")
         object.__setattr__(self, "remapping", remapping)

@@ -12,7 +12,7 @@ from ..ir.builder import add, lit, maximum, minimum, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr
 from ..remapping import Remapping
-from ..remapping.emit import emit
+from ..remapping.inverse import invert, linear
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr
 
 __all__ = ["computed", "interval", "level_extents"]
@@ -47,8 +47,8 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
             return lit(0), lit(value + 1)
         case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
             lo, hi = _range(left, dimensions)
-            m = lit(value if op == "*" else 1 << value)
-            return mul(lo, m), add(mul(sub(hi, lit(1)), m), lit(1))
+            by = lit(value if op == "*" else 1 << value)
+            return mul(lo, by), add(mul(sub(hi, lit(1)), by), lit(1))
         case Binary(op="+", left=left, right=right):
             (a, b), (c, d) = _range(left, dimensions), _range(right, dimensions)
             return add(a, c), sub(add(b, d), lit(1))
@@ -64,7 +64,7 @@ def _floor(value: Expr, by: int) -> Expr:
 
 def computed(remapping: Remapping, level: int) -> IndexExpr | None:
     """The coordinate of a level from those of the levels above (``Axis(k)`` is level ``k``'s), where they decide it."""
-    above = Remapping(remapping.coordinates[:level], remapping.order).inverse()
+    above = invert(remapping.coordinates[:level], remapping.order)
     wanted = remapping.coordinates[level]
     if isinstance(wanted, Axis):
         return above[wanted.number]
@@ -78,9 +78,9 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
     """
     own = remapping.coordinates[level]
     lo, hi = _range(own, dimensions)
-    known = Remapping(remapping.coordinates[: level + 1], remapping.order).inverse()
+    known = invert(remapping.coordinates[: level + 1], remapping.order)
     for axis, expr in enumerate(known):
-        terms = None if expr is None or own == Axis(axis) else _linear(expr)
+        terms = None if expr is None or own == Axis(axis) else linear(expr)
         if terms is None or abs(terms.get(level, 0)) != 1:
             continue
         rest: Expr = lit(terms.get(None, 0))
@@ -93,25 +93,3 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
         else:  # 0 <= rest - c < size
             lo, hi = maximum(lo, add(sub(rest, size), lit(1))), minimum(hi, add(rest, lit(1)))
     return lo, hi
-
-
-def _linear(expr: IndexExpr) -> dict[int | None, int] | None:
-    """Integer factors of each level's coordinate, the constant term under None; None when it is not linear."""
-    match expr:
-        case Axis(number=number):
-            return {number: 1}
-        case Constant(value=value):
-            return {None: value}
-        case Binary(op="+" | "-" as op, left=left, right=right):
-            a, b = _linear(left), _linear(right)
-            if a is None or b is None:
-                return None
-            sign = 1 if op == "+" else -1
-            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
-        case (
-            Binary(op="*", left=left, right=Constant(value=value))
-            | Binary(op="*", left=Constant(value=value), right=left)
-        ):
-            a = _linear(left)
-            return None if a is None else {k: v * value for k, v in a.items()}
-    return None

@@ -18,8 +18,8 @@ from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne
 from ..remapping.nodes import Counter, axes_of
 from .env import Env
 from .expressions import lower_expr
-from .physical import path
 from .lower import Lowerer
+from .physical import path
 from .target import Mode
 
 __all__ = ["Assembly", "Phase", "can_insert", "counters", "phases", "scratch_roles"]
@@ -59,8 +59,6 @@ def can_insert(format: Format, source: Sequence[int]) -> str | None:
     for k, level in enumerate(format.levels):
         if level.placing is None:
             return f"{level} cannot place an entry"
-        if isinstance(coordinates[k], Counter) and not all(len(axes_of(e)) == 1 for e in coordinates[k].over):
-            return f"{level} counts what is no axis"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = [axis for axis in source if axis not in above]

@@ -8,6 +8,7 @@ an operand in another order costs ``CONVERT`` a nonzero. Only the ranking matter
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 from ..formats import Dense, Format, TensorType
@@ -275,12 +276,16 @@ def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], 
         return True
     if not format.is_unique:
         return False
-    body = strip(expr)
+    body, absent = strip(expr), fill_of_reduced(expr, types)
+
+    def fill(a: Access) -> object:
+        return types[a.tensor].fill if a.indices else UNKNOWN
+
     for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
         if level.merges:
             continue
-        points = lattice.build(body, lambda a, v=v: level_iterators(a, v, types), lambda a: types[a.tensor].fill if a.indices else UNKNOWN,
-                               lattice.Iterator(None, 0, _DENSE, v), fill_of_reduced(expr, types))  # fmt: skip
+        of_v = partial(level_iterators, v=v, types=types)
+        points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), absent)
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
         if not walks:
             continue

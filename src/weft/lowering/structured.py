@@ -121,7 +121,7 @@ def _view(
 
 
 def _is_product(format: Format) -> bool:
-    """Whether the levels' coordinates and the axes' correspond one to one, axis by axis: blocks do, diagonals do not."""
+    """Whether levels' coordinates and axes' correspond one to one, axis by axis: blocks do, diagonals do not."""
     remapping = format.remapping
     inverse = remapping.inverse()
     used = sorted(k for e in inverse if e is not None for k in axes_of(e))

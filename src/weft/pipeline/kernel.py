@@ -16,8 +16,8 @@ from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced
-from ..lowering.physical import path
 from ..lowering.lower import CHUNKS_PER_THREAD
+from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.target import Mode
 from ..lowering.values import same_value

@@ -17,7 +17,7 @@ from ..index_notation.nodes import Assignment, Expr
 from ..ir import Function, function_text, simplify
 from ..lowering import lattice
 from ..lowering.lower import Lowerer
-from ..lowering.physical import spelling, path
+from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from .hand import Loops

@@ -1,5 +1,6 @@
 """Coordinate remapping notation (2020 paper, section 4): how a format's levels see a tensor's axes."""
 
+from .nodes import Axis, Binary, Constant, Counter, IndexExpr
 from .remapping import Remapping
 
-__all__ = ["Remapping"]
+__all__ = ["Axis", "Binary", "Constant", "Counter", "IndexExpr", "Remapping"]

@@ -1,19 +1,73 @@
-from ..ir.builder import add, lit, mul, sub
-from ..ir.nodes import Binary as B
-from .nodes import *
+"""Index expressions as IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..ir.builder import add, lit, lt, mul, sub
+from ..ir.nodes import Binary as IrBinary
+from ..ir.nodes import Expr, Select
+from .nodes import Axis, Binary, Constant, IndexExpr
+
+__all__ = ["emit"]
 
 
-def emit(e, coords, locals=None):
-    match e:
-        case Axis(number=n):
-            return coords[n]
-        case Constant(value=v):
-            return lit(v)
-        case Binary(op="+", left=a, right=b):
-            return add(emit(a, coords), emit(b, coords))
-        case Binary(op="-", left=a, right=b):
-            return sub(emit(a, coords), emit(b, coords))
-        case Binary(op="*", left=a, right=b):
-            return mul(emit(a, coords), emit(b, coords))
-        case Binary(op=op, left=a, right=b):
-            return B(op, emit(a, coords), emit(b, coords))
+def emit(expr: IndexExpr, coords: Mapping[int, Expr]) -> Expr:
+    """The value of an index expression.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        Without counters, whose values only an assembly knows.
+    coords : mapping
+        The coordinate of each axis the expression needs.
+    """
+    match expr:
+        case Axis(number=number):
+            return coords[number]
+        case Constant(value=value):
+            return lit(value)
+        case Binary(op="+", left=left, right=right):
+            return add(emit(left, coords), emit(right, coords))
+        case Binary(op="-", left=left, right=right):
+            return sub(emit(left, coords), emit(right, coords))
+        case Binary(op="*", left=left, right=right):
+            return mul(emit(left, coords), emit(right, coords))
+        case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
+            return _divide(op, emit(left, coords), m, may_be_negative(left))
+        case Binary(op=op, left=left, right=right):
+            return IrBinary(op, emit(left, coords), emit(right, coords))
+    raise TypeError(f"no IR for {expr!r}")
+
+
+def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
+    """Floor division or its remainder by a positive constant; C's truncate towards zero."""
+    if m == 1:
+        return value if op == "/" else lit(0)
+    if m & (m - 1) == 0:  # shifts and masks are right for negative values, too
+        return IrBinary(">>", value, lit(m.bit_length() - 1)) if op == "/" else IrBinary("&", value, lit(m - 1))
+    if not signed:
+        return IrBinary(op, value, lit(m))
+    rest = IrBinary("%", value, lit(m))
+    below = lt(rest, lit(0))
+    if op == "%":
+        return Select(below, add(rest, lit(m)), rest)
+    return sub(IrBinary("/", value, lit(m)), Select(below, lit(1), lit(0)))
+
+
+def may_be_negative(expr: IndexExpr) -> bool:
+    """Whether an expression can be negative where no coordinate of an axis is."""
+    match expr:
+        case Axis():
+            return False
+        case Constant(value=value):
+            return value < 0
+        case Binary(op="-"):
+            return True
+        case Binary(op="%"):
+            return False
+        case Binary(op="&", left=left, right=right):
+            return may_be_negative(left) and may_be_negative(right)
+        case Binary(left=left, right=right):
+            return may_be_negative(left) or may_be_negative(right)
+    return True

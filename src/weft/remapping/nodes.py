@@ -1,51 +1,163 @@
+"""Index expressions: what a remapping computes a level's coordinate from (2020 paper, Fig. 8).
+
+Integers are Python's: ``/`` is floor division and ``%`` has the sign of its right operand, so that
+``i == (i/M)*M + i%M`` for any ``i``; ``>>`` keeps the sign.
+"""
+
 from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "OPERATIONS",
+    "PRECEDENCE",
+    "Axis",
+    "Binary",
+    "Constant",
+    "Counter",
+    "IndexExpr",
+    "axes_of",
+    "counters_of",
+    "evaluate",
+    "substitute",
+    "to_text",
+]
+
+PRECEDENCE = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+"""Binding strengths, as in Fig. 8 and in C; all group to the left."""
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "|": operator.or_, "^": operator.xor, "&": operator.and_, "<<": operator.lshift, ">>": operator.rshift,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+"""What each operator means, on integers and on arrays of them."""
 
 
 class IndexExpr:
+    """An integer expression over coordinates."""
+
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Axis(IndexExpr):
+    """The coordinate of an axis; in an inverse, the coordinate of a level."""
+
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Constant(IndexExpr):
+    """An integer."""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Counter(IndexExpr):
-    over: tuple
+    """``#i``: how many entries with the same coordinates ``over`` came before."""
+
+    over: tuple[IndexExpr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Binary(IndexExpr):
+    """``left op right``."""
+
     op: str
     left: IndexExpr
     right: IndexExpr
 
 
-def axes_of(e):
-    match e:
-        case Axis(number=n):
-            return {n}
-        case Counter(over=o):
-            return set().union(*map(axes_of, o)) if o else set()
-        case Binary(left=a, right=b):
-            return axes_of(a) | axes_of(b)
-    return set()
+def axes_of(expr: IndexExpr) -> frozenset[int]:
+    """The axes an expression depends on.
+
+    Examples
+    --------
+    >>> sorted(axes_of(Binary("-", Axis(1), Axis(0))))
+    [0, 1]
+    """
+    match expr:
+        case Axis(number=number):
+            return frozenset((number,))
+        case Counter(over=over):
+            return frozenset(axis for e in over for axis in axes_of(e))
+        case Binary(left=left, right=right):
+            return axes_of(left) | axes_of(right)
+    return frozenset()
 
 
-def to_text(e, names):
-    match e:
-        case Axis(number=n):
-            return names[n]
-        case Constant(value=v):
-            return str(v)
-        case Counter(over=o):
-            return "#" + ",".join(to_text(x, names) for x in o)
-        case Binary(op=op, left=a, right=b):
-            return to_text(a, names) + op + to_text(b, names)
+def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
+    """The distinct counters of an expression."""
+    match expr:
+        case Counter():
+            return (expr,)
+        case Binary(left=left, right=right):
+            return tuple(dict.fromkeys((*counters_of(left), *counters_of(right))))
+    return ()
+
+
+def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
+    """The expression with other expressions for its axes."""
+    match expr:
+        case Axis(number=number):
+            return axes.get(number, expr)
+        case Counter(over=over):
+            return Counter(tuple(substitute(e, axes) for e in over))
+        case Binary(op=op, left=left, right=right):
+            return Binary(op, substitute(left, axes), substitute(right, axes))
+    return expr
+
+
+def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
+    """The expression in the notation, with the fewest parentheses.
+
+    Examples
+    --------
+    >>> to_text(Binary("*", Binary("+", Axis(0), Constant(1)), Axis(1)), "ij")
+    '(i+1)*j'
+    """
+    match expr:
+        case Axis(number=number):
+            return names[number]
+        case Constant(value=value):
+            return str(value) if value >= 0 else f"({value})"
+        case Counter(over=over):
+            return "#" + " ".join(to_text(e, names, 9) for e in over)
+        case Binary(op=op, left=left, right=right):
+            mine = PRECEDENCE[op]
+            text = f"{to_text(left, names, mine)}{op}{to_text(right, names, mine + 1)}"
+            return f"({text})" if mine < strength else text
+    raise TypeError(f"not an index expression: {expr!r}")
+
+
+def evaluate(expr: IndexExpr, coords: Sequence[Any], counts: Mapping[Counter, Any] | None = None) -> Any:
+    """The value of an expression, for numbers or arrays of coordinates.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        What to compute.
+    coords : sequence of int or ndarray
+        One for each axis.
+    counts : mapping, optional
+        The value of every counter.
+
+    Examples
+    --------
+    >>> evaluate(Binary("/", Axis(0), Constant(4)), (-1,)), evaluate(Binary("%", Axis(0), Constant(4)), (-1,))
+    (-1, 3)
+    """
+    match expr:
+        case Axis(number=number):
+            return coords[number]
+        case Constant(value=value):
+            return value
+        case Counter():
+            return (counts or {})[expr]
+        case Binary(op=op, left=left, right=right):
+            return OPERATIONS[op](evaluate(left, coords, counts), evaluate(right, coords, counts))
+    raise TypeError(f"not an index expression: {expr!r}")

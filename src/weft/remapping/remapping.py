@@ -1,109 +1,130 @@
+"""Remappings: from the coordinates of a tensor's axes to those that its levels store (2020 paper, section 4)."""
+
 from __future__ import annotations
-import re
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, cached_property
+from functools import cached_property, lru_cache
+
 from ..errors import NotationError
-from .nodes import *
-from .nodes import to_text
+from .inverse import interval_of, invert
+from .nodes import Axis, Counter, IndexExpr, axes_of, to_text
+from .parser import parse
 
 __all__ = ["Remapping"]
 
 
+@dataclass(frozen=True, init=False)
 class Remapping:
-    def __init__(self, coordinates, order=None):
-        self.coordinates = tuple(Axis(c) if isinstance(c, int) else c for c in coordinates)
-        self.order = order if order is not None else len(self.coordinates)
-        self.is_permutation = (
-            len(self.coordinates) == self.order
-            and all(isinstance(c, Axis) for c in self.coordinates)
-            and len(set(self.coordinates)) == self.order
-        )
-        self._h = hash((self.coordinates, self.order))
-        if self.is_permutation:
-            self._m = tuple(c.number for c in self.coordinates)
+    """One coordinate for each level, made of the coordinates of the axes.
 
-    def __hash__(self):
-        return self._h
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr or int
+        For each level an expression of the axes; a number is that axis itself.
+    order : int, optional
+        Number of axes; by default there are as many as coordinates.
 
-    def __eq__(self, o):
-        return isinstance(o, Remapping) and self.coordinates == o.coordinates and self.order == o.order
+    Examples
+    --------
+    >>> Remapping.parse("(i,j) -> (j,i)").mode_order
+    (1, 0)
+    >>> str(Remapping.parse("(row,col) -> (row/M, col/N, row%M, col%N)", M=2, N=3))
+    '(i,j) -> (i/2,j/3,i%2,j%3)'
+    """
 
-    @property
-    def mode_order(self):
-        if not self.is_permutation:
-            raise NotationError("not a permutation", str(self), 0)
-        return self._m
+    coordinates: tuple[IndexExpr, ...]
+    order: int
 
-    @property
-    def is_identity(self):
-        return self.is_permutation and self._m == tuple(range(self.order))
+    def __init__(self, coordinates: Sequence[IndexExpr | int], order: int | None = None):
+        made = tuple(Axis(c) if isinstance(c, int) else c for c in coordinates)
+        order = len(made) if order is None else order
+        if any(axis >= order for c in made for axis in axes_of(c)):
+            raise NotationError(f"coordinates {made} need more than {order} axes")
+        object.__setattr__(self, "coordinates", made)
+        object.__setattr__(self, "order", order)
+        numbers = tuple(c.number for c in made if isinstance(c, Axis))
+        self.__dict__["is_permutation"] = len(made) == order and sorted(numbers) == list(range(order))
+        if all(isinstance(c, Axis) for c in made) and not self.is_permutation:
+            raise NotationError(f"mode order {numbers} is not a permutation of 0..{order - 1}")
+        self.__dict__["_modes"] = numbers
+        self.__dict__["_hash"] = hash((made, order))
+
+    def __hash__(self) -> int:
+        return self.__dict__["_hash"]  # type: ignore[no-any-return]
+
+    is_permutation: bool = False
 
     @classmethod
-    def identity(cls, n):
-        return cls(range(n), n)
+    def identity(cls, order: int) -> Remapping:
+        """Level ``k`` stores axis ``k``."""
+        return cls(tuple(range(order)))
 
     @classmethod
     @lru_cache(maxsize=256)
-    def parse(cls, text, **kw):
-        l, r = text.split("->")
-        names = [x.strip() for x in l.strip().strip("()").split(",") if x.strip()]
-        import ast
+    def parse(cls, text: str, **parameters: int) -> Remapping:
+        """Read the notation of Fig. 8, such as ``(i,j) -> (i/M,j/N,i%M,j%N)``.
 
-        def conv(n):
-            if isinstance(n, ast.Name):
-                return Axis(names.index(n.id)) if n.id in names else Constant(kw[n.id])
-            if isinstance(n, ast.Constant):
-                return Constant(n.value)
-            ops = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
-            return Binary(ops[type(n.op)], conv(n.left), conv(n.right))
+        Parameters
+        ----------
+        text : str
+            The remapping.
+        **parameters : int
+            Values of names that are neither axes nor bound by a let.
 
-        out = []
-        for part in r.strip()[1:-1].split(","):
-            part = part.strip()
-            if not part:
-                continue
-            if part.startswith("#"):
-                out.append(Counter((Axis(names.index(part[1:])),)))
-            else:
-                out.append(conv(ast.parse(part, mode="eval").body))
-        return cls(tuple(out), len(names))
+        Raises
+        ------
+        NotationError
+            When the text is malformed; it points at the place.
+        """
+        coordinates, order = parse(text, parameters)
+        try:
+            return cls(coordinates, order)
+        except NotationError as error:
+            raise NotationError(str(error), text, text.index("->") + 2) from None
 
-    def inverse(self):
-        known = {}
-        for k, c in enumerate(self.coordinates):
-            if isinstance(c, Axis):
-                known.setdefault(c.number, Axis(k))
-        for k, c in enumerate(self.coordinates):
-            match c:
-                case Binary(op="/", left=Axis(number=n), right=Constant(value=m)) if n not in known:
-                    for k2, c2 in enumerate(self.coordinates):
-                        if c2 == Binary("%", Axis(n), Constant(m)):
-                            known[n] = Binary("+", Binary("*", Axis(k), Constant(m)), Axis(k2))
-        for k, c in enumerate(self.coordinates):
-            match c:
-                case Binary(op="-", left=Axis(number=a), right=Axis(number=b)):
-                    if a in known and b not in known:
-                        known[b] = Binary("-", known[a], Axis(k))
-                    elif b in known and a not in known:
-                        known[a] = Binary("+", known[b], Axis(k))
-        return tuple(known.get(a) for a in range(self.order))
+    @property
+    def mode_order(self) -> tuple[int, ...]:
+        """Level ``k`` stores axis ``mode_order[k]``.
 
-    def extents(self, shape):
-        out = []
-        for c in self.coordinates:
-            match c:
-                case Axis(number=n):
-                    out.append((0, shape[n]))
-                case Binary(op="/", left=Axis(number=n), right=Constant(value=m)):
-                    out.append((0, -(-shape[n] // m)))
-                case Binary(op="%", right=Constant(value=m)):
-                    out.append((0, m))
-                case Binary(op="-", left=Axis(number=a), right=Axis(number=b)):
-                    out.append((-shape[b] + 1, shape[a]))
-                case _:
-                    out.append(None)
-        return tuple(out)
+        Raises
+        ------
+        NotationError
+            When the remapping is no permutation of the axes.
+        """
+        if not self.is_permutation:
+            raise NotationError(f"{self} is not a permutation of the axes")
+        return self.__dict__["_modes"]  # type: ignore[no-any-return]
 
-    def __str__(self):
-        names = "ijklmnopqrstuvwxyzabcdefgh"[: self.order]
-        return f"({','.join(names)}) -> ({','.join(to_text(c, names) for c in self.coordinates)})"
+    @cached_property
+    def is_identity(self) -> bool:
+        return self.is_permutation and self.mode_order == tuple(range(self.order))
+
+    @cached_property
+    def _inverse(self) -> tuple[IndexExpr | None, ...]:
+        return invert(self.coordinates, self.order)
+
+    def inverse(self) -> tuple[IndexExpr | None, ...]:
+        """Each axis as an expression of the levels' coordinates; None where they do not decide it.
+
+        Examples
+        --------
+        >>> [to_text(e, "ab") for e in Remapping.parse("(i,j) -> (j-i,j)").inverse()]
+        ['b-a', 'b']
+        """
+        return self._inverse
+
+    def extents(self, shape: Sequence[int]) -> tuple[tuple[int, int] | None, ...]:
+        """The half-open interval of each level's coordinates in a tensor of this shape; None for counters."""
+        return tuple(interval_of(c, shape) for c in self.coordinates)
+
+    @property
+    def counts(self) -> bool:
+        """Whether a coordinate counts entries."""
+        return any(isinstance(c, Counter) for c in self.coordinates)
+
+    def __str__(self) -> str:
+        names = "ijklmnopqrstuvwxyzabcdefgh"
+        n = self.order
+        axes = list(names[:n]) if n <= len(names) else [f"i{a}" for a in range(n)]
+        return f"({','.join(axes)}) -> ({','.join(to_text(c, axes) for c in self.coordinates)})"

@@ -1,0 +1,144 @@
+"""Logical coordinates from those of the levels, and intervals of coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .nodes import Axis, Binary, Constant, Counter, IndexExpr, axes_of
+
+__all__ = ["interval_of", "invert", "linear"]
+
+
+def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
+    """Each axis as an expression of the levels' coordinates (``Axis(k)`` is level ``k``'s); None where it is lost.
+
+    What is known grows until nothing more follows: a level gives the value of its expression; a quotient and a
+    remainder give what was divided; a sum of which one axis is unknown gives that axis.
+    """
+    known: dict[IndexExpr, IndexExpr] = {}
+    for k, c in enumerate(coordinates):
+        known.setdefault(c, Axis(k))
+    while True:
+        before = len(known)
+        for expr, value in list(known.items()):
+            for found, meaning in (*_joined(expr, value, known), *_solved(expr, value, known)):
+                known.setdefault(found, meaning)
+        if len(known) == before:
+            return tuple(known.get(Axis(axis)) for axis in range(order))
+
+
+def _joined(
+    expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
+) -> list[tuple[IndexExpr, IndexExpr]]:
+    """What a quotient and its remainder say about what was divided."""
+    match expr:
+        case Binary(op="/", left=e, right=Constant(value=m)) if rest := known.get(Binary("%", e, Constant(m))):
+            return [(e, Binary("+", Binary("*", value, Constant(m)), rest))]
+        case Binary(op=">>", left=e, right=Constant(value=s)) if rest := known.get(
+            Binary("&", e, Constant((1 << s) - 1))
+        ):
+            return [(e, Binary("+", Binary("<<", value, Constant(s)), rest))]
+    return []
+
+
+def _solved(
+    expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
+) -> list[tuple[IndexExpr, IndexExpr]]:
+    """The one unknown operand of a sum or difference."""
+    match expr:
+        case Binary(op="+", left=a, right=b):
+            for one, other in ((a, b), (b, a)):
+                if (rest := _value(other, known)) is not None and one not in known and axes_of(one):
+                    return [(one, Binary("-", value, rest))]
+        case Binary(op="-", left=a, right=b):
+            if (rest := _value(b, known)) is not None and a not in known and axes_of(a):
+                return [(a, Binary("+", value, rest))]
+            if (rest := _value(a, known)) is not None and b not in known and axes_of(b):
+                return [(b, Binary("-", rest, value))]
+    return []
+
+
+def _value(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
+    """An expression in terms of levels, when all it is made of is known."""
+    if expr in known:
+        return known[expr]
+    match expr:
+        case Constant():
+            return expr
+        case Binary(op=op, left=left, right=right):
+            a, b = _value(left, known), _value(right, known)
+            return None if a is None or b is None else Binary(op, a, b)
+    return None
+
+
+def linear(expr: IndexExpr) -> dict[int | None, int] | None:
+    """Integer factors of each axis, the constant term under None; None when the expression is not linear.
+
+    Examples
+    --------
+    >>> linear(Binary("-", Axis(1), Axis(0)))
+    {1: 1, 0: -1}
+    """
+    match expr:
+        case Axis(number=number):
+            return {number: 1}
+        case Constant(value=value):
+            return {None: value}
+        case Binary(op="+" | "-" as op, left=left, right=right):
+            a, b = linear(left), linear(right)
+            if a is None or b is None:
+                return None
+            sign = 1 if op == "+" else -1
+            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
+        case Binary(op="*", left=left, right=Constant(value=value)):
+            a = linear(left)
+        case Binary(op="*", left=Constant(value=value), right=right):
+            a = linear(right)
+        case Binary(op="<<", left=left, right=Constant(value=shift)):
+            a, value = linear(left), 1 << shift
+        case _:
+            return None
+    return None if a is None else {k: v * value for k, v in a.items()}
+
+
+def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:
+    """The half-open interval of an expression's values, by interval arithmetic; None for counters.
+
+    Examples
+    --------
+    >>> interval_of(Binary("-", Axis(1), Axis(0)), (3, 5))
+    (-2, 5)
+    """
+    match expr:
+        case Axis(number=number):
+            return 0, shape[number]
+        case Constant(value=value):
+            return value, value + 1
+        case Counter():
+            return None
+        case Binary(op=op, left=left, right=right):
+            a, b = interval_of(left, shape), interval_of(right, shape)
+            if a is None or b is None:
+                return None
+            if a[0] >= a[1] or b[0] >= b[1]:
+                return 0, 0  # an axis without coordinates
+            (lo, hi), (low, high) = (a[0], a[1] - 1), (b[0], b[1] - 1)
+            match op:
+                case "+":
+                    return lo + low, hi + high + 1
+                case "-":
+                    return lo - high, hi - low + 1
+                case "*" | "<<":
+                    products = [x * y if op == "*" else x << y for x in (lo, hi) for y in (low, high)]
+                    return min(products), max(products) + 1
+                case "/" | ">>":
+                    m = low if op == "/" else 1 << low
+                    return lo // m, hi // m + 1
+                case "%":
+                    return 0, low
+                case "&" if low >= 0:
+                    return 0, high + 1
+                case _:
+                    bits = max(abs(v).bit_length() for v in (lo, hi, low, high))
+                    return (0 if lo >= 0 and low >= 0 else -(1 << bits)), 1 << bits
+    raise TypeError(f"not an index expression: {expr!r}")

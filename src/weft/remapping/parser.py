@@ -1,0 +1,162 @@
+"""Text to remappings: the grammar of the 2020 paper's Fig. 8.
+
+Grammar::
+
+    remapping ::= "(" [NAME {"," NAME}] ")" "->" "(" [let {"," let}] ")"
+    let       ::= {NAME "=" expr "in"} expr
+    expr      ::= operands joined by | ^ & << >> + - * / %, with C's precedences, grouping to the left
+    operand   ::= "(" expr ")" | "#" {NAME} | NAME | INTEGER | "-" INTEGER
+
+A let abbreviates: its name stands for its expression up to the next comma. Any other name is an axis or a parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NoReturn
+
+from ..errors import NotationError
+from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, IndexExpr
+
+__all__ = ["parse"]
+
+_TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[()#,=|^&+\-*/%]))")
+_NESTING = 60
+
+
+def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ...], int]:
+    """The coordinates a remapping makes, and the number of axes.
+
+    Raises
+    ------
+    NotationError
+        When the text is malformed; it points at the place.
+    """
+    return _Parser(text, parameters).remapping()
+
+
+class _Parser:
+    def __init__(self, text: str, parameters: Mapping[str, int]):
+        self.text, self.parameters = text, parameters
+        self.tokens: list[tuple[str, str, int]] = []
+        at = 0
+        while text[at:].strip():
+            match = _TOKEN.match(text, at)
+            if match is None:
+                self.fail("no part of a remapping", at + len(text[at:]) - len(text[at:].lstrip()))
+            assert match.lastgroup is not None
+            self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
+            at = match.end()
+        self.tokens.append(("end", "", len(text.rstrip())))
+        self.at = 0
+        self.depth = 0
+        self.names: dict[str, IndexExpr] = {}
+
+    def fail(self, message: str, position: int | None = None) -> NoReturn:
+        raise NotationError(message, self.text, self.tokens[self.at][2] if position is None else position)
+
+    def next(self) -> tuple[str, str, int]:
+        token = self.tokens[self.at]
+        self.at += token[0] != "end"
+        return token
+
+    def accept(self, symbol: str) -> bool:
+        found = self.tokens[self.at][:2] in (("symbol", symbol), ("name", symbol))
+        self.at += found
+        return found
+
+    def expect(self, symbol: str) -> None:
+        if not self.accept(symbol):
+            self.fail(f"{symbol!r} is expected here")
+
+    def remapping(self) -> tuple[tuple[IndexExpr, ...], int]:
+        self.expect("(")
+        axes: list[str] = []
+        while not self.accept(")"):
+            if axes:
+                self.expect(",")
+            kind, name, place = self.next()
+            if kind != "name" or name == "in":
+                self.fail("the left of a remapping names each axis", place)
+            if name in axes:
+                self.fail(f"{name} names two axes", place)
+            axes.append(name)
+        self.names = {name: Axis(number) for number, name in enumerate(axes)}
+        self.expect("->")
+        self.expect("(")
+        made: list[IndexExpr] = []
+        while not self.accept(")"):
+            if made:
+                self.expect(",")
+            made.append(self.let())
+        if self.tokens[self.at][0] != "end":
+            self.fail("nothing may follow a remapping")
+        return tuple(made), len(axes)
+
+    def let(self) -> IndexExpr:
+        outer = dict(self.names)
+        while self.tokens[self.at][0] == "name" and self.tokens[self.at + 1][1] == "=":
+            _, name, place = self.next()
+            if name in self.parameters or isinstance(outer.get(name), Axis) or name == "in":
+                self.fail(f"{name} already has a meaning", place)
+            self.expect("=")
+            value = self.expression(1)
+            self.expect("in")
+            self.names[name] = value
+        found = self.expression(1)
+        self.names = outer
+        return found
+
+    def expression(self, strength: int) -> IndexExpr:
+        left = self.operand()
+        while (op := self.tokens[self.at])[0] == "symbol" and PRECEDENCE.get(op[1], 0) >= strength:
+            self.next()
+            place = self.tokens[self.at][2]
+            right = self.expression(PRECEDENCE[op[1]] + 1)
+            if isinstance(right, Constant):
+                if op[1] in "/%" and right.value <= 0:
+                    self.fail(f"{op[1]} by {right.value}; block sizes are 1 or more", place)
+                if op[1] in ("<<", ">>") and not 0 <= right.value < 63:
+                    self.fail(f"a shift by {right.value}", place)
+            elif op[1] in ("/", "%", "<<", ">>"):
+                self.fail(f"what is right of {op[1]} must be a constant", place)
+            left = _fold(Binary(op[1], left, right))
+        return left
+
+    def operand(self) -> IndexExpr:
+        kind, text, place = self.next()
+        if kind == "number":
+            return Constant(int(text))
+        if kind == "name" and text != "in":
+            if text in self.names:
+                return self.names[text]
+            if text in self.parameters:
+                return Constant(int(self.parameters[text]))
+            self.fail(f"{text} is no axis, parameter or let", place)
+        if text == "(":
+            self.depth += 1
+            if self.depth > _NESTING:
+                self.fail(f"parentheses nest more than {_NESTING} deep", place)
+            found = self.expression(1)
+            self.expect(")")
+            self.depth -= 1
+            return found
+        if text == "-" and self.tokens[self.at][0] == "number":
+            return Constant(-int(self.next()[1]))
+        if text == "#":
+            over: list[IndexExpr] = []
+            while self.tokens[self.at][0] == "name" and self.tokens[self.at][1] != "in":
+                _, name, where = self.next()
+                if not isinstance(self.names.get(name), Axis):
+                    self.fail(f"a counter is over axes, and {name} is none", where)
+                over.append(self.names[name])
+            return Counter(tuple(over))
+        return self.fail("an axis, a number, a counter or a parenthesis is expected here", place)
+
+
+def _fold(expr: Binary) -> IndexExpr:
+    match expr:
+        case Binary(op=op, left=Constant(value=a), right=Constant(value=b)):
+            return Constant(OPERATIONS[op](a, b))
+    return expr
