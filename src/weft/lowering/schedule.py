@@ -19,13 +19,13 @@ from typing import Any
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
 from ..concrete_notation.nodes import Sequence as Seq
-from ..concrete_notation.transform import factors as factors_of
 from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
-from ..formats import Compressed, Format, Singleton, TensorType
+from ..formats import Format, TensorType
 from ..index_notation import to_text
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
+from .conversions import Conversion, reordered, triples_format, widest_index
 from .iteration_graph import CONVERT, Visit, conversions, cost, fill_of_reduced, is_full, nonzeros, reads, strip
 from .physical import path
 from .results import chains, takes_any_order
@@ -39,31 +39,14 @@ from .terms import (
     leaves,
     pull_factors,
     reductions_of,
-    rename,
+    uniform_factors,
     without_reductions,
 )
 from .values import convert, converted, same_value
 
-__all__ = ["Conversion", "Schedule", "schedule", "triples_format"]
+__all__ = ["Conversion", "Schedule", "schedule"]
 
 _EXHAUSTIVE = 6
-
-
-@dataclass(frozen=True)
-class Conversion:
-    """An operand stored again, so that its levels follow the loops."""
-
-    tensor: str
-    name: str
-    format: Format
-    reason: str
-    accesses: tuple[Access, ...] = ()
-
-    def renamed(self, expr: Expr) -> Expr:
-        """``expr`` with the accesses that read the new operand."""
-        for access in self.accesses:
-            expr = rename(expr, access, Access(self.name, access.indices))
-        return expr
 
 
 @dataclass(frozen=True)
@@ -92,13 +75,6 @@ class Schedule:
     conversions: tuple[Conversion, ...] = ()
     final: Format | None = None
     notes: tuple[str, ...] = ()
-
-
-def triples_format(remapping: Remapping) -> Format:
-    """The coordinates that a remapping makes, as they come: neither ordered nor unique."""
-    first = Compressed(ordered=False, unique=False)
-    rest = (Singleton(ordered=False, unique=False),) * (len(remapping.coordinates) - 1)
-    return Format(remapping, (first, *rest))
 
 
 @dataclass
@@ -208,7 +184,7 @@ class _Scheduler:
         """The format in which an operand follows the loops."""
         place = {v: n for n, v in enumerate(order)}
         format = self.types[access.tensor].format
-        return _reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
+        return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
     def follows_result(self, order: Sequence[str]) -> bool:
         """Whether the free variables come in the order in which the result's levels can be appended."""
@@ -389,7 +365,7 @@ class _Scheduler:
                 name = self.fresh(f"{access.tensor}_{axes}")
                 reason = f"loops {','.join(order)} cannot traverse {access.tensor} in {type.format}"
                 made = Conversion(origin, name, wanted, reason)
-                self.types[name] = TensorType.of(type.dtype, wanted, _widest(type), type.fill)
+                self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
                 self.dtypes[name] = type.dtype
                 self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
             else:
@@ -482,7 +458,9 @@ class _Scheduler:
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
         place = {v: n for n, v in enumerate(nest.order)}
-        factors = sorted(_factors(body, self), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1))
+        factors = sorted(
+            uniform_factors(body, self.dtype), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1)
+        )
         return self.nest(nest.order, bound, factors, self.target, "add", negative)
 
     def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
@@ -621,21 +599,3 @@ def schedule(
 
 def _nests(how: _Nest | Sequence[_Nest]) -> Sequence[_Nest]:
     return [how] if isinstance(how, _Nest) else how
-
-
-def _factors(expr: Expr, scheduler: _Scheduler) -> list[Expr]:
-    """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
-    factors = factors_of(expr)
-    dtypes = {scheduler.dtype(f) for f in factors}
-    return factors if len(dtypes) == 1 and not any(isinstance(f, Literal) for f in factors) else [expr]
-
-
-def _reordered(format: Format, modes: tuple[int, ...]) -> Format:
-    """The format over another order of axes; triples become fibers."""
-    if any(level.branchless for level in format.levels):
-        return Format(Remapping(modes), (Compressed(),) * len(modes))
-    return Format(Remapping(modes), format.canonical().levels)
-
-
-def _widest(type: TensorType) -> str:
-    return "int64" if "int64" in type.index_dtypes else "int32"

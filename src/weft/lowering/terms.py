@@ -10,7 +10,7 @@ import numpy as np
 from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.transform import factors, product
 from ..formats import TensorType
-from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from .iteration_graph import cost, reads
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "pull_factors",
     "reductions_of",
     "rename",
+    "uniform_factors",
     "variables_of",
     "without_reductions",
 ]
@@ -123,3 +124,10 @@ def pull_factors(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
         case Apply(op=op, args=args):
             return Apply(op, tuple(pull_factors(a, dtype) for a in args))
     return expr
+
+
+def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:
+    """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
+    found = factors(expr)
+    same = len({dtype(f) for f in found}) == 1
+    return found if same and not any(isinstance(f, Literal) for f in found) else [expr]

@@ -17,8 +17,9 @@ from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..lowering.assembly import Assembly, can_insert, counters, phases, scratch_roles
+from ..lowering.conversions import triples_format
 from ..lowering.physical import path
-from ..lowering.schedule import schedule, triples_format
+from ..lowering.schedule import schedule
 from ..remapping.nodes import axes_of
 from ..runtime import load, memory
 from ..runtime.structs import counts_pointer

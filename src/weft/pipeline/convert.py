@@ -16,8 +16,8 @@ from ..codegen import emit_library
 from ..errors import FormatError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..lowering.conversions import triples_format
 from ..lowering.results import takes_any_order
-from ..lowering.schedule import triples_format
 from ..remapping import Remapping
 from ..runtime import loader
 from ..runtime._ffi import ffi

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,7 @@ class Kernel:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [b(sizes) for b in bounds]
             dense = self._dense_limits(shape)
-            totals = [min(t, d) for t, d in zip(totals, dense, strict=True)]
+            totals = [int(min(t, d)) for t, d in zip(totals, dense, strict=True)]
             counts = np.zeros(2 * n, np.int64)
         else:
             counts, totals = self._count(shape, structs, threads)
@@ -203,7 +203,7 @@ class Kernel:
             counts = np.zeros(2 * n, np.int64)
             if status := self._module["bound"](empty.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, shape)
-            totals = [min(t, d) for t, d in zip(counts[n:].tolist(), self._dense_limits(shape), strict=True)]
+            totals = [int(min(t, d)) for t, d in zip(counts[n:].tolist(), self._dense_limits(shape), strict=True)]
             if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
                 return np.zeros(2 * n, np.int64), totals
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
@@ -214,8 +214,12 @@ class Kernel:
         np.cumsum(table, axis=0, out=table)
         return counts, table[-1].tolist()
 
-    def _dense_limits(self, shape: tuple[int, ...]) -> list[int]:
-        limits, size = [], 1
+    def _dense_limits(self, shape: tuple[int, ...]) -> list[float]:
+        """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
+        if not self.format.is_unique:
+            return [inf] * len(self.chains)
+        limits: list[float] = []
+        size = 1
         ends = {chain.last for chain in self.chains}
         for k, n in enumerate(self.format.level_shape(shape)):
             size *= n

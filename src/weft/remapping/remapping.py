@@ -53,7 +53,7 @@ class Remapping:
     def __hash__(self) -> int:
         return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
-    is_permutation: bool = False
+    is_permutation = False  # whether each level stores one axis as it is
 
     @classmethod
     def identity(cls, order: int) -> Remapping:

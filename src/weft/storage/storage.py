@@ -17,6 +17,7 @@ from ..dtypes import value_dtype
 from ..errors import DensifyError
 from ..formats import Format, TensorType
 from ..remapping import Remapping
+from ..remapping.nodes import Axis, substitute
 
 __all__ = ["Storage", "fill_of", "tensor_type"]
 
@@ -193,7 +194,9 @@ def dense_type(dtype: np.dtype[Any], mode_order: tuple[int, ...]) -> TensorType:
 @lru_cache(maxsize=1024)
 def _permuted_type(type: TensorType, axes: tuple[int, ...]) -> TensorType:
     new = inverse(axes)
-    format = Format(Remapping(tuple(new[axis] for axis in type.format.mode_order)), type.format.levels)
+    turned = {axis: Axis(n) for axis, n in enumerate(new)}
+    coordinates = tuple(substitute(c, turned) for c in type.format.remapping.coordinates)
+    format = Format(Remapping(coordinates, len(new)), type.format.levels)
     return tensor_type(type.dtype, format, type.index_dtypes, type.fill)
 
 

@@ -1,0 +1,47 @@
+"""Operands stored again for the sake of the loops, and the formats they are stored in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..formats import Compressed, Format, Singleton, TensorType
+from ..index_notation.nodes import Access, Expr
+from ..remapping import Remapping
+from .terms import rename
+
+__all__ = ["Conversion", "reordered", "triples_format", "widest_index"]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """An operand stored again, so that its levels follow the loops."""
+
+    tensor: str
+    name: str
+    format: Format
+    reason: str
+    accesses: tuple[Access, ...] = ()
+
+    def renamed(self, expr: Expr) -> Expr:
+        """``expr`` with the accesses that read the new operand."""
+        for access in self.accesses:
+            expr = rename(expr, access, Access(self.name, access.indices))
+        return expr
+
+
+def triples_format(remapping: Remapping) -> Format:
+    """The coordinates that a remapping makes, as they come: neither ordered nor unique."""
+    first = Compressed(ordered=False, unique=False)
+    rest = (Singleton(ordered=False, unique=False),) * (len(remapping.coordinates) - 1)
+    return Format(remapping, (first, *rest))
+
+
+def reordered(format: Format, modes: tuple[int, ...]) -> Format:
+    """The format over another order of axes; triples become fibers."""
+    if any(level.branchless for level in format.levels):
+        return Format(Remapping(modes), (Compressed(),) * len(modes))
+    return Format(Remapping(modes), format.canonical().levels)
+
+
+def widest_index(type: TensorType) -> str:
+    return "int64" if "int64" in type.index_dtypes else "int32"
