@@ -126,16 +126,12 @@ class _Scheduler:
 
     def loops_of(self, expr: Expr) -> set[str]:
         """The loops that an expression depends on."""
-        found = {v for a in reads(expr) for v in (*a.indices, *self.levels_of(a))}
+        found = {v for a in reads(expr) for v in a.indices}
+        found |= {v for a in reads(expr) if a.tensor in self.types for v in path(a, self.types[a.tensor].format)}
         for d in self.view.definitions:
             if d.var in found:
                 found |= d.needs
         return found - {d.var for d in self.view.definitions}
-
-    def levels_of(self, access: Access) -> tuple[str, ...]:
-        """The variables of an access's levels."""
-        type = self.types.get(access.tensor)
-        return () if type is None else path(access, type.format)
 
     def dtype(self, expr: Expr) -> str:
         return dtype_name(convert(strip(expr), self.dtypes)[1])
