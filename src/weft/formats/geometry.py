@@ -86,10 +86,19 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
         rest: Expr = lit(terms.get(None, 0))
         for k, factor in terms.items():
             if k is not None and k != level:
-                rest = add(rest, mul(lit(factor), coords[k]))
+                part = mul(lit(abs(factor)), coords[k])
+                rest = add(rest, part) if factor > 0 else sub(rest, part)
         size = dimensions[axis]
         if terms[level] == 1:  # 0 <= c + rest < size
-            lo, hi = maximum(lo, sub(lit(0), rest)), minimum(hi, sub(size, rest))
+            back = _negated(rest)
+            lo, hi = maximum(lo, back), minimum(hi, add(size, back))
         else:  # 0 <= rest - c < size
             lo, hi = maximum(lo, add(sub(rest, size), lit(1))), minimum(hi, add(rest, lit(1)))
     return lo, hi
+
+
+def _negated(value: Expr) -> Expr:
+    match value:
+        case IrBinary(op="-", a=a, b=b):
+            return sub(b, a)
+    return sub(lit(0), value)

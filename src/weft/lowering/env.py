@@ -17,13 +17,15 @@ class Env:
     """What is known at a place in the loop nest.
 
     ``coords`` are the coordinates of the enclosing loops, ``pos`` the positions reached in each access's levels,
-    ``segments`` the ends of runs of duplicates, ``values`` values already summed.
+    ``segments`` the ends of runs of duplicates, ``values`` values already summed, ``whole`` whether all that a variable
+    can still become lies inside the tensor.
     """
 
     coords: Mapping[str, ir.Expr] = field(default_factory=dict)
     pos: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
     segments: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
     values: Mapping[Access, ir.Expr] = field(default_factory=dict)
+    whole: Mapping[str, ir.Expr] = field(default_factory=dict)
 
     def parent(self, access: Access, level: int) -> ir.Expr | None:
         return lit(0) if level == 0 else self.pos.get((access, level - 1))

@@ -2,7 +2,8 @@
 
 The cost model counts loop iterations for operands of a typical size, as neither sizes nor sparsity are known when
 compiling: a dense dimension has ``DIMENSION`` coordinates, a compressed level ``CHILDREN`` under each parent. Storing
-an operand in another order costs ``CONVERT`` a nonzero. Only the ranking matters.
+an operand in another order costs ``CONVERT`` a nonzero; finding the end of each run of equal coordinates, so as to
+sum inside it, makes loops ``RUNS`` times as dear. Only the ranking matters.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ __all__ = [
     "CHILDREN",
     "CONVERT",
     "DIMENSION",
+    "RUNS",
     "Visit",
     "conversions",
     "cost",
+    "extent",
     "fits",
     "is_full",
     "is_linear",
@@ -44,6 +47,7 @@ DIMENSION = 1000.0
 CHILDREN = 8.0
 CONVERT = 12.0
 STRIDED = 1.5
+RUNS = 1.5
 
 
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
@@ -101,7 +105,7 @@ def nonzeros(format: Format) -> float:
     return count
 
 
-def _extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
+def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
     """Iterations of the loop over ``v`` that an expression asks for; None when it does not depend on ``v``."""
     match expr:
         case Access(tensor=tensor):
@@ -116,11 +120,11 @@ def _extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None
         case nodes.Literal():
             return None
         case Reduce(body=body):
-            return _extent(body, v, types)
+            return extent(body, v, types)
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return _extent(args[0], v, types)
-            a, b = (_extent(arg, v, types) for arg in args)
+                return extent(args[0], v, types)
+            a, b = (extent(arg, v, types) for arg in args)
             row = OPERATORS[op]
             fill = [fill_of_reduced(arg, types) for arg in args]
             if row.annihilates(0, fill[0]) or row.annihilates(1, fill[1]):
@@ -219,8 +223,8 @@ def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> f
     total, here = 0.0, 1.0
     body = strip(expr)
     for v in order:
-        extent = _extent(body, v, types)
-        here *= DIMENSION if extent is None else extent
+        n = extent(body, v, types)
+        here *= DIMENSION if n is None else n
         total += here
     if order:
         last = order[-1]

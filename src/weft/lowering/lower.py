@@ -34,15 +34,16 @@ from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, gt, if_, lit, lt, mul, sub
+from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, mul, sub
 from ..remapping.emit import emit
+from ..remapping.inverse import linear
 from . import lattice, workspaces
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
-from .physical import definitions, path
+from .physical import Definition, definitions, path
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .values import UNKNOWN, fill_of, same_value, typed, without_conversions
@@ -383,7 +384,7 @@ class Lowerer:
 
     def derive(self, env: Env) -> tuple[Env, list[ir.Stmt], list[ir.Expr]]:
         """The variables that follow from those known, their declarations, and what must hold for them to exist."""
-        coords = dict(env.coords)
+        coords, whole = dict(env.coords), dict(env.whole)
         decls: list[ir.Stmt] = []
         guards: list[ir.Expr] = []
         found = True
@@ -398,8 +399,24 @@ class Lowerer:
                 coords[d.var] = name
                 found = True
                 if not d.inside:
-                    guards.append(lt(name, self.extents[d.var]))
-        return replace(env, coords=coords), decls, guards
+                    fits = lt(name, self.extents[d.var])
+                    guards.append(lor(whole[d.var], fits) if d.var in whole else fits)
+        for d in self.definitions:
+            if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
+                most = self._most(d, coords)
+                if most is not None:
+                    # Known further out than the coordinate itself: loops inside are compiled once with and without.
+                    whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")
+                    decls.append(ir.Declare(name, lt(most, self.extents[d.var])))
+        return replace(env, coords=coords, whole=whole), decls, guards
+
+    def _most(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
+        """The largest that a variable can become, given some of what it is made of."""
+        factors = linear(d.value)
+        if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
+            return None
+        ends = {v: coords.get(v, sub(self.extents[v], lit(1))) for v in d.needs}
+        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends})
 
     def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
         """Locate every level whose parent and coordinate are known."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Merge"]
 
+_SHORT = 16
+
 
 class Merge:
     """The loops of one ``forall``."""
@@ -75,10 +77,10 @@ class Merge:
         if isinstance(self.stmt.body, Assign):
             if it.format.iteration == "value":
                 owner.dense_inside = True
-            elif self.stmt.body.target.tensor in owner.workspaces:
+            elif self.stmt.body.op is not None:
                 owner.sums_entries = True
         if it.format.iteration == "value":
-            return ir.For(self.coord, begin, end, self._cases([it], env), self._simd())
+            return ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
         p = self.p[it]
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
@@ -104,8 +106,10 @@ class Merge:
         assert it.access is not None
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
 
-    def _simd(self) -> tuple[tuple[str, str], ...] | None:
-        """Reassociate a sum over a dense loop, where allowed."""
+    def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
+        """Reassociate a sum over a dense loop, where allowed and not so short that it is unrolled anyway."""
+        if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= _SHORT:  # type: ignore[arg-type]
+            return None
         body = self.stmt.body
         if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)

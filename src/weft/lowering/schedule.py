@@ -11,13 +11,12 @@ change, converts operands whose order does not fit, and marks the parallel loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import permutations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where, Workspace
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
@@ -25,28 +24,32 @@ from ..formats import Format, TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
-from .conversions import Conversion, reordered, triples_format, widest_index
-from .iteration_graph import CONVERT, Visit, conversions, cost, fill_of_reduced, is_full, nonzeros, reads, strip
+from .conversions import Conversion, triples_format, widest_index
+from .iteration_graph import (
+    CONVERT,
+    extent,
+    fill_of_reduced,
+    is_full,
+    nonzeros,
+    reads,
+    strip,
+)
+from .orders import Nest, Orders
 from .physical import path
 from .results import chains, takes_any_order
-from .structured import View, views
+from .structured import views
 from .terms import (
     additive_terms,
     bound_variables,
-    dtype_name,
     foralls,
     is_flat,
     leaves,
     pull_factors,
-    reductions_of,
     uniform_factors,
-    without_reductions,
 )
-from .values import convert, converted, same_value
+from .values import converted, same_value
 
 __all__ = ["Conversion", "Schedule", "schedule"]
-
-_EXHAUSTIVE = 6
 
 
 @dataclass(frozen=True)
@@ -78,115 +81,8 @@ class Schedule:
 
 
 @dataclass
-class _Nest:
-    """A loop order for one term (or for the whole expression) and what it needs."""
-
-    order: tuple[str, ...]
-    cost: float
-    converts: tuple[Access, ...]
-
-
-@dataclass
-class _Scheduler:
-    view: View
-    copying: bool = False
-    huge: bool = False
-    notes: list[str] = field(default_factory=list)
-    workspaces: list[Workspace] = field(default_factory=list)
-    conversions: list[Conversion] = field(default_factory=list)
-    price: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.assignment, self.types = self.view.assignment, dict(self.view.types)
-        self.target = self.assignment.target
-        self.result = self.types[self.target.tensor]
-        self.value = self.assignment.value
-        self.free = self.view.free
-        self.origins = {new: old for old, new in self.view.stored}
-        self.dtypes = {name: type.dtype for name, type in self.types.items()}
-        self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
-        for old, new in self.view.stored:
-            self.store_plainly(old, new)
-
-    # -- naming -------------------------------------------------------------------------------------------------
-    def fresh(self, stem: str) -> str:
-        name, n = stem, 0
-        while name in self.taken:
-            n += 1
-            name = f"{stem}{n}"
-        self.taken.add(name)
-        return name
-
-    def workspace(self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add") -> Access:
-        stem = "t" if kind == "scalar" else "w"
-        w = Workspace(self.fresh(stem), indices, kind, dtype, op)
-        self.workspaces.append(w)
-        self.dtypes[w.name] = dtype
-        return Access(w.name, indices)
-
-    def loops_of(self, expr: Expr) -> set[str]:
-        """The loops that an expression depends on."""
-        found = {v for a in reads(expr) for v in a.indices}
-        found |= {v for a in reads(expr) if a.tensor in self.types for v in path(a, self.types[a.tensor].format)}
-        for d in self.view.definitions:
-            if d.var in found:
-                found |= d.needs
-        return found - {d.var for d in self.view.definitions}
-
-    def dtype(self, expr: Expr) -> str:
-        return dtype_name(convert(strip(expr), self.dtypes)[1])
-
-    # -- orders -------------------------------------------------------------------------------------------------
-    def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Loop orders to consider: all of a few variables, else those of the operands' own paths."""
-        variables = (*free, *bound)
-        if len(variables) <= _EXHAUSTIVE:
-            yield from permutations(variables)
-            return
-        yield variables
-        for access in reads(self.value):
-            own = [v for v in dict.fromkeys(path(access, self.types[access.tensor].format)) if v in variables]
-            yield (*own, *(v for v in variables if v not in own))
-            yield (*(v for v in variables if v not in own), *own)
-
-    def store_plainly(self, old: str, new: str) -> None:
-        """Note that a structured operand is converted before anything else."""
-        original, type = self.view.types[old], self.types[new]
-        accesses = tuple(a for a in reads(self.value) if a.tensor == new)
-        reason = f"{old} is not walked by the levels of {original.format}"
-        was = tuple(Access(old, a.indices) for a in accesses)
-        self.conversions.append(Conversion(old, new, type.format, reason, was))
-        self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
-        self.price += CONVERT * nonzeros(original.format)
-
-    def impossible(self, converts: Sequence[Access], order: Sequence[str]) -> bool:
-        """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
-        return any(a.tensor in self.view.kept or not set(a.indices) <= set(order) for a in converts)
-
-    def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> _Nest:
-        converts = conversions(expr, order, self.types, how, self.view.definitions)
-        if self.impossible(converts, order):
-            return _Nest(order, inf, converts)
-        price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
-        types = self.types
-        if converts:
-            types = dict(types)
-            for a in converts:
-                format = self.stored_as(a, order)
-                types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
-        return _Nest(order, cost(expr, order, types) + price, converts)
-
-    def stored_as(self, access: Access, order: Sequence[str]) -> Format:
-        """The format in which an operand follows the loops."""
-        place = {v: n for n, v in enumerate(order)}
-        format = self.types[access.tensor].format
-        return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
-
-    def follows_result(self, order: Sequence[str]) -> bool:
-        """Whether the free variables come in the order in which the result's levels can be appended."""
-        appended = chains(self.result.format)
-        depth = appended[-1].last + 1 if appended else 0
-        return tuple(order[:depth]) == path(self.target, self.result.format)[:depth]
+class _Scheduler(Orders):
+    """Chooses a loop order and writes the statement."""
 
     # -- the choice ---------------------------------------------------------------------------------------------
     def run(self) -> tuple[float, Schedule] | None:
@@ -266,88 +162,6 @@ class _Scheduler:
             return False
         return all(self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms)
 
-    def best_gather(self) -> _Nest | None:
-        """Free variables outside, every reduction inside: always possible, when operands are converted."""
-        best: _Nest | None = None
-        dense = self.result.format.is_dense
-        reductions = reductions_of(self.value)
-        if any(not is_flat(r.body) for r in reductions):
-            reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
-        for free in self.orders(self.free, ()):
-            if not self.result.format.is_dense and not self.follows_result(free):
-                continue
-            order, total = list(free), 0.0
-            bare = without_reductions(self.value)
-            plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
-            if dense and isinstance(self.value, Access):
-                plain = "place"
-            for r in reductions:
-                inner = min(
-                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
-                    key=lambda n: n.cost,
-                )
-                order += inner.order[len(free) :]
-                total += inner.cost
-            if bare is not None:
-                total += cost(bare, free, self.types)
-            nest = _Nest(tuple(order), total, conversions(self.value, order, self.types, plain, self.view.definitions))
-            if self.impossible(nest.converts, order):
-                continue
-            if not reductions:
-                nest = self.weigh(self.value, free, plain)
-            elif bare is not None:
-                outside = [a for a in reads(bare) if a in nest.converts]
-                nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)
-            if best is None or nest.cost < best.cost:
-                best = nest
-        return best
-
-    def best_scatter(self, term: Expr) -> _Nest:
-        bound = term.vars if isinstance(term, Reduce) else ()
-        return min(
-            (self.weigh(term, order, "scatter") for order in self.orders(self.free, bound)), key=lambda n: n.cost
-        )
-
-    def best_triples(self, term: Expr) -> _Nest:
-        """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
-
-        def visit(order: tuple[str, ...]) -> Visit:
-            return "scatter" if not order or order[-1] in self.free else "gather"
-
-        bound = term.vars if isinstance(term, Reduce) else ()
-        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound))
-        return min(nests, key=lambda n: n.cost)
-
-    def best_blocks(self, term: Reduce) -> _Nest | None:
-        """Appended result levels outside in order; the dense block below each is accumulated into."""
-        variables = path(self.target, self.result.format)
-        appended = chains(self.result.format)
-        if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
-            return None
-        outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
-        orders = ((*outer, *order) for order in permutations((*inner, *term.vars)))
-        return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
-
-    def best_workspace(self, term: Reduce) -> _Nest | None:
-        """Result levels outside in order, but the last, which is gathered below the reduction."""
-        variables = path(self.target, self.result.format)
-        if not variables or not chains(self.result.format) or term.op != "add":
-            return None
-        last_chain = chains(self.result.format)[-1]
-        if last_chain.first != len(variables) - 1:
-            return None
-        *outer, last = variables
-        best: _Nest | None = None
-        for bound in permutations(term.vars):
-            for depth in range(len(bound)):
-                order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
-                nest = self.weigh(term, order)
-                if best is None or nest.cost < best.cost:
-                    best = nest
-        if best is not None:
-            best.cost += CHILD_COST * nonzeros(self.result.format)
-        return best
-
     # -- conversions --------------------------------------------------------------------------------------------
     def stored_for(self, expr: Expr, order: Sequence[str], converts: Sequence[Access]) -> Expr:
         """The expression with the operands that do not fit stored again, in the order of the loops."""
@@ -372,7 +186,7 @@ class _Scheduler:
         return expr
 
     # -- statements ---------------------------------------------------------------------------------------------
-    def gather(self, nest: _Nest) -> Stmt:
+    def gather(self, nest: Nest) -> Stmt:
         free = nest.order[: len(self.free)]
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
@@ -427,7 +241,7 @@ class _Scheduler:
                 return Forall(v, self.fill_below(body, var), parallel)
         return stmt
 
-    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[_Nest]) -> Stmt:
+    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
         for nest in nests:
             self.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {self.target.tensor}")
         if len(terms) == 1 and self.assignment.op is None:
@@ -449,7 +263,7 @@ class _Scheduler:
         """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
         return not isinstance(term, Reduce) and all(self.types[a.tensor].format.is_dense for a in reads(term))
 
-    def accumulate(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
+    def accumulate(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         term = self.stored_for(term, nest.order, nest.converts)
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
@@ -457,12 +271,25 @@ class _Scheduler:
         factors = sorted(
             uniform_factors(body, self.dtype), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1)
         )
+        depth = max((n + 1 for n, v in enumerate(nest.order) if v in self.free), default=0)
+        outer, inner = nest.order[:depth], nest.order[depth:]
+        if outer and inner and not self.is_single(body, inner):
+            dtype = self.dtype(body)
+            t = self.workspace((), "scalar", dtype)
+            value: Expr = Apply("negative", (t,)) if negative else t
+            consumer = Assign(self.target, converted(value, self.dtypes, self.result.dtype), "add")
+            producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
+            return foralls(outer, Where(consumer, producer))
         return self.nest(nest.order, bound, factors, self.target, "add", negative)
 
-    def scatter_filled(self, negative: bool, term: Expr, nest: _Nest) -> Stmt:
+    def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
+        """Whether each of the loops has one iteration: then nothing is to be gathered inside."""
+        return all(extent(expr, v, self.types) == 1 for v in loops)
+
+    def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
         term = self.stored_for(term, nest.order, nest.converts)
-        nest = _Nest(nest.order, nest.cost, ())
+        nest = Nest(nest.order, nest.cost, ())
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = path(self.target, self.result.format)
         appended = chains(self.result.format)
@@ -516,7 +343,7 @@ class _Scheduler:
     def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
         return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
 
-    def with_workspace(self, term: Expr, nest: _Nest) -> Stmt:
+    def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
         *outer, last = path(self.target, self.result.format)
@@ -529,7 +356,7 @@ class _Scheduler:
         consumer = Forall(last, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
         return foralls(outer, Where(consumer, producer))
 
-    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[_Nest]) -> Stmt:
+    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
         stmts = []
         for (negative, term), nest in zip(terms, nests, strict=True):
             self.notes.append(f"loop order {', '.join(nest.order)}; appends triples")
@@ -561,9 +388,6 @@ class _Scheduler:
         return stmt
 
 
-CHILD_COST = 4.0
-
-
 def schedule(
     assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False, huge: bool = False
 ) -> Schedule:
@@ -593,5 +417,5 @@ def schedule(
     return min(possible, key=lambda f: f[0])[1]
 
 
-def _nests(how: _Nest | Sequence[_Nest]) -> Sequence[_Nest]:
-    return [how] if isinstance(how, _Nest) else how
+def _nests(how: Nest | Sequence[Nest]) -> Sequence[Nest]:
+    return [how] if isinstance(how, Nest) else how

@@ -1,0 +1,225 @@
+"""Loop orders: those an assignment allows, what each costs, and the best for every way of nesting it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from math import inf
+from typing import Any
+
+from ..concrete_notation.nodes import Workspace
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Expr, Reduce
+from .conversions import Conversion, reordered
+from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, reads, strip
+from .physical import path
+from .results import chains
+from .structured import View
+from .terms import bound_variables, dtype_name, is_flat, reductions_of, without_reductions
+from .values import convert
+
+__all__ = ["Nest", "Orders"]
+
+CHILD_COST = 4.0
+_EXHAUSTIVE = 6
+
+
+@dataclass
+class Nest:
+    """A loop order for one term (or for the whole expression) and what it needs."""
+
+    order: tuple[str, ...]
+    cost: float
+    converts: tuple[Access, ...]
+
+
+@dataclass
+class Orders:
+    """What a scheduler knows of an assignment, and the loop orders it can choose from."""
+
+    view: View
+    copying: bool = False
+    huge: bool = False
+    notes: list[str] = field(default_factory=list)
+    workspaces: list[Workspace] = field(default_factory=list)
+    conversions: list[Conversion] = field(default_factory=list)
+    price: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.assignment, self.types = self.view.assignment, dict(self.view.types)
+        self.target = self.assignment.target
+        self.result = self.types[self.target.tensor]
+        self.value = self.assignment.value
+        self.free = self.view.free
+        self.origins = {new: old for old, new in self.view.stored}
+        self.dtypes = {name: type.dtype for name, type in self.types.items()}
+        self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
+        for old, new in self.view.stored:
+            self.store_plainly(old, new)
+
+    # -- naming -------------------------------------------------------------------------------------------------
+    def fresh(self, stem: str) -> str:
+        name, n = stem, 0
+        while name in self.taken:
+            n += 1
+            name = f"{stem}{n}"
+        self.taken.add(name)
+        return name
+
+    def workspace(self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add") -> Access:
+        stem = "t" if kind == "scalar" else "w"
+        w = Workspace(self.fresh(stem), indices, kind, dtype, op)
+        self.workspaces.append(w)
+        self.dtypes[w.name] = dtype
+        return Access(w.name, indices)
+
+    def loops_of(self, expr: Expr) -> set[str]:
+        """The loops that an expression depends on."""
+        found = {v for a in reads(expr) for v in a.indices}
+        found |= {v for a in reads(expr) if a.tensor in self.types for v in path(a, self.types[a.tensor].format)}
+        for d in self.view.definitions:
+            if d.var in found:
+                found |= d.needs
+        return found - {d.var for d in self.view.definitions}
+
+    def dtype(self, expr: Expr) -> str:
+        return dtype_name(convert(strip(expr), self.dtypes)[1])
+
+    # -- orders -------------------------------------------------------------------------------------------------
+    def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Loop orders to consider: all of a few variables, else those of the operands' own paths."""
+        variables = (*free, *bound)
+        if len(variables) <= _EXHAUSTIVE:
+            yield from permutations(variables)
+            return
+        yield variables
+        for access in reads(self.value):
+            own = [v for v in dict.fromkeys(path(access, self.types[access.tensor].format)) if v in variables]
+            yield (*own, *(v for v in variables if v not in own))
+            yield (*(v for v in variables if v not in own), *own)
+
+    def store_plainly(self, old: str, new: str) -> None:
+        """Note that a structured operand is converted before anything else."""
+        original, type = self.view.types[old], self.types[new]
+        accesses = tuple(a for a in reads(self.value) if a.tensor == new)
+        reason = f"{old} is not walked by the levels of {original.format}"
+        was = tuple(Access(old, a.indices) for a in accesses)
+        self.conversions.append(Conversion(old, new, type.format, reason, was))
+        self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
+        self.price += CONVERT * nonzeros(original.format)
+
+    def impossible(self, converts: Sequence[Access], order: Sequence[str]) -> bool:
+        """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
+        return any(a.tensor in self.view.kept or not set(a.indices) <= set(order) for a in converts)
+
+    def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
+        converts = conversions(expr, order, self.types, how, self.view.definitions)
+        if self.impossible(converts, order):
+            return Nest(order, inf, converts)
+        price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
+        types = self.types
+        if converts:
+            types = dict(types)
+            for a in converts:
+                format = self.stored_as(a, order)
+                types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
+        return Nest(order, cost(expr, order, types) + price, converts)
+
+    def stored_as(self, access: Access, order: Sequence[str]) -> Format:
+        """The format in which an operand follows the loops."""
+        place = {v: n for n, v in enumerate(order)}
+        format = self.types[access.tensor].format
+        return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
+
+    def follows_result(self, order: Sequence[str]) -> bool:
+        """Whether the free variables come in the order in which the result's levels can be appended."""
+        appended = chains(self.result.format)
+        depth = appended[-1].last + 1 if appended else 0
+        return tuple(order[:depth]) == path(self.target, self.result.format)[:depth]
+
+    def best_gather(self) -> Nest | None:
+        """Free variables outside, every reduction inside: always possible, when operands are converted."""
+        best: Nest | None = None
+        dense = self.result.format.is_dense
+        reductions = reductions_of(self.value)
+        if any(not is_flat(r.body) for r in reductions):
+            reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
+        for free in self.orders(self.free, ()):
+            if not self.result.format.is_dense and not self.follows_result(free):
+                continue
+            order, total = list(free), 0.0
+            bare = without_reductions(self.value)
+            plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
+            if dense and isinstance(self.value, Access):
+                plain = "place"
+            for r in reductions:
+                inner = min(
+                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
+                    key=lambda n: n.cost,
+                )
+                order += inner.order[len(free) :]
+                total += inner.cost
+            if reductions and any(
+                not u.unique for a in reads(self.value) for u in self.types[a.tensor].format.levels[:-1]
+            ):
+                total *= RUNS
+            if bare is not None:
+                total += cost(bare, free, self.types)
+            nest = Nest(tuple(order), total, conversions(self.value, order, self.types, plain, self.view.definitions))
+            if self.impossible(nest.converts, order):
+                continue
+            if not reductions:
+                nest = self.weigh(self.value, free, plain)
+            elif bare is not None:
+                outside = [a for a in reads(bare) if a in nest.converts]
+                nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)
+            if best is None or nest.cost < best.cost:
+                best = nest
+        return best
+
+    def best_scatter(self, term: Expr) -> Nest:
+        bound = term.vars if isinstance(term, Reduce) else ()
+        return min(
+            (self.weigh(term, order, "scatter") for order in self.orders(self.free, bound)), key=lambda n: n.cost
+        )
+
+    def best_triples(self, term: Expr) -> Nest:
+        """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
+
+        def visit(order: tuple[str, ...]) -> Visit:
+            return "scatter" if not order or order[-1] in self.free else "gather"
+
+        bound = term.vars if isinstance(term, Reduce) else ()
+        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound))
+        return min(nests, key=lambda n: n.cost)
+
+    def best_blocks(self, term: Reduce) -> Nest | None:
+        """Appended result levels outside in order; the dense block below each is accumulated into."""
+        variables = path(self.target, self.result.format)
+        appended = chains(self.result.format)
+        if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
+            return None
+        outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
+        orders = ((*outer, *order) for order in permutations((*inner, *term.vars)))
+        return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
+
+    def best_workspace(self, term: Reduce) -> Nest | None:
+        """Result levels outside in order, but the last, which is gathered below the reduction."""
+        variables = path(self.target, self.result.format)
+        if not variables or not chains(self.result.format) or term.op != "add":
+            return None
+        last_chain = chains(self.result.format)[-1]
+        if last_chain.first != len(variables) - 1:
+            return None
+        *outer, last = variables
+        best: Nest | None = None
+        for bound in permutations(term.vars):
+            for depth in range(len(bound)):
+                order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
+                nest = self.weigh(term, order)
+                if best is None or nest.cost < best.cost:
+                    best = nest
+        if best is not None:
+            best.cost += CHILD_COST * nonzeros(self.result.format)
+        return best
