@@ -76,6 +76,8 @@ class LevelFormat:
     placing : {None, 'get', 'yield'}
         How an entry finds its position when it is inserted: not at all, by what a query found, or as the next free
         one of its parent.
+    shares : bool
+        Whether several entries may be inserted at one position, those of one parent coming together.
     blank : int
         What arrays that are not written hold.
     roles : tuple of str
@@ -96,6 +98,7 @@ class LevelFormat:
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
     blank: ClassVar[int] = 0
+    shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -198,6 +201,27 @@ class LevelFormat:
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         """Undo what ``yield_pos`` did to the edges."""
         return Block()
+
+    # -- the same where several entries share a position, those of one parent coming together ------------------------
+    def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        """Lengths of zeroed arrays that assembling with shared positions needs."""
+        return {}
+
+    def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        """``query``, each coordinate below a parent counted once."""
+        raise NotImplementedError(f"{self} cannot share positions")
+
+    def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        """After the edges: store each coordinate below a parent once."""
+        raise NotImplementedError(f"{self} cannot share positions")
+
+    def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        """After every coordinate has been collected: put them in order."""
+        raise NotImplementedError(f"{self} cannot share positions")
+
+    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
+        """Declare ``into`` as the position of a coordinate that has been collected."""
+        raise NotImplementedError(f"{self} cannot share positions")
 
     # -- storage, outside generated code ------------------------------------------------------------------------
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:

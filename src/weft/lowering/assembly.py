@@ -22,21 +22,37 @@ from .lower import Lowerer
 from .physical import path
 from .target import Mode
 
-__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases", "scratch_roles"]
+__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases", "scratch_roles", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One pass over the source: the query of a level, or the insertion of every entry (``level`` None)."""
+    """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
 
     name: str
-    level: int | None
+    level: int | None = None
+    collects: bool = False
 
 
 def phases(format: Format) -> tuple[Phase, ...]:
     """The passes that assembling a format takes."""
-    asked = [Phase(f"query{k + 1}", k) for k, level in enumerate(format.levels) if _asks(level)]
-    return (*asked, Phase("insert", None))
+    found = []
+    for k, level in enumerate(format.levels):
+        if _asks(level):
+            found.append(Phase(f"query{k + 1}", k))
+        if k in shared(format):
+            found.append(Phase(f"collect{k + 1}", k, collects=True))
+    return (*found, Phase("insert"))
+
+
+def shared(format: Format) -> tuple[int, ...]:
+    """The levels at whose positions several entries meet: what is below them takes more than one."""
+    levels = format.levels
+    return tuple(
+        k
+        for k, level in enumerate(levels)
+        if level.placing == "yield" and level.shares and level.unique and not all(u.branchless for u in levels[k + 1 :])
+    )
 
 
 def _asks(level: LevelFormat) -> bool:
@@ -63,6 +79,11 @@ def can_insert(format: Format, source: Sequence[int]) -> str | None:
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = [axis for axis in source if axis not in above]
             below = [sorted(axes_of(c)) for c in coordinates[k:]]
+            if k in shared(format):
+                if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
+                    return f"a level below {level} does not find positions by arithmetic"
+                leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False
+                return None if leading else f"the entries below one parent of {level} do not come together"
             if any(not lower.branchless for lower in format.levels[k + 1 :]):
                 return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
             if level.ordered and [[axis] for axis in rest] != below:
@@ -106,6 +127,7 @@ class Assembly(Lowerer):
         mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
         self.phase = phase
+        self.shared = shared(types[target.tensor].format)
         self.target.chains = ()
         tensor = self.tensors[target.tensor]
         extra = scratch_roles(tensor.type.format)
@@ -122,12 +144,16 @@ class Assembly(Lowerer):
     def lower(self, operands: Sequence[str]) -> ir.Function:
         body = self.statement(self.program.stmt, Env())
         k = self.phase.level
-        if k is None:
+        ends: list[ir.Stmt]
+        if self.phase.collects:
+            assert k is not None
+            ends = [self.format.levels[k].shared_finish(self.made.levels[k], self._size(k - 1))]
+        elif k is None:
             q = ir.Var(f"q{self.made.name}")
             ends = [
                 level.finalize_yield_pos(m, self._size(n - 1), q)
                 for n, (level, m) in enumerate(zip(self.format.levels, self.made.levels, strict=True))
-                if level.placing == "yield"
+                if level.placing == "yield" and n not in self.shared
             ]
         else:
             if type(self.format.levels[k]).query is LevelFormat.query:
@@ -156,18 +182,23 @@ class Assembly(Lowerer):
         for k in range(last):
             level, m = self.format.levels[k], self.made.levels[k]
             p = self.name(f"p{self.made.name}{k + 1}")
-            if level.placing == "yield":
+            if k in self.shared:
+                stmts.append(level.shared_pos(m, parent, coords, p))
+            elif level.placing == "yield":
                 stmts.append(level.yield_pos(m, parent, p))
             else:
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
-            if self.phase.level is None:
+            if self.phase.level is None and k not in self.shared:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         if self.phase.level is None:
             stmts.append(ir.Store(self.made.vals, parent, value))
         else:
             level, m = self.format.levels[last], self.made.levels[last]
-            stmts.append(level.query(m, parent, coords))
+            if self.phase.collects:
+                stmts.append(level.shared_collect(m, parent, coords))
+            else:
+                stmts.append((level.shared_query if last in self.shared else level.query)(m, parent, coords))
         code = block(*stmts)
         if self.skip_fill:
             code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
@@ -197,6 +228,8 @@ def scratch_roles(format: Format) -> tuple[tuple[int, str], ...]:
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
         found += [(k, role) for role in level.scratch(0, 0)]
+        if k in shared(format):
+            found += [(k, role) for role in level.shared_scratch(0, 0)]
         if isinstance(c, Counter):
             found.append((k, "counter"))
     return tuple(found)

@@ -43,7 +43,7 @@ from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
-from .physical import Definition, definitions, path
+from .physical import Definition, definitions, digits, path
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .values import UNKNOWN, fill_of, same_value, typed, without_conversions
@@ -109,6 +109,7 @@ class Lowerer:
                 self.extents.setdefault(var, level.dimension)
         loops = {f.var for f in foralls_of(program.stmt)}
         self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
+        self.target.definitions = self.definitions
         workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -335,9 +336,10 @@ class Lowerer:
         if parent is None:
             raise LoweringError(f"the parent of {self.target.vars.name}{chain.first + 1} is not known in forall {v}")
         sequenced = all(
-            is_full(self.whole, self.target.variable(k), self.types)
+            is_full(self.whole, digit, self.types)
             for k in range(chain.first)
             if not any(c.first <= k <= c.last for c in self.target.chains)
+            for digit in digits(self.target.variable(k), self.definitions)
         )
         counter = self.target.counters[chain.index]
         begin = ir.Var(f"{counter.name}_begin")

@@ -13,7 +13,7 @@ from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .conversions import Conversion, reordered
 from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, reads, strip
-from .physical import path
+from .physical import digits, path
 from .results import chains
 from .structured import View
 from .terms import bound_variables, dtype_name, is_flat, reductions_of, without_reductions
@@ -136,7 +136,13 @@ class Orders:
         """Whether the free variables come in the order in which the result's levels can be appended."""
         appended = chains(self.result.format)
         depth = appended[-1].last + 1 if appended else 0
-        return tuple(order[:depth]) == path(self.target, self.result.format)[:depth]
+        wanted: list[str] = []
+        for v in path(self.target, self.result.format)[:depth]:
+            found = digits(v, self.view.definitions)
+            if not found:
+                return False
+            wanted += found
+        return list(order[: len(wanted)]) == wanted
 
     def best_gather(self) -> Nest | None:
         """Free variables outside, every reduction inside: always possible, when operands are converted."""

@@ -6,15 +6,16 @@ which follow from them by the remapping, and the other way round. Such facts are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access
+from ..remapping.inverse import linear
 from ..remapping.nodes import Axis, IndexExpr, axes_of, to_text
 
-__all__ = ["Definition", "counters", "definitions", "path", "spelling"]
+__all__ = ["Definition", "counters", "definitions", "digits", "path", "spelling"]
 
 
 @lru_cache(maxsize=4096)
@@ -76,6 +77,22 @@ def _of(access: Access, format: Format) -> Iterable[Definition]:
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
             yield Definition(levels[k], value, access.indices)
+
+
+def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
+    """The variables whose order, the first deciding first, is that of ``variable``: its digits, or it alone.
+
+    ``i`` follows from ``i/2`` and ``i%2``, and loops over these in this order visit it in order. Empty where a
+    variable follows from others in no such way.
+    """
+    found = next((d for d in definitions if d.var == variable), None)
+    if found is None:
+        return (variable,)
+    factors = linear(found.value)
+    if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
+        return ()
+    places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
+    return tuple(found.of[k] for _, k in places)
 
 
 def counters(access: Access, format: Format) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from .iteration_graph import (
     strip,
 )
 from .orders import Nest, Orders
-from .physical import path
+from .physical import digits, path
 from .results import chains, takes_any_order
 from .structured import views
 from .terms import (
@@ -381,7 +381,7 @@ class _Scheduler(Orders):
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
                 first = path(self.target, format)[:1]
-                if format.is_dense or first == (v,):
+                if format.is_dense or (first and digits(first[0], self.view.definitions)[:1] == (v,)):
                     return Forall(v, body, parallel=True)
             case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:
                 return Seq((stmts[0], self.parallelize(stmts[1])))

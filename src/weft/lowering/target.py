@@ -9,7 +9,7 @@ from enum import Enum
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, gt, if_, increment, lit, mul, sub
 from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
-from .physical import path
+from .physical import Definition, digits, path
 from .results import Chain, chains
 from .tensors import TensorVars
 
@@ -54,6 +54,7 @@ class Target:
     chains: tuple[Chain, ...] = ()
     counters: tuple[Var, ...] = ()
     unsequenced: set[int] = field(default_factory=set)
+    definitions: tuple[Definition, ...] = ()
 
     def __post_init__(self) -> None:
         self.format = self.vars.type.format
@@ -62,8 +63,8 @@ class Target:
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
 
     def level_of(self, var: str) -> int | None:
-        """The level whose coordinate ``var`` is."""
-        return next((k for k, v in enumerate(self.path) if v == var), None)
+        """The level whose coordinate ``var`` is, or is the leading part of."""
+        return next((k for k, v in enumerate(self.path) if digits(v, self.definitions)[:1] == (var,)), None)
 
     def variable(self, level: int) -> str:
         """The index variable of a level."""

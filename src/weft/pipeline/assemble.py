@@ -16,7 +16,7 @@ from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
-from ..lowering.assembly import Assembly, can_insert, counters, phases, scratch_roles
+from ..lowering.assembly import Assembly, can_insert, counters, phases, scratch_roles, shared
 from ..lowering.conversions import triples_format
 from ..lowering.physical import path
 from ..lowering.schedule import schedule
@@ -77,11 +77,18 @@ class Assembler:
             self._require(sum(first.values()) * 8, shape)
             made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
             scratch.update({(k, role): np.zeros(size, np.int64) for role, size in level.scratch(parents, n).items()})
-            if any(phase.level == k for phase in self.phases):
-                self._pass(f"query{k + 1}", storage, made, np.empty(0, self.target.dtype), scratch)
+            if k in shared(format):
+                extra = level.shared_scratch(parents, n)
+                scratch.update({(k, role): np.zeros(size, np.int64) for role, size in extra.items()})
+            mine = [phase for phase in self.phases if phase.level == k]
+            nothing = np.empty(0, self.target.dtype)
+            for phase in mine[:1]:
+                self._pass(phase.name, storage, made, nothing, scratch)
             size = level.size_to_be(parents, n, made[k])
             self._require(size * np.dtype(self.target.dtype).itemsize, shape)
             self._finish_arrays(level, made[k], parents, size, n, {r: dtypes[k, r] for r in level.roles})
+            for phase in mine[1:]:
+                self._pass(phase.name, storage, made, nothing, scratch)
             parents = size
         vals = memory.empty(parents, np.dtype(self.target.dtype))
         if parents != storage.vals.size or self.lowered.skip_fill:

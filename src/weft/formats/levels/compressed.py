@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, cast, lit, sub
-from ...ir.nodes import Block, Call, Declare, Expr, For, Load, Stmt, Store, Update, Var
+from ...ir.builder import add, block, cast, if_, lit, ne, sub
+from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -24,6 +24,7 @@ class Compressed(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "yield"
+    shares: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -77,6 +78,38 @@ class Compressed(LevelFormat):
         back = sub(parent_size, index)
         shift = Store(pos, back, Load(pos, sub(back, lit(1))))
         return Block((For(index, lit(0), parent_size, shift), put(pos, lit(0), lit(0))))
+
+    def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"stamp": dimension, "where": dimension, "spare": dimension, "current": 1}
+
+    def _first_below(self, m: LevelVars, mark: Expr, coord: Expr, then: Stmt) -> Stmt:
+        """``then``, for the first entry with this coordinate below the parent that ``mark`` stands for."""
+        stamp = Load(m["stamp"], coord)
+        return if_(ne(stamp, mark), block(Store(m["stamp"], coord, mark), then))
+
+    def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        return self._first_below(m, add(parent, lit(1)), coords[m.level], self.query(m, parent, coords))
+
+    def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        coord, p = coords[m.level], Var(f"p{m.level}_new")
+        mark = sub(lit(-1), parent)  # another than the query's
+        store = block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coord))
+        return self._first_below(m, mark, coord, store)
+
+    def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q, crd = Var("q"), m["crd"]
+        begin, end = self.pos_bounds(m, q)
+        call = Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64")
+        sort = For(q, lit(0), parent_size, Evaluate(call)) if self.ordered else Block()
+        return block(self.finalize_yield_pos(m, parent_size, q), sort)
+
+    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
+        q, current = Var("q"), Load(m["current"], lit(0))
+        begin, end = self.pos_bounds(m, parent)
+        look = For(q, begin, end, Store(m["where"], element(m["crd"], q), q))
+        mark = add(parent, lit(1))
+        turn = if_(ne(current, mark), block(Store(m["current"], lit(0), mark), look))
+        return block(turn, Declare(into, Load(m["where"], coords[m.level])))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size
