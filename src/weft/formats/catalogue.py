@@ -19,6 +19,8 @@ from .levels import (
     Dense,
     Growable,
     Hashed,
+    InterleavedCompressed,
+    InterleavedSingleton,
     Jagged,
     Offset,
     Range,
@@ -52,6 +54,19 @@ def _coo(order: int) -> Format:
         return Format(Remapping.identity(order), (Compressed(),) * order)
     middle = (Singleton(unique=False),) * (order - 2)
     return Format(Remapping.identity(order), (Compressed(unique=False), *middle, Singleton()))
+
+
+def _coo_aos(order: int) -> Format:
+    if order < 2:
+        return _coo(order)
+    rest = [InterleavedSingleton(unique=k == order - 1, of=order, place=k) for k in range(1, order)]
+    return Format(Remapping.identity(order), (InterleavedCompressed(unique=False, of=order), *rest))
+
+
+def _hash_vector(order: int) -> Format:
+    if order != 1:
+        raise FormatError(f"format 'hash_vector' stores vectors; this tensor has {order} axes")
+    return Format(Remapping.identity(1), (Hashed(),))
 
 
 def _blocks(name: str, size: int | Sequence[int], order: int) -> tuple[int, ...]:
@@ -103,6 +118,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "dense": Format.dense,
     "dense_f": lambda n: Format(Remapping(tuple(reversed(range(n)))), (Dense(),) * n),
     "coo": _coo,
+    "coo_aos": _coo_aos,
     "csr": lambda n: _matrix("csr", n, "(i,j) -> (i,j)", (Dense(), Compressed())),
     "csc": lambda n: _matrix("csc", n, "(i,j) -> (j,i)", (Dense(), Compressed())),
     "dcsr": lambda n: _matrix("dcsr", n, "(i,j) -> (i,j)", (Compressed(), Compressed())),
@@ -116,6 +132,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "mode_generic": _mode_generic,
     "hicoo": _hicoo,
     "hash": lambda n: Format(Remapping.identity(n), (*(Dense(),) * (n - 1), Hashed())),
+    "hash_vector": _hash_vector,
     "dok": _dok,
     "lil": lambda n: _matrix("lil", n, "(i,j) -> (i,j)", (Dense(), Growable())),
     "skyline": lambda n: _matrix("skyline", n, "(i,j) -> (i,j)", (Dense(), Banded(diagonal=True))),

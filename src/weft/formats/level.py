@@ -82,6 +82,8 @@ class LevelFormat:
         What arrays that are not written hold.
     roles : tuple of str
         The level's arrays, in storage order.
+    borrows : tuple of str
+        Arrays that the level reads but that belong to the nearest level above that has them.
     """
 
     ordered: bool = True
@@ -100,6 +102,7 @@ class LevelFormat:
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
+    borrows: ClassVar[tuple[str, ...]] = ()
 
     @property
     def has_every(self) -> bool:
@@ -246,6 +249,10 @@ class LevelFormat:
         may want only the first few.
         """
         raise NotImplementedError(f"{self} cannot be walked")
+
+    def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
+        """The level's coordinates by position, where it stores one for each."""
+        return arrays.get("crd")
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         """A reason why the stored arrays break this level's invariants, or None."""

@@ -35,6 +35,9 @@ class TensorVars:
         by_level: list[dict[str, Var]] = [{} for _ in format.levels]
         for (k, role), array in zip(format.roles, arrays, strict=True):
             by_level[k][role] = array
+        for k, level in enumerate(format.levels):
+            for role in level.borrows:
+                by_level[k][role] = next(by_level[n][role] for n in range(k - 1, -1, -1) if role in by_level[n])
         if format.is_structured:
             levels = _structured(format, dimensions, by_level)
         else:

@@ -86,9 +86,10 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
     starts = [k for k, level in enumerate(levels) if not level.branchless]
     for begin, end in itertools.pairwise([*starts, len(levels)]):
         chain = range(begin, end)
-        if "pos" not in arrays[begin] or not all("crd" in arrays[k] for k in chain):
+        found = [levels[k].stored(arrays[k]) for k in chain]
+        crds = tuple(crd for crd in found if crd is not None)
+        if "pos" not in arrays[begin] or len(crds) < len(found):
             continue  # other levels check their own coordinates
-        crds = tuple(arrays[k]["crd"] for k in chain)
         segments = arrays[begin].get("pos")
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
         for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=True):

@@ -127,7 +127,12 @@ class Storage:
 
     def level_arrays(self, level: int) -> dict[str, np.ndarray[Any, Any]]:
         """The arrays of one level by role."""
-        return {role: array for (k, role), array in zip(self.format.roles, self.arrays, strict=True) if k == level}
+        borrowed = self.format.levels[level].borrows
+        found = {}
+        for (k, role), array in zip(self.format.roles, self.arrays, strict=True):
+            if k == level or (k < level and role in borrowed):
+                found[role] = array
+        return found
 
     def permuted(self, axes: tuple[int, ...]) -> Storage:
         """The same arrays with the axes in another order: axis ``a`` of the result is axis ``axes[a]`` of this."""

@@ -5,6 +5,7 @@ from .compressed import Compressed
 from .dense import Dense
 from .growable import Growable
 from .hashed import Hashed, Slots
+from .interleaved import InterleavedCompressed, InterleavedSingleton
 from .jagged import Jagged
 from .listed import Listed, ListedHashed
 from .offset import Offset
@@ -19,6 +20,8 @@ __all__ = [
     "Dense",
     "Growable",
     "Hashed",
+    "InterleavedCompressed",
+    "InterleavedSingleton",
     "Jagged",
     "Listed",
     "ListedHashed",

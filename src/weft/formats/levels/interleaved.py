@@ -1,0 +1,96 @@
+"""Array-of-structs variants of compressed and singleton levels: the coordinates of one entry side by side.
+
+They differ from the levels they derive from in where a coordinate is (``pos_access``), and in that one array, which
+the first level owns, holds the coordinates of all (2018 paper, section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, lit, mul
+from ...ir.nodes import Expr, Stmt
+from ..level import LevelVars
+from .access import element, put
+from .compressed import Compressed
+from .singleton import Singleton
+
+__all__ = ["InterleavedCompressed", "InterleavedSingleton"]
+
+
+def _place(p: Expr, of: int, place: int) -> Expr:
+    return add(mul(p, lit(of)), lit(place))
+
+
+@dataclass(frozen=True)
+class InterleavedCompressed(Compressed):
+    """Compressed, the coordinate of position ``p`` at ``crd[p * of]``.
+
+    Parameters
+    ----------
+    of : int
+        How many levels share the array.
+    """
+
+    of: int = 2
+
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
+    placing: ClassVar[Literal["get", "yield"] | None] = None
+    shares: ClassVar[bool] = False
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["crd"], _place(p, self.of, 0))
+
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], _place(p, self.of, 0), coord)
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return parent_size + 1, size * self.of
+
+    def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        return arrays["crd"][:: self.of]
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        crd = np.asarray(arrays["crd"])
+        if len(crd) % self.of:
+            return f"crd has {len(crd)} entries, which {self.of} levels cannot share"
+        return super().check(parent_size, dimension, {**arrays, "crd": crd[:: self.of]})
+
+
+@dataclass(frozen=True)
+class InterleavedSingleton(Singleton):
+    """Singleton, the coordinate of position ``p`` at ``crd[p * of + place]`` of the array of the first level.
+
+    Parameters
+    ----------
+    of, place : int
+        How many levels share the array, and which of them this is.
+    """
+
+    of: int = 2
+    place: int = 1
+
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
+    placing: ClassVar[Literal["get", "yield"] | None] = None
+    roles: ClassVar[tuple[str, ...]] = ()
+    borrows: ClassVar[tuple[str, ...]] = ("crd",)
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return element(m["crd"], _place(p, self.of, self.place))
+
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], _place(p, self.of, self.place), coord)
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return ()
+
+    def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        return arrays["crd"][self.place :: self.of]
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        crd = np.asarray(arrays["crd"])[self.place :: self.of]
+        return super().check(parent_size, dimension, {"crd": crd})
