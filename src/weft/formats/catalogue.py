@@ -63,6 +63,21 @@ def _coo_aos(order: int) -> Format:
     return Format(Remapping.identity(order), (InterleavedCompressed(unique=False, of=order), *rest))
 
 
+def _gcxs(order: int, compressed_axes: int | Sequence[int] = 0) -> Format:
+    rows = (compressed_axes,) if isinstance(compressed_axes, int) else tuple(compressed_axes)
+    if order < 2:
+        return _coo(order)
+    if not 0 < len(set(rows)) == len(rows) < order or not all(0 <= axis < order for axis in rows):
+        raise FormatError(f"compressed_axes of 'gcxs' are some of the {order} axes, not {compressed_axes!r}")
+    columns = [axis for axis in range(order) if axis not in rows]
+    position = f"i{columns[0]}"
+    for axis in columns[1:]:
+        position = f"({position})*size(i{axis})+i{axis}"
+    axes = ",".join(f"i{axis}" for axis in range(order))
+    levels = (*(Dense(),) * len(rows), Compressed())
+    return Format(Remapping.parse(f"({axes}) -> ({','.join(f'i{axis}' for axis in rows)},{position})"), levels)
+
+
 def _hash_vector(order: int) -> Format:
     if order != 1:
         raise FormatError(f"format 'hash_vector' stores vectors; this tensor has {order} axes")
@@ -132,6 +147,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "mode_generic": _mode_generic,
     "hicoo": _hicoo,
     "hash": lambda n: Format(Remapping.identity(n), (*(Dense(),) * (n - 1), Hashed())),
+    "gcxs": _gcxs,
     "hash_vector": _hash_vector,
     "dok": _dok,
     "lil": lambda n: _matrix("lil", n, "(i,j) -> (i,j)", (Dense(), Growable())),

@@ -13,7 +13,7 @@ from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr
 from ..remapping import Remapping
 from ..remapping.inverse import invert, linear
-from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr
+from ..remapping.nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr
 
 __all__ = ["computed", "interval", "level_extents"]
 
@@ -35,8 +35,13 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
             return lit(0), dimensions[number]
         case Constant(value=value):
             return lit(value), lit(value + 1)
+        case Extent(axis=axis):
+            return dimensions[axis], add(dimensions[axis], lit(1))
         case Counter():
             return lit(0), lit(0)
+        case Binary(op="*", left=left, right=Extent(axis=axis)):
+            lo, hi = _range(left, dimensions)
+            return mul(lo, dimensions[axis]), add(mul(sub(hi, lit(1)), dimensions[axis]), lit(1))
         case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
             lo, hi = _range(left, dimensions)
             m = value if op == "/" else 1 << value

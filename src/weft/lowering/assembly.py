@@ -15,7 +15,7 @@ from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne
-from ..remapping.nodes import Counter, axes_of
+from ..remapping.nodes import Axis, Binary, Counter, Extent, IndexExpr, axes_of
 from .env import Env
 from .expressions import lower_expr
 from .lower import Lowerer
@@ -78,7 +78,7 @@ def can_insert(format: Format, source: Sequence[int]) -> str | None:
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = [axis for axis in source if axis not in above]
-            below = [sorted(axes_of(c)) for c in coordinates[k:]]
+            below = [axis for c in coordinates[k:] for axis in _significance(c)]
             if k in shared(format):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
@@ -86,10 +86,20 @@ def can_insert(format: Format, source: Sequence[int]) -> str | None:
                 return None if leading else f"the entries below one parent of {level} do not come together"
             if any(not lower.branchless for lower in format.levels[k + 1 :]):
                 return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
-            if level.ordered and [[axis] for axis in rest] != below:
+            if level.ordered and rest != below:
                 return f"entries come in another order than {level} has"
             return None
     return None
+
+
+def _significance(coordinate: IndexExpr) -> list[int]:
+    """The axes by which a coordinate is ordered, the first deciding first; -1 where it is not so ordered."""
+    match coordinate:
+        case Axis(number=number):
+            return [number]
+        case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
+            return [*_significance(a), m]
+    return [-1]
 
 
 def _divides(coordinate: object) -> bool:

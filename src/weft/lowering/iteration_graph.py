@@ -278,9 +278,9 @@ def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], 
     format = types[access.tensor].format
     if all(level.merges for level in format.levels):
         return True
-    if not format.is_unique:
+    if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
         return False
-    body, absent = strip(expr), fill_of_reduced(expr, types)
+    body, absent = strip(expr), _neutral(expr, types)
 
     def fill(a: Access) -> object:
         return types[a.tensor].fill if a.indices else UNKNOWN
@@ -297,6 +297,17 @@ def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], 
         if not alone or (appending and not level.ordered):
             return False
     return True
+
+
+def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
+    """What makes no difference where it is absent: to the reduction that the expression is, or to its result."""
+    match expr:
+        case Reduce(op=op):
+            return OPERATORS[op].identity
+        case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
+            found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
+            return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
+    return fill_of_reduced(expr, types)
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[lattice.Iterator, ...]:

@@ -395,7 +395,7 @@ class Lowerer:
             for d in self.definitions:
                 if d.var in coords or not all(v in coords for v in d.needs):
                     continue
-                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords})
+                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords}, self._sizes(d))
                 name = self.name(self.names[d.var])
                 decls.append(ir.Declare(name, value))
                 coords[d.var] = name
@@ -418,7 +418,10 @@ class Lowerer:
         if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
             return None
         ends = {v: coords.get(v, sub(self.extents[v], lit(1))) for v in d.needs}
-        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends})
+        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self._sizes(d))
+
+    def _sizes(self, d: Definition) -> list[ir.Expr]:
+        return [self.extents[v] for v in d.axes]
 
     def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
         """Locate every level whose parent and coordinate are known."""

@@ -12,7 +12,7 @@ from ..concrete_notation.nodes import Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .conversions import Conversion, reordered
-from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, reads, strip
+from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, places, reads, strip
 from .physical import digits, path
 from .results import chains
 from .structured import View
@@ -144,6 +144,16 @@ class Orders:
             wanted += found
         return list(order[: len(wanted)]) == wanted
 
+    def bound(self) -> tuple[str, ...]:
+        """The loops that are reduced over."""
+        return tuple(dict.fromkeys(v for r in reductions_of(self.value) for v in bound_variables(r)))
+
+    def depth_of_result(self, order: Sequence[str]) -> int:
+        """How many loops make every coordinate of the result known."""
+        place = places(order, self.view.definitions)
+        found = [place[v] for v in self.target.indices if v in place]
+        return 1 + max([*found, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
+
     def best_gather(self) -> Nest | None:
         """Free variables outside, every reduction inside: always possible, when operands are converted."""
         best: Nest | None = None
@@ -154,6 +164,8 @@ class Orders:
         for free in self.orders(self.free, ()):
             if not self.result.format.is_dense and not self.follows_result(free):
                 continue
+            if self.depth_of_result((*free, *self.bound())) > len(free):
+                continue  # a coordinate of the result follows from what is reduced over
             order, total = list(free), 0.0
             bare = without_reductions(self.value)
             plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"

@@ -44,6 +44,8 @@ class Definition:
         Its value; ``Axis(n)`` is the variable ``of[n]``.
     of : tuple of str
         What it is made of.
+    axes : tuple of str
+        The variables of the tensor's axes, whose sizes the value may need.
     inside : bool
         Whether the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
     """
@@ -51,6 +53,7 @@ class Definition:
     var: str
     value: IndexExpr
     of: tuple[str, ...]
+    axes: tuple[str, ...]
     inside: bool = True
 
     @property
@@ -73,10 +76,10 @@ def _of(access: Access, format: Format) -> Iterable[Definition]:
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
             inside = not any(format.levels[k].full for k in axes_of(value))
-            yield Definition(access.indices[axis], value, levels, inside)
+            yield Definition(access.indices[axis], value, levels, access.indices, inside)
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
-            yield Definition(levels[k], value, access.indices)
+            yield Definition(levels[k], value, access.indices, access.indices)
 
 
 def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:

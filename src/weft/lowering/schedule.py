@@ -271,7 +271,7 @@ class _Scheduler(Orders):
         factors = sorted(
             uniform_factors(body, self.dtype), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1)
         )
-        depth = max((n + 1 for n, v in enumerate(nest.order) if v in self.free), default=0)
+        depth = self.depth_of_result(nest.order)
         outer, inner = nest.order[:depth], nest.order[depth:]
         if outer and inner and not self.is_single(body, inner):
             dtype = self.dtype(body)
@@ -328,9 +328,9 @@ class _Scheduler(Orders):
             dtype = self.dtypes[target.tensor]
             return Assign(target, converted(value, self.dtypes, dtype), op)
         v, rest = order[0], order[1:]
-        if v in bound and outer:
+        remaining = {u for u in order if u in bound}
+        if v in bound and outer and not self.loops_of(target) & remaining and self.meets_once(factors):
             below = [u for u in order if u not in bound]
-            remaining = {u for u in order if u in bound}
             hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
             kept = [f for f in factors if f not in hoisted]
             if hoisted and kept and len(below) == 1 and self.is_dense_over(hoisted, below[0]):
@@ -339,6 +339,13 @@ class _Scheduler(Orders):
                 consumer = self.nest(below, (), [w, *hoisted], target, op, negative)
                 return Where(consumer, producer)
         return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
+
+    def meets_once(self, factors: Sequence[Expr]) -> bool:
+        """Whether no coordinate comes up again out of order, which would find a workspace half filled."""
+        levels = [
+            u for f in factors for a in reads(f) if a.tensor in self.types for u in self.types[a.tensor].format.levels
+        ]
+        return all(level.unique or level.ordered for level in levels)
 
     def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
         return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
@@ -363,7 +370,7 @@ class _Scheduler(Orders):
             term = self.stored_for(term, nest.order, nest.converts)
             body = term.body if isinstance(term, Reduce) else term
             # Reductions inside the last free variable are gathered, so that a coordinate is appended once.
-            depth = max((n + 1 for n, v in enumerate(nest.order) if v in self.free), default=0)
+            depth = self.depth_of_result(nest.order)
             outer, inner = nest.order[:depth], nest.order[depth:]
             if inner:
                 dtype = self.dtype(body)

@@ -58,7 +58,7 @@ def _structured(
 
     def coordinate(level: int) -> Callable[[tuple[Expr, ...]], Expr] | None:
         expr = geometry.computed(format.remapping, level)
-        return None if expr is None else lambda coords: emit(expr, dict(enumerate(coords)))
+        return None if expr is None else lambda coords: emit(expr, dict(enumerate(coords)), dimensions)
 
     extents = geometry.level_extents(format.remapping, dimensions)
     return tuple(LevelVars(k, extents[k], arrays[k], bounds(k), coordinate(k)) for k in range(len(format.levels)))

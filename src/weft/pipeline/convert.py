@@ -55,7 +55,7 @@ def convert(
         # Duplicates can be summed in place onto zeros only.
         storage = convert(storage, source.format.canonical())
         source = storage.type
-    index = index_dtype or _index_dtype(storage)
+    index = index_dtype or _index_dtype(storage, format)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
     return _convert(storage, target, prune or (source.format.is_dense and not format.is_dense))
@@ -79,7 +79,7 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     plain = format.plain()
     if source.format == plain:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
-    middle = tensor_type(target.dtype, plain, (_index_dtype(storage),) * len(plain.roles), target.fill)
+    middle = tensor_type(target.dtype, plain, (_index_dtype(storage, plain),) * len(plain.roles), target.fill)
     return _convert(_convert(storage, middle, skip_fill), target, False)
 
 
@@ -128,8 +128,10 @@ def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | No
     )
 
 
-def _index_dtype(storage: Storage) -> str:
-    return "int64" if max((*storage.shape, storage.vals.size), default=0) > 2**31 - 2 else "int32"
+def _index_dtype(storage: Storage, format: Format) -> str:
+    """The narrowest that holds every coordinate and position."""
+    wide = max((*storage.shape, *format.level_shape(storage.shape), storage.vals.size), default=0) > 2**31 - 2
+    return "int64" if wide else "int32"
 
 
 @lru_cache(maxsize=4096)

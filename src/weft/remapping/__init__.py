@@ -1,6 +1,6 @@
 """Coordinate remapping notation (2020 paper, section 4): how a format's levels see a tensor's axes."""
 
-from .nodes import Axis, Binary, Constant, Counter, IndexExpr
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr
 from .remapping import Remapping
 
-__all__ = ["Axis", "Binary", "Constant", "Counter", "IndexExpr", "Remapping"]
+__all__ = ["Axis", "Binary", "Constant", "Counter", "Extent", "IndexExpr", "Remapping"]

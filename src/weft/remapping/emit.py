@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..ir.builder import add, lit, lt, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
-from .nodes import Axis, Binary, Constant, IndexExpr
+from .nodes import Axis, Binary, Constant, Extent, IndexExpr
 
 __all__ = ["emit"]
 
 
-def emit(expr: IndexExpr, coords: Mapping[int, Expr]) -> Expr:
+def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()) -> Expr:
     """The value of an index expression.
 
     Parameters
@@ -21,22 +21,28 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr]) -> Expr:
         Without counters, whose values only an assembly knows.
     coords : mapping
         The coordinate of each axis the expression needs.
+    sizes : sequence of Expr, optional
+        The size of every axis, for expressions with ``size(i)``.
     """
     match expr:
         case Axis(number=number):
             return coords[number]
         case Constant(value=value):
             return lit(value)
+        case Extent(axis=axis):
+            return sizes[axis]
+        case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
+            return IrBinary(op, emit(left, coords, sizes), sizes[axis])
         case Binary(op="+", left=left, right=right):
-            return add(emit(left, coords), emit(right, coords))
+            return add(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="-", left=left, right=right):
-            return sub(emit(left, coords), emit(right, coords))
+            return sub(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="*", left=left, right=right):
-            return mul(emit(left, coords), emit(right, coords))
+            return mul(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
-            return _divide(op, emit(left, coords), m, may_be_negative(left))
+            return _divide(op, emit(left, coords, sizes), m, may_be_negative(left))
         case Binary(op=op, left=left, right=right):
-            return IrBinary(op, emit(left, coords), emit(right, coords))
+            return IrBinary(op, emit(left, coords, sizes), emit(right, coords, sizes))
     raise TypeError(f"no IR for {expr!r}")
 
 
@@ -58,7 +64,7 @@ def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
 def may_be_negative(expr: IndexExpr) -> bool:
     """Whether an expression can be negative where no coordinate of an axis is."""
     match expr:
-        case Axis():
+        case Axis() | Extent():
             return False
         case Constant(value=value):
             return value < 0

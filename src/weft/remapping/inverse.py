@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .nodes import Axis, Binary, Constant, Counter, IndexExpr, axes_of
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
 
 __all__ = ["interval_of", "invert", "linear"]
 
@@ -21,7 +21,7 @@ def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | No
     while True:
         before = len(known)
         for expr, value in list(known.items()):
-            for found, meaning in (*_joined(expr, value, known), *_solved(expr, value, known)):
+            for found, meaning in (*_joined(expr, value, known), *_solved(expr, value, known), *_split(expr, value)):
                 known.setdefault(found, meaning)
         if len(known) == before:
             return tuple(known.get(Axis(axis)) for axis in range(order))
@@ -58,12 +58,21 @@ def _solved(
     return []
 
 
+def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr]]:
+    """Both operands of ``a*size(i) + i``: a row-major position says what row and column it is."""
+    match expr:
+        case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
+            size = Extent(n)
+            return [(a, Binary("/", value, size)), (Axis(n), Binary("%", value, size))]
+    return []
+
+
 def _value(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
     """An expression in terms of levels, when all it is made of is known."""
     if expr in known:
         return known[expr]
     match expr:
-        case Constant():
+        case Constant() | Extent():
             return expr
         case Binary(op=op, left=left, right=right):
             a, b = _value(left, known), _value(right, known)
@@ -114,6 +123,8 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
             return 0, shape[number]
         case Constant(value=value):
             return value, value + 1
+        case Extent(axis=axis):
+            return shape[axis], shape[axis] + 1
         case Counter():
             return None
         case Binary(op=op, left=left, right=right):

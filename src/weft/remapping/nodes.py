@@ -18,6 +18,7 @@ __all__ = [
     "Binary",
     "Constant",
     "Counter",
+    "Extent",
     "IndexExpr",
     "axes_of",
     "counters_of",
@@ -54,6 +55,13 @@ class Constant(IndexExpr):
     """An integer."""
 
     value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent(IndexExpr):
+    """``size(i)``: how many coordinates an axis has."""
+
+    axis: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +113,9 @@ def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
     match expr:
         case Axis(number=number):
             return axes.get(number, expr)
+        case Extent(axis=axis):
+            new = axes.get(axis)
+            return Extent(new.number) if isinstance(new, Axis) else expr
         case Counter(over=over):
             return Counter(tuple(substitute(e, axes) for e in over))
         case Binary(op=op, left=left, right=right):
@@ -125,6 +136,8 @@ def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
             return names[number]
         case Constant(value=value):
             return str(value) if value >= 0 else f"({value})"
+        case Extent(axis=axis):
+            return f"size({names[axis]})"
         case Counter(over=over):
             return "#" + " ".join(to_text(e, names, 9) for e in over)
         case Binary(op=op, left=left, right=right):
@@ -134,7 +147,12 @@ def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
     raise TypeError(f"not an index expression: {expr!r}")
 
 
-def evaluate(expr: IndexExpr, coords: Sequence[Any], counts: Mapping[Counter, Any] | None = None) -> Any:
+def evaluate(
+    expr: IndexExpr,
+    coords: Sequence[Any],
+    counts: Mapping[Counter, Any] | None = None,
+    shape: Sequence[int] = (),
+) -> Any:
     """The value of an expression, for numbers or arrays of coordinates.
 
     Parameters
@@ -145,6 +163,8 @@ def evaluate(expr: IndexExpr, coords: Sequence[Any], counts: Mapping[Counter, An
         One for each axis.
     counts : mapping, optional
         The value of every counter.
+    shape : sequence of int, optional
+        The size of every axis, for expressions with ``size(i)``.
 
     Examples
     --------
@@ -156,8 +176,10 @@ def evaluate(expr: IndexExpr, coords: Sequence[Any], counts: Mapping[Counter, An
             return coords[number]
         case Constant(value=value):
             return value
+        case Extent(axis=axis):
+            return shape[axis]
         case Counter():
             return (counts or {})[expr]
         case Binary(op=op, left=left, right=right):
-            return OPERATIONS[op](evaluate(left, coords, counts), evaluate(right, coords, counts))
+            return OPERATIONS[op](evaluate(left, coords, counts, shape), evaluate(right, coords, counts, shape))
     raise TypeError(f"not an index expression: {expr!r}")

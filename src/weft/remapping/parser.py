@@ -5,9 +5,10 @@ Grammar::
     remapping ::= "(" [NAME {"," NAME}] ")" "->" "(" [let {"," let}] ")"
     let       ::= {NAME "=" expr "in"} expr
     expr      ::= operands joined by | ^ & << >> + - * / %, with C's precedences, grouping to the left
-    operand   ::= "(" expr ")" | "#" {NAME} | NAME | INTEGER | "-" INTEGER
+    operand   ::= "(" expr ")" | "#" {NAME} | NAME | "size" "(" NAME ")" | INTEGER | "-" INTEGER
 
-A let abbreviates: its name stands for its expression up to the next comma. Any other name is an axis or a parameter.
+A let abbreviates: its name stands for its expression up to the next comma. Any other name is an axis or a parameter;
+``size(i)``, which the paper does not have, is the size of an axis.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from ..errors import NotationError
-from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, IndexExpr
+from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, Extent, IndexExpr
 
 __all__ = ["parse"]
 
@@ -119,7 +120,7 @@ class _Parser:
                     self.fail(f"{op[1]} by {right.value}; block sizes are 1 or more", place)
                 if op[1] in ("<<", ">>") and not 0 <= right.value < 63:
                     self.fail(f"a shift by {right.value}", place)
-            elif op[1] in ("/", "%", "<<", ">>"):
+            elif op[1] in ("<<", ">>") or (op[1] in "/%" and not isinstance(right, Extent)):
                 self.fail(f"what is right of {op[1]} must be a constant", place)
             left = _fold(Binary(op[1], left, right))
         return left
@@ -128,6 +129,13 @@ class _Parser:
         kind, text, place = self.next()
         if kind == "number":
             return Constant(int(text))
+        if text == "size" and self.accept("("):
+            _, name, where = self.next()
+            axis = self.names.get(name)
+            if not isinstance(axis, Axis):
+                self.fail(f"size is of an axis, and {name} is none", where)
+            self.expect(")")
+            return Extent(axis.number)
         if kind == "name" and text != "in":
             if text in self.names:
                 return self.names[text]
