@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..formats import Format
 
-__all__ = ["Chain", "chains", "takes_any_order"]
+__all__ = ["Chain", "chains", "is_appendable", "takes_any_order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,11 @@ def chains(format: Format) -> tuple[Chain, ...]:
         else:
             found.append(Chain(k, k, len(found)))
     return tuple(found)
+
+
+def is_appendable(format: Format) -> bool:
+    """Whether every level can be appended to, or be located with nothing stored of it."""
+    return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
 
 
 def takes_any_order(format: Format) -> bool:

@@ -17,7 +17,7 @@ from ..index_notation.operators import OPERATORS
 from ..remapping.nodes import Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
 from .physical import Definition, definitions, path
-from .results import takes_any_order
+from .results import is_appendable, takes_any_order
 from .values import same_value
 
 __all__ = ["View", "views"]
@@ -61,7 +61,8 @@ def views(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[V
     names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
-    if types[target].format.is_structured and not takes_any_order(types[target].format):
+    made = types[target].format
+    if not takes_any_order(made) and (made.is_structured or not is_appendable(made)):
         candidates.append(target)
     if not candidates:
         yield View(assignment, types, free=tuple(dict.fromkeys(assignment.target.indices)))
@@ -86,9 +87,7 @@ def _view(
         old = types[target.tensor]
         final = old.format
         types[target.tensor] = TensorType.of(old.dtype, final.plain(), "int64", old.fill)
-    elif target.tensor in kept and not all(
-        level.appends or (level.inserts and not level.roles) for level in types[target.tensor].format.levels
-    ):
+    elif target.tensor in kept and not is_appendable(types[target.tensor].format):
         return None
     stored = []
     value = assignment.value

@@ -17,7 +17,7 @@ from ..errors import FormatError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
-from ..lowering.results import takes_any_order
+from ..lowering.results import is_appendable, takes_any_order
 from ..remapping import Remapping
 from ..runtime import loader
 from ..runtime._ffi import ffi
@@ -63,15 +63,14 @@ def convert(
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     source, format = storage.type, target.format
-    if not format.is_structured and _appends(format):
+    if not format.is_structured and is_appendable(format):
         kernel = _copier(source, target, skip_fill)
         if kernel.lowered.schedule.final is None:
             return kernel.run((storage,))
     found = assembler(source, target, skip_fill)
     if isinstance(found, Assembler):
         return found.run(storage)
-    sorts = all(level.appends or (level.inserts and not level.roles) for level in format.levels)
-    if sorts:
+    if is_appendable(format):
         loose = tensor_type(
             target.dtype, triples_format(_triples_of(format)), ("int64",) * (1 + len(format.levels)), target.fill
         )
@@ -83,11 +82,6 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     return _convert(_convert(storage, middle, skip_fill), target, False)
 
 
-def _appends(format: Format) -> bool:
-    """Whether coordinates can be appended to every level as they come, or located by arithmetic."""
-    return all(level.appends or level.has_every for level in format.levels)
-
-
 def _triples_of(format: Format) -> Remapping:
     return format.remapping if format.is_structured else Remapping.identity(format.order)
 
@@ -95,7 +89,7 @@ def _triples_of(format: Format) -> Remapping:
 def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
-    if triples.format.remapping != _triples_of(format) or not _appends(format):
+    if triples.format.remapping != _triples_of(format) or not is_appendable(format):
         plain = format.plain()
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(pack(triples, middle), target, False)

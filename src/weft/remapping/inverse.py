@@ -113,6 +113,8 @@ def linear(expr: IndexExpr) -> dict[int | None, int] | None:
 def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:
     """The half-open interval of an expression's values, by interval arithmetic; None for counters.
 
+    It means nothing, and may end before it begins, where an axis has no coordinates.
+
     Examples
     --------
     >>> interval_of(Binary("-", Axis(1), Axis(0)), (3, 5))
@@ -131,8 +133,6 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
             a, b = interval_of(left, shape), interval_of(right, shape)
             if a is None or b is None:
                 return None
-            if a[0] >= a[1] or b[0] >= b[1]:
-                return 0, 0  # an axis without coordinates
             (lo, hi), (low, high) = (a[0], a[1] - 1), (b[0], b[1] - 1)
             match op:
                 case "+":

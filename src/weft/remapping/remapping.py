@@ -116,7 +116,8 @@ class Remapping:
 
     def extents(self, shape: Sequence[int]) -> tuple[tuple[int, int] | None, ...]:
         """The half-open interval of each level's coordinates in a tensor of this shape; None for counters."""
-        return tuple(interval_of(c, shape) for c in self.coordinates)
+        found = (interval_of(c, shape) for c in self.coordinates)
+        return tuple(None if e is None else (e[0], max(e)) for e in found)
 
     @property
     def counts(self) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, gt, if_, lit, sub
+from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Load, Select, Stmt, Store, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
@@ -23,7 +23,7 @@ class Banded(LevelFormat):
     Parameters
     ----------
     diagonal : bool
-        Every run reaches the diagonal: what a skyline is.
+        Every run reaches the diagonal, or the edge beside it: what a skyline is.
     """
 
     diagonal: bool = False
@@ -53,7 +53,9 @@ class Banded(LevelFormat):
         return {"end": parent_size}
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        found = [coords[m.level], coords[m.level - 1]] if self.diagonal else [coords[m.level]]
+        found = [coords[m.level]]
+        if self.diagonal:
+            found.append(minimum(coords[m.level - 1], sub(m.dimension, lit(1))))
         stmts = []
         for coord in found:
             # How far from the end a run begins, so that arrays of zeros say that there is none.

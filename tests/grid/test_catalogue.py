@@ -1,0 +1,187 @@
+"""Every format of the catalogue: computed on, as a result, and converted to every other."""
+
+import re
+
+import numpy as np
+import pytest
+
+import weft
+from weft.storage import check
+
+MATRICES = [
+    *(name for name in weft.formats if name != "hash_vector"),
+    weft.formats["bsr"](2, blocksize=(3, 2)),
+    weft.formats["csb"](2, block=4),
+    weft.formats["hicoo"](2, block=(4, 2)),
+    weft.formats["gcxs"](2, compressed_axes=1),
+]
+TENSORS = [
+    "dense", "dense_f", "coo", "coo_aos", "csf", "dok", "hash", "hicoo", "mode_generic", "gcxs",
+    *(weft.formats["gcxs"](3, compressed_axes=axes) for axes in [1, (0, 1), (2, 0)]),
+]  # fmt: skip
+rng = np.random.default_rng(7)
+
+
+def sparse(*shape, density=0.4):
+    return np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
+
+
+A, B = sparse(7, 9), sparse(7, 9)
+A[3] = 0
+x, z = rng.random(9), rng.random(7)
+C, V, W = rng.random((9, 4)), rng.random((7, 3)), rng.random((9, 3))
+MATRIX_OPERATIONS = {
+    "y(i) = A(i,j)*x(j)": A @ x,
+    "y(j) = A(i,j)*z(i)": z @ A,
+    "y(i) = A(i,j)*x(j) + z(i)": A @ x + z,
+    "Y(i,k) = A(i,j)*C(j,k)": A @ C,
+    "y(i) = A(i,j)": A.sum(1),
+    "y(i) = max(j, A(i,j))": A.max(1),
+    "a = A(i,j)": A.sum(),
+    "T(j,i) = A(i,j)": A.T,
+    "T(i,j) = 2*A(i,j)": 2 * A,
+    "T(i,j) = A(i,j)*V(i,k)*W(j,k)": A * (V @ W.T),
+}
+RESULTS = ("T(j,i) = A(i,j)", "T(i,j) = 2*A(i,j)", "Y(i,k) = A(i,j)*C(j,k)")
+PAIRS = {
+    "T(i,j) = A(i,j) + B(i,j)": A + B,
+    "T(i,j) = A(i,j)*B(i,j)": A * B,
+    "T(i,k) = A(i,j)*B(k,j)": A @ B.T,
+}
+
+
+def run(text, format=None, **operands):
+    """Evaluate with those of the operands that the text names."""
+    return weft.evaluate(
+        text, format=format, **{n: operands[n] for n in set(re.findall(r"\b\w+(?=\()", text)) & operands.keys()}
+    )
+
+
+def dense(result):
+    if isinstance(result, weft.SparseTensor):
+        check(result._storage)
+        return result.todense()
+    return np.asarray(result)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_matrix_operations(format):
+    tensor = weft.asarray(A, format=format)
+    for text, wanted in MATRIX_OPERATIONS.items():
+        for result in (None, "csr", format):
+            if result is not None and (np.ndim(wanted) != 2 or text not in RESULTS):
+                continue
+            found = run(text, result, A=tensor, x=x, z=z, C=C, V=V, W=W)
+            np.testing.assert_allclose(dense(found), wanted, err_msg=f"{text} to {result}")
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_padding_meets_no_infinity(format):
+    """Positions that hold no entry are never multiplied: 0 times infinity would be NaN."""
+    D = np.zeros((5, 5))
+    D[0, 1] = D[1, :4] = D[3, 2] = 2.0
+    vector = np.ones(5)
+    vector[4] = np.inf
+    stored = weft.asarray(D, format=format)
+    if stored.format.is_dense:
+        return  # every position is an entry
+    blocks = stored.asformat("coo")
+    wanted = weft.evaluate("y(i) = A(i,j)*x(j)", A=blocks, x=vector)
+    np.testing.assert_array_equal(weft.evaluate("y(i) = A(i,j)*x(j)", A=stored, x=vector), wanted)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+@pytest.mark.parametrize("other", ["csr", "coo", "dia", "bsr", "dok"])
+def test_pairs(format, other):
+    first, second = weft.asarray(A, format=format), weft.asarray(B, format=other)
+    for text, wanted in PAIRS.items():
+        np.testing.assert_allclose(dense(weft.evaluate(text, A=first, B=second)), wanted, err_msg=text)
+    np.testing.assert_allclose(dense(first + weft.asarray(B, format=format)), A + B)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_conversions(format):
+    tensor = weft.asarray(A, format=format)
+    check(tensor._storage)
+    np.testing.assert_array_equal(tensor.todense(), A)
+    for other in MATRICES:
+        found = tensor.asformat(other)
+        check(found._storage)
+        np.testing.assert_array_equal(found.todense(), A, err_msg=str(other))
+
+
+SHAPES = {
+    "empty": np.zeros((4, 6)),
+    "one": np.ones((1, 1)),
+    "no rows": np.zeros((0, 5)),
+    "no columns": np.zeros((5, 0)),
+    "row": np.array([[0.0, 3.0, 0.0, 4.0]]),
+    "column": np.array([[0.0], [3.0], [0.0], [4.0], [5.0]]),
+    "full": np.arange(1.0, 36.0).reshape(5, 7),
+    "diagonal": np.diag(np.arange(1.0, 9.0)),
+    "corner": np.pad(np.ones((1, 1)), ((6, 0), (4, 0))),
+}
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_shapes(format):
+    for name, array in SHAPES.items():
+        found = weft.asarray(array, format=format)
+        check(found._storage)
+        np.testing.assert_array_equal(found.todense(), array, err_msg=name)
+        np.testing.assert_array_equal(found.asformat("csr").todense(), array, err_msg=name)
+        vector = np.arange(1.0, 1.0 + array.shape[1])
+        np.testing.assert_allclose(weft.evaluate("y(i) = A(i,j)*x(j)", A=found, x=vector), array @ vector, err_msg=name)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_messy_sources(format):
+    """Shuffled coordinates, duplicates and explicit zeros come out summed, in order."""
+    rows, columns = rng.integers(0, 6, 40), rng.integers(0, 5, 40)
+    values = rng.integers(-2, 3, 40).astype(float)
+    wanted = np.zeros((6, 5))
+    np.add.at(wanted, (rows, columns), values)
+    messy = weft.from_coords([rows, columns], values, (6, 5), duplicates="keep")
+    found = messy.asformat(format)
+    check(found._storage)
+    np.testing.assert_array_equal(found.todense(), wanted)
+
+
+D = sparse(3, 4, 5)
+c, E, F = rng.random(5), rng.random((4, 6)), rng.random((5, 6))
+TENSOR_OPERATIONS = {
+    "T(i,j) = A(i,j,k)*c(k)": D @ c,
+    "T(i,j,r) = A(i,j,k)*F(k,r)": D @ F,
+    "T(i,r) = A(i,j,k)*E(j,r)*F(k,r)": np.einsum("ijk,jr,kr->ir", D, E, F),
+    "T(i,j,k) = A(i,j,k) + A(i,j,k)": 2 * D,
+    "a = A(i,j,k)*A(i,j,k)": (D * D).sum(),
+    "T(k,j,i) = A(i,j,k)": D.T,
+    "T(j,k) = A(i,j,k)": D.sum(0),
+    "T(j) = max(i, max(k, A(i,j,k)))": D.max((0, 2)),
+}
+
+
+@pytest.mark.parametrize("format", TENSORS, ids=str)
+def test_tensor_operations(format):
+    tensor = weft.asarray(D, format=format)
+    check(tensor._storage)
+    for other in TENSORS:
+        found = tensor.asformat(other)
+        check(found._storage)
+        np.testing.assert_array_equal(found.todense(), D, err_msg=str(other))
+    for text, wanted in TENSOR_OPERATIONS.items():
+        for result in (None, "dense", "csf"):
+            if result is None or np.ndim(wanted):
+                found = run(text, result, A=tensor, c=c, E=E, F=F)
+                np.testing.assert_allclose(dense(found), wanted, err_msg=f"{text} to {result}")
+
+
+@pytest.mark.parametrize("format", ["dense", "coo", "csf", "hash_vector", "dok"])
+def test_vectors(format):
+    v = np.array([0, 2.0, 0, 0, 3.0, 0, 0, 1.0, 0])
+    vector = weft.asarray(v, format=format)
+    for matrix in ("csr", "csc", "coo", "dense", "dia", "bsr"):
+        found = weft.evaluate("y(i) = A(i,j)*x(j)", A=weft.asarray(A, format=matrix), x=vector)
+        np.testing.assert_allclose(dense(found), A @ v, err_msg=matrix)
+    np.testing.assert_allclose(dense(vector + vector), 2 * v)
+    np.testing.assert_allclose(dense(vector * vector), v * v)
