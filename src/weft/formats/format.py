@@ -121,15 +121,12 @@ class Format:
         return text if self.remapping.is_identity else f"{text}:{','.join(map(str, self.mode_order))}"
 
     def canonical(self) -> Format:
-        """The same format with every level ordered, and unique where its coordinates can be."""
-        levels = tuple(
-            replace(
-                level,
-                ordered=level.ordered or level.sortable,
-                unique=level.unique or k + 1 == len(self.levels) or not self.levels[k + 1].branchless,
-            )
-            for k, level in enumerate(self.levels)
-        )
+        """The same format with every level ordered, and unique where its coordinates can be; nothing else promised."""
+        levels: list[LevelFormat] = []
+        for k, level in enumerate(self.levels):
+            unique = level.unique or k + 1 == len(self.levels) or not self.levels[k + 1].branchless
+            made = replace(level, ordered=level.ordered or level.sortable, unique=unique)
+            levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
         return Format(self.remapping, levels)
 
     def plain(self) -> Format:

@@ -94,7 +94,7 @@ class LevelFormat:
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
     inserts: ClassVar[bool] = False
     appends: ClassVar[bool] = False
-    full: ClassVar[bool] = False
+    full = False
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
     sortable: ClassVar[bool] = True

@@ -165,7 +165,8 @@ def build(
     if full_iterators:
         # Dense spaces are supersets: when one is exhausted, all is.
         points = [p for p in points if all(it in p.iterators for it in full_iterators)]
-        first = full_iterators[0]
+        # One of them is walked: one that cannot be located, where there is such.
+        first = next((it for it in full_iterators if not it.locatable), full_iterators[0])
         points = [_one_full(p, first) for p in points]
     points = _without_impossible(_merge_equal(points))
     order = sorted(range(len(points)), key=lambda n: (-len(points[n].iterators), n))

@@ -154,7 +154,7 @@ class Lowerer:
             limits = (lit(0), self._block_count(cut, stmt, Env()))
         else:
             driver = self._driver(stmt, Env())
-            if driver is None or not (driver.full or (driver.level == 0 and driver.format.unique)):
+            if driver is None or not (driver.certain or (driver.level == 0 and driver.format.unique)):
                 return None
             limits = self._bounds(driver, stmt.var, Env())
         if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
@@ -294,7 +294,7 @@ class Lowerer:
     def _blocks(self, cut: Split, stmt: Stmt, env: Env) -> tuple[ir.Expr, ir.Expr]:
         """Where the loop that ``cut`` splits begins and ends."""
         driver = self._driver(Forall(cut.var, stmt), env)
-        if driver is None or not (driver.full or driver.format.unique):
+        if driver is None or not (driver.certain or driver.format.unique):
             raise ScheduleError(f"the loop over {cut.var} merges several operands and cannot be split")
         return self._bounds(driver, cut.var, env)
 

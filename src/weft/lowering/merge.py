@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Assign, Forall, Stmt, Where, accesses, assignments
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..config import config
 from ..errors import LoweringError
@@ -21,6 +21,7 @@ from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
 from .lattice import Iterator, Point
+from .physical import path
 from .target import Mode
 from .terms import additive_terms
 from .values import same_value, specialize, without_conversions
@@ -124,7 +125,7 @@ class Merge:
         may hold them; and where entries themselves are duplicated, the sum must be over a product of them.
         """
         owner, body = self.owner, self.stmt.body
-        if _has_where(body):
+        if _needs_all(body):
             return False
         target = owner.target.access.tensor
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
@@ -135,9 +136,21 @@ class Merge:
                 return False
             if not appends and a.op is None and last:
                 return False
-            if last and it.access is not None and not is_linear(without_conversions(a.value), it.access):
+            if it.access is not None and not is_linear(without_conversions(a.value), it.access):
                 return False
-        return True
+        return not self._merges_below(it)
+
+    def _merges_below(self, it: Iterator) -> bool:
+        """Whether another operand is walked together with what lies below: once for all duplicates, not for each."""
+        owner, access = self.owner, it.access
+        assert access is not None
+        below = set(path(access, owner.types[access.tensor].format)[it.level + 1 :])
+        others = {a for s in assignments(self.stmt.body) for a in accesses(s.value) if a != access}
+        return any(
+            v in below and not level.has_every
+            for a in others
+            for v, level in zip(path(a, owner.types[a.tensor].format), owner.types[a.tensor].format.levels, strict=True)
+        )
 
     def _deduplicate(self, it: Iterator, env: Env) -> tuple[list[ir.Stmt], ir.Var, Env]:
         """Find the end of a run of equal coordinates, and sum its values where it is the last level (2018, 4.3)."""
@@ -371,12 +384,13 @@ def _stored(coordinate: ir.Expr) -> ir.Expr:
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
 
 
-def _has_where(stmt: Stmt) -> bool:
+def _needs_all(stmt: Stmt) -> bool:
+    """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate."""
     match stmt:
-        case Where():
+        case Where() | Fill():
             return True
         case Forall(body=body):
-            return _has_where(body)
+            return _needs_all(body)
         case Seq(stmts=stmts):
-            return any(_has_where(s) for s in stmts)
+            return any(_needs_all(s) for s in stmts)
     return False

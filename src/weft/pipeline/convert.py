@@ -113,7 +113,8 @@ def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | No
     if index_dtype is not None and any(d != index_dtype for d in source.index_dtypes):
         return None
     for have, want in zip(source.format.levels, format.levels, strict=True):
-        if type(have) is not type(want) or (want.ordered and not have.ordered) or (want.unique and not have.unique):
+        promised = all(getattr(have, p) or not getattr(want, p) for p in ("ordered", "unique", "full"))
+        if type(have) is not type(want) or not promised:
             return None
     if source.format == format:
         return storage

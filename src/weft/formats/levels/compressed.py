@@ -18,7 +18,15 @@ __all__ = ["Compressed"]
 
 @dataclass(frozen=True)
 class Compressed(LevelFormat):
-    """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``."""
+    """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
+
+    Parameters
+    ----------
+    full : bool
+        Every coordinate occurs under every parent, as in a coordinate list without an empty row.
+    """
+
+    full: bool = False
 
     letter: ClassVar[str] = "s"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
@@ -144,4 +152,8 @@ class Compressed(LevelFormat):
             return "crd is not sorted within its segments"
         if self.unique and self.ordered and (step == 0).any():
             return "crd holds duplicates within a segment"
+        if self.full:
+            parents = np.repeat(np.arange(parent_size), np.diff(pos))
+            if len(np.unique(parents * dimension + crd)) < parent_size * dimension:
+                return f"some of the {dimension} coordinates are missing, though the level is said to be full"
         return None

@@ -23,7 +23,7 @@ class Dense(LevelFormat):
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
-    full: ClassVar[bool] = True
+    full = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

@@ -24,7 +24,7 @@ class Sliced(LevelFormat):
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
-    full: ClassVar[bool] = True
+    full = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("size",)
