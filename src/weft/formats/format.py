@@ -88,6 +88,11 @@ class Format:
         return all(level.has_every for level in self.levels)
 
     @cached_property
+    def is_compact(self) -> bool:
+        """Whether every position holds an entry: no padding, no empty slots, no edges of blocks (section 3.3)."""
+        return not self.is_structured and all(level.compact and level.gapless for level in self.levels)
+
+    @cached_property
     def is_canonical(self) -> bool:
         """Whether its levels promise order and no duplicates."""
         return all(level.ordered for level in self.levels) and self.is_unique

@@ -1,9 +1,20 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
-from .convert import convert
+from .convert import convert, count_entries
 from .hand import Loops
 from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable
 
-__all__ = ["Executable", "Kernel", "Loops", "Lowered", "compile", "convert", "evaluate", "executable", "lower"]
+__all__ = [
+    "Executable",
+    "Kernel",
+    "Loops",
+    "Lowered",
+    "compile",
+    "convert",
+    "count_entries",
+    "evaluate",
+    "executable",
+    "lower",
+]

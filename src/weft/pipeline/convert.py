@@ -26,7 +26,7 @@ from .assemble import Assembler, assembler
 from .kernel import Kernel
 from .passes import lower
 
-__all__ = ["convert", "finish", "sorted_triples"]
+__all__ = ["convert", "count_entries", "finish", "sorted_triples"]
 
 
 def convert(
@@ -80,6 +80,13 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
     middle = tensor_type(target.dtype, plain, (_index_dtype(storage, plain),) * len(plain.roles), target.fill)
     return _convert(_convert(storage, middle, skip_fill), target, False)
+
+
+def count_entries(storage: Storage) -> int:
+    """How many entries a tensor stores, padding left out."""
+    loose = triples_format(Remapping.identity(storage.format.order))
+    target = tensor_type(storage.type.dtype, loose, ("int64",) * len(loose.roles), storage.type.fill)
+    return _copier(storage.type, target, False).count((storage,))
 
 
 def _triples_of(format: Format) -> Remapping:

@@ -195,6 +195,10 @@ class Kernel:
             raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
         return self._trimmed(result, found)
 
+    def count(self, storages: Sequence[Storage]) -> int:
+        """How many coordinates the last level of an appended result would have."""
+        return self._count(self.shape(storages), [s.struct for s in storages], 1)[1][-1]
+
     def _count(self, shape: tuple[int, ...], structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
         n = len(self.chains)

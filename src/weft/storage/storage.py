@@ -118,7 +118,7 @@ class Storage:
 
     @property
     def nnz(self) -> int:
-        """Number of stored entries."""
+        """Number of stored values, those of padding included."""
         return len(self.vals)
 
     @property

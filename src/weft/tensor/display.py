@@ -188,7 +188,7 @@ def facts(storage: Storage) -> dict[str, str]:
         "dtype": storage.dtype.name,
         "format": "; ".join([f"{format}, {format.remapping}", *promises]),
         "levels": levels or "none",
-        "stored": f"{storage.nnz} of {size}" + (f" ({storage.nnz / size:.3g})" if size else ""),
+        "stored": f"{foreign.count_entries(storage)} of {size}" + (f" ({storage.nnz / size:.3g})" if size else ""),
         "bytes": f"{_bytes(storage.nbytes)}; dense {_bytes(dense)}",
         "fill value": str(storage.type.fill),
     }
@@ -219,7 +219,7 @@ def to_html(storage: Storage) -> str:
         f'<tr><th style="text-align:left">{name}</th>{cell}{_escaped(text)}</td></tr>'
         for name, text in facts(storage).items()
     )
-    if storage.nnz > _DRAWN:
+    if foreign.count_entries(storage) > _DRAWN:
         drawn = "too many entries for a picture here; weft.spy draws one"
     else:
         try:

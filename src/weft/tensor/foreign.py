@@ -13,7 +13,7 @@ from ..errors import FormatError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage
 
-__all__ = ["convert", "read", "register_reader", "register_writer", "write"]
+__all__ = ["convert", "count_entries", "read", "register_reader", "register_writer", "write"]
 
 Reader = Callable[[Any], "Storage | None"]
 Writer = Callable[..., Any]
@@ -54,3 +54,12 @@ def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
 
     found: Storage = pipeline.convert(storage, parse_format(format, len(storage.shape)), **dtypes)
     return found
+
+
+def count_entries(storage: Storage) -> int:
+    """How many entries storage holds, padding left out."""
+    if storage.format.is_compact:
+        return storage.nnz
+    from .. import pipeline
+
+    return pipeline.count_entries(storage)

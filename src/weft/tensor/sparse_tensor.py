@@ -68,7 +68,7 @@ class SparseTensor(Dispatch, Methods):
     @property
     def nnz(self) -> int:
         """Number of stored entries, explicit zeros among them."""
-        return self._storage.nnz
+        return foreign.count_entries(self._storage)
 
     @property
     def nbytes(self) -> int:
