@@ -5,9 +5,10 @@ A catalogue entry makes the format of a given order (number of axes), since most
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..errors import FormatError
 from ..remapping import Remapping
@@ -202,7 +203,7 @@ def _is_letters(text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def parse_format(format: FormatLike, order: int | None = None) -> Format:
+def parse_format(format: FormatLike, order: int | None = None, **options: Any) -> Format:
     """The format that a name, taco's letters or a ``Format`` means for a tensor of ``order`` axes.
 
     Parameters
@@ -211,6 +212,8 @@ def parse_format(format: FormatLike, order: int | None = None) -> Format:
         A catalogue name, letters such as ``"ds"`` or ``"ds:1,0"``, or a format.
     order : int, optional
         Number of axes; may be omitted with letters and formats.
+    **options
+        What the catalogue's entry takes: ``blocksize=(3, 3)`` for ``"bsr"``.
 
     Raises
     ------
@@ -222,6 +225,8 @@ def parse_format(format: FormatLike, order: int | None = None) -> Format:
     >>> parse_format("ds:1,0") == parse_format("csc", 2)
     True
     """
+    if options and not (isinstance(format, str) and format in _CATALOGUE):
+        raise FormatError(f"options {options} go with a name of the catalogue, not with {format!s}")
     if isinstance(format, Format):
         found = format
     elif not isinstance(format, str):
@@ -229,7 +234,12 @@ def parse_format(format: FormatLike, order: int | None = None) -> Format:
     elif format in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
-        found = _CATALOGUE[format](order)
+        try:
+            found = _CATALOGUE[format](order, **options)
+        except TypeError:
+            takes = list(inspect.signature(_CATALOGUE[format]).parameters)[1:]
+            raise FormatError(f"format {format!r} takes {takes or 'no options'}, not {options}") from None
+        return found
     elif _is_letters(format) or (format == "" and order == 0):
         letters, _, modes = format.partition(":")
         try:

@@ -6,13 +6,14 @@ are not read: one pass over the coordinates finds what the levels may promise.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import FormatError, StorageError
-from ..formats import Compressed, Dense, Format, FormatLike
+from ..formats import Compressed, Dense, Format, FormatLike, formats, parse_format
 from ..remapping import Remapping
 from ..storage import Storage, coordinate_storage, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_writer
@@ -29,7 +30,7 @@ _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 def from_scipy(obj: Any) -> Storage | None:
     """A scipy.sparse array or matrix as storage; None for other objects of scipy's.
 
-    csr, csc and coo share their memory; other formats go through scipy's ``tocsr`` or ``tocoo``.
+    csr, csc, coo, dia and bsr share their memory; lil and dok are copied.
 
     Raises
     ------
@@ -43,7 +44,62 @@ def from_scipy(obj: Any) -> Storage | None:
         return _from_coo(obj)
     if kind in _ORDERS and obj.ndim == 2:
         return _from_compressed(obj, _ORDERS[kind])
-    return _from_coo(obj.tocoo()) if kind in ("dia", "dok") or obj.ndim != 2 else from_scipy(obj.tocsr())
+    if kind == "dia":
+        return _from_diagonals(obj)
+    if kind == "bsr":
+        return _from_blocks(obj)
+    if kind in ("dok", "lil"):
+        return convert(_from_coo(obj.tocoo()), kind)
+    return _from_coo(obj.tocoo())
+
+
+def _from_diagonals(obj: Any) -> Storage:
+    offsets, data = index_array(obj.offsets), value_array(obj.data)
+    if data.ndim != 2 or len(data) != len(offsets):
+        raise _broken(obj, f"there are {len(offsets)} offsets for data of shape {data.shape}")
+    if len(np.unique(offsets)) < len(offsets):
+        raise _broken(obj, "an offset repeats")
+    ordered = not (offsets[1:] < offsets[:-1]).any()
+    size, width = (np.array([n], offsets.dtype) for n in data.shape)
+    type = _diagonal_type(data.dtype.name, ordered, offsets.dtype.name)
+    return Storage(obj.shape, type, (size, offsets, width), np.ascontiguousarray(data).reshape(-1))
+
+
+@lru_cache(maxsize=64)
+def _diagonal_type(dtype: str, ordered: bool, index: str) -> Any:
+    format = parse_format("dia", 2)
+    first, *rest = format.levels
+    return tensor_type(dtype, Format(format.remapping, (replace(first, ordered=ordered), *rest)), (index,) * 3)
+
+
+def _from_blocks(obj: Any) -> Storage:
+    shape: tuple[int, int] = obj.shape
+    pos, crd, data = index_array(obj.indptr), index_array(obj.indices), value_array(obj.data)
+    sizes = tuple(int(n) for n in obj.blocksize)
+    rows, columns = shape[0] // sizes[0], shape[1] // sizes[1]
+    if len(pos) != rows + 1 or pos[0] != 0 or (pos[1:] < pos[:-1]).any() or pos[-1] > min(len(crd), len(data)):
+        raise _broken(obj, f"indptr does not fit {rows} rows of blocks, {len(crd)} indices and {len(data)} blocks")
+    crd, data = crd[: pos[-1]], data[: pos[-1]]
+    _check_range(obj, crd, columns)
+    ordered, unique = segment_order(pos, crd)
+    type = _block_type(data.dtype.name, sizes, ordered, unique, pos.dtype.name, crd.dtype.name)
+    return Storage(shape, type, (pos, crd), np.ascontiguousarray(data).reshape(-1))
+
+
+@lru_cache(maxsize=512)
+def _block_type(dtype: str, sizes: tuple[int, ...], ordered: bool, unique: bool, pos: str, crd: str) -> Any:
+    format = formats["bsr"](2, blocksize=sizes)
+    rows, columns, *inside = format.levels
+    levels = (rows, replace(columns, ordered=ordered, unique=unique), *inside)
+    return tensor_type(dtype, Format(format.remapping, levels), (pos, crd))
+
+
+def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The size of the blocks of a format laid out as scipy's bsr, where they divide the shape."""
+    sizes = tuple(e[1] for e in format.remapping.extents((1 << 40,) * format.order)[format.order :] if e is not None)
+    if format.order != 2 or len(sizes) != 2 or any(n % m for n, m in zip(shape, sizes, strict=True)):
+        return None
+    return sizes if format.canonical() == formats["bsr"](2, blocksize=sizes) else None
 
 
 def _from_compressed(obj: Any, modes: tuple[int, ...]) -> Storage:
@@ -99,7 +155,8 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
     storage : Storage
         With fill value 0.
     format : str, optional
-        ``"csr"``, ``"csc"``, ``"coo"`` or any other of scipy's; by default the nearest.
+        Any of scipy's; by default the tensor's own where scipy has it (csr, csc, coo, dia, bsr without a copy), else
+        coo.
 
     Raises
     ------
@@ -111,25 +168,37 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
     if storage.type.fill != 0:
         raise FormatError(f"scipy.sparse has no fill value {storage.type.fill!r}; take `todense()`")
     own = str(storage.format)
-    wanted = format if format is not None else own if own in (*_ORDERS, "coo") and storage.shape else "coo"
+    shape, sizes = storage.shape, _block_size(storage.format, storage.shape)
+    if format is None:
+        named = own in (*_ORDERS, "coo", "dia", "lil", "dok") and len(shape) > 0
+        format = own if named else "bsr" if sizes else "coo"
+    wanted = format
+    if wanted == "bsr" and sizes:
+        pos, crd = storage.arrays
+        return scipy.sparse.bsr_array((storage.vals.reshape(-1, *sizes), crd, pos), shape=shape, copy=False)
+    if wanted == "dia" and len(shape) == 2:
+        made = storage if own == "dia" else convert(storage, "dia")
+        size, offsets, width = made.arrays
+        data = made.vals.reshape(int(size[0]), int(width[0]))
+        return scipy.sparse.dia_array((data, offsets), shape=shape, copy=False)
     if not isinstance(wanted, str) or not hasattr(scipy.sparse, f"{wanted}_array"):
         raise FormatError(f"scipy.sparse has no format {wanted!s}")
     if wanted not in (*_ORDERS, "coo") or (wanted in _ORDERS and len(storage.shape) != 2):
         return to_scipy(storage, "coo").asformat(wanted)
     if own != wanted:
         storage = convert(storage, wanted)
-    shape, arrays = storage.shape, storage.arrays
+    arrays = storage.arrays
     if wanted == "coo":
         found = scipy.sparse.coo_array((storage.vals, arrays[1:]), shape=shape, copy=False)
         found.has_canonical_format = storage.format.is_canonical
         return found
     pos, crd = arrays
-    made = getattr(scipy.sparse, f"{wanted}_array")((storage.vals, crd, pos), shape=shape, copy=False)
-    if made.indices.dtype != crd.dtype or made.indptr.dtype != pos.dtype:  # scipy narrows indices where it can
-        made.indices, made.indptr = (crd, pos) if crd.dtype == pos.dtype else (made.indices, made.indptr)
-    made.has_sorted_indices = storage.format.levels[-1].ordered
-    made.has_canonical_format = storage.format.is_canonical
-    return made
+    found = getattr(scipy.sparse, f"{wanted}_array")((storage.vals, crd, pos), shape=shape, copy=False)
+    if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:  # scipy narrows indices where it can
+        found.indices, found.indptr = (crd, pos) if crd.dtype == pos.dtype else (found.indices, found.indptr)
+    found.has_sorted_indices = storage.format.levels[-1].ordered
+    found.has_canonical_format = storage.format.is_canonical
+    return found
 
 
 register_reader("scipy", from_scipy)

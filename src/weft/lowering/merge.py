@@ -125,7 +125,7 @@ class Merge:
         may hold them; and where entries themselves are duplicated, the sum must be over a product of them.
         """
         owner, body = self.owner, self.stmt.body
-        if _needs_all(body):
+        if _needs_all(body, apart=not it.format.ordered):
             return False
         target = owner.target.access.tensor
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
@@ -384,13 +384,19 @@ def _stored(coordinate: ir.Expr) -> ir.Expr:
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
 
 
-def _needs_all(stmt: Stmt) -> bool:
-    """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate."""
+def _needs_all(stmt: Stmt, apart: bool) -> bool:
+    """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate.
+
+    What is gathered and then accumulated may also be done ``apart`` for each, where duplicates do not come together.
+    """
     match stmt:
-        case Where() | Fill():
+        case Where(consumer=consumer, producer=producer):
+            adds = apart and all(a.op is not None for a in assignments(consumer))
+            return not adds or _needs_all(consumer, apart) or _needs_all(producer, apart)
+        case Fill():
             return True
         case Forall(body=body):
-            return _needs_all(body)
+            return _needs_all(body, apart)
         case Seq(stmts=stmts):
-            return any(_needs_all(s) for s in stmts)
+            return any(_needs_all(s, apart) for s in stmts)
     return False

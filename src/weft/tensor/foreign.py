@@ -6,7 +6,7 @@ that asking costs a dictionary look-up and imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import FormatError
@@ -48,11 +48,11 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     return writer(storage, format)
 
 
-def convert(storage: Storage, format: FormatLike, **dtypes: Any) -> Storage:
-    """Storage in another format; itself where nothing changes."""
+def convert(storage: Storage, format: FormatLike, options: Mapping[str, Any] | None = None, **dtypes: Any) -> Storage:
+    """Storage in another format, with options of the catalogue's entry; itself where nothing changes."""
     from .. import pipeline  # the compiler is imported when it has something to do
 
-    found: Storage = pipeline.convert(storage, parse_format(format, len(storage.shape)), **dtypes)
+    found: Storage = pipeline.convert(storage, parse_format(format, len(storage.shape), **(options or {})), **dtypes)
     return found
 
 

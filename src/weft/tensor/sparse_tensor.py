@@ -204,7 +204,7 @@ class SparseTensor(Dispatch, Methods):
         return self._storage.arrays[1 + axis]
 
     # -- conversions -------------------------------------------------------------------------------------------
-    def asformat(self, format: FormatLike, *, index_dtype: DTypeLike | None = None) -> SparseTensor:
+    def asformat(self, format: FormatLike, *, index_dtype: DTypeLike | None = None, **options: Any) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
 
         Parameters
@@ -213,15 +213,40 @@ class SparseTensor(Dispatch, Methods):
             A catalogue name, letters such as ``"ds:1,0"``, or a format.
         index_dtype : dtype, optional
             int32 or int64 for the result's index arrays; by default they are as small as will do.
+        **options
+            What the format takes: ``blocksize=(3, 3)`` for ``"bsr"``, ``block=...`` for ``"csb"`` and ``"hicoo"``.
 
         Raises
         ------
         FormatError
-            For formats that do not exist or store another number of axes.
+            For formats that do not exist or store another number of axes, and options they do not take.
+
+        Examples
+        --------
+        >>> import numpy as np, weft
+        >>> weft.asarray(np.eye(4)).asformat("bsr", blocksize=(2, 2)).nnz
+        8
         """
         dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
-        found = foreign.convert(self._storage, format, **dtypes)
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        found = foreign.convert(self._storage, format, given, **dtypes)
         return self if found is self._storage else SparseTensor(found)
+
+    def todia(self) -> SparseTensor:
+        """The matrix by diagonals."""
+        return self.asformat("dia")
+
+    def tobsr(self, blocksize: tuple[int, int] = (2, 2)) -> SparseTensor:
+        """The matrix by blocks."""
+        return self.asformat("bsr", blocksize=blocksize)
+
+    def tolil(self) -> SparseTensor:
+        """The matrix by rows that can grow."""
+        return self.asformat("lil")
+
+    def todok(self) -> SparseTensor:
+        """A hash table of coordinates."""
+        return self.asformat("dok")
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True) -> SparseTensor:
         """The same entries with another dtype, on the same index arrays."""
