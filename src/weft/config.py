@@ -4,7 +4,7 @@
 setting                variable                    default              meaning
 ====================== =========================== ==================== ============================================
 ``num_threads``        ``WEFT_NUM_THREADS``        the process's CPUs   threads of a kernel (else OMP_NUM_THREADS)
-``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 50000                work below which a kernel runs on one thread
+``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 250000               work below which a kernel runs on one thread
 ``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
@@ -166,7 +166,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "num_threads", _THREADS, available_cpus, (("WEFT_NUM_THREADS", None), ("OMP_NUM_THREADS", _omp_threads))
         ),
-        Setting("parallel_threshold", _BYTES, lambda: 50_000, (("WEFT_PARALLEL_THRESHOLD", None),)),
+        Setting("parallel_threshold", _BYTES, lambda: 250_000, (("WEFT_PARALLEL_THRESHOLD", None),)),
         Setting("reassociate", _boolean, lambda: True, (("WEFT_REASSOCIATE", None),)),
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),

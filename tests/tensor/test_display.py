@@ -15,6 +15,9 @@ import scipy.sparse as sp
 import weft
 from weft.errors import CompilerError, MissingPackageError, ShapeError
 from weft.formats import Format, LevelFormat
+from weft.ir import Binary
+from weft.ir.builder import add, lit, mul, sub
+from weft.remapping.nodes import evaluate
 from weft.storage import Storage, entries, tensor_type
 from weft.tensor import display
 from weft.tensor.display import picture, svg
@@ -163,43 +166,54 @@ def test_tree_keeps_duplicates_and_order():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("format", [name for name in weft.formats if name != "hash_vector"])
+def test_every_format_shows_its_entries(format):
+    A = figure(format)
+    inverse = A.format.remapping.inverse()
+    found = np.zeros_like(FIGURE)
+    for coords, position in entries(A._storage):
+        found[tuple(evaluate(e, coords, shape=A.shape) for e in inverse)] += A.data[position]
+    np.testing.assert_array_equal(found, FIGURE)
+    assert len(entries(A._storage)) == A.nnz
+    assert str(A.format) in A.tree()
+    assert "<svg" in A._repr_html_()
+
+
+def test_tree_of_diagonals():
+    A = weft.from_coords([[0, 1, 1], [0, 1, 0]], [1, 2, 3], shape=(2, 2), format="dia")
+    assert A.tree().splitlines()[1:] == [
+        "levels of (i,j) -> (j-i,j,i): j-i squeezed, j range, i offset",
+        "root", "├─ j-i=-1", "│  └─ j=0 ─ i=1: 3", "└─ j-i=0", "   ├─ j=0 ─ i=0: 1", "   └─ j=1 ─ i=1: 2",
+    ]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Even(LevelFormat):
-    """A toy: stores nothing, holds the even coordinates; what it holds is known from ``children`` alone."""
+    """A toy: stores nothing, holds the even coordinates."""
 
     letter: ClassVar[str] = "e"
 
     def size(self, parent_size, dimension, arrays):
         return parent_size * -(-dimension // 2)
 
-    def children(self, parent, dimension, arrays, coords):
-        return [(i, parent * -(-dimension // 2) + i // 2) for i in range(0, dimension, 2)]
+    def pos_bounds(self, m, parent):
+        half = Binary("/", add(m.dimension, lit(1)), lit(2))
+        return mul(parent, half), mul(add(parent, lit(1)), half)
+
+    def pos_access(self, m, p, parent, coords):
+        return mul(sub(p, self.pos_bounds(m, parent)[0]), lit(2))
 
 
-@dataclass(frozen=True)
-class Next(LevelFormat):
-    """A toy: below each coordinate the next one, where the dimension has it."""
-
-    letter: ClassVar[str] = "n"
-    branchless: ClassVar[bool] = True
-
-    def size(self, parent_size, dimension, arrays):
-        return parent_size
-
-    def children(self, parent, dimension, arrays, coords):
-        return [(coords[-1] + 1, parent)] if coords[-1] + 1 < dimension else []
-
-
-def test_tree_and_entries_need_nothing_of_a_level_but_children():
-    format = Format("(i,j) -> (j,i)", [Even(), Next()])
-    storage = Storage((3, 3), tensor_type("float64", format), (), np.array([1.0, 2.0]))
-    assert entries(storage) == [((0, 1), 0)]  # below 2 there is padding
+def test_a_level_of_the_users_own():
+    format = Format("(i,j) -> (j,i)", [Even(), Even()])
+    storage = Storage((3, 1), tensor_type("float64", format), (), np.array([1.0, 2.0]))
+    assert entries(storage) == [((0, 0), 0), ((0, 2), 1)]
     assert weft.SparseTensor(storage).tree().splitlines()[1:] == [
-        "levels of (i,j) -> (j,i): j even, i next", "root", "├─ j=0 ─ i=1: 1.0", "└─ j=2",
+        "levels of (i,j) -> (j,i): j even, i even", "root", "└─ j=0", "   ├─ i=0: 1.0", "   └─ i=2: 2.0",
     ]  # fmt: skip
 
 
-def test_a_level_without_children_says_so():
+def test_a_level_that_cannot_be_walked_says_so():
     @dataclass(frozen=True)
     class Mute(LevelFormat):
         pass
@@ -210,15 +224,10 @@ def test_a_level_without_children_says_so():
 
 
 def test_level_names_are_the_remappings_text():
-    class Text:  # remappings beyond permutations, of which only the text counts
-        levels = (None,) * 4
-
-        def __init__(self, text):
-            self.remapping = text
-
-    assert level_names(Text("(i,j) -> (i/2, j/3, i%2, j%3)")) == ("i/2", "j/3", "i%2", "j%3")
-    assert level_names(Text("(i,j) -> (j-i,i,j)")) == ("j-i", "i", "j")
-    assert level_names(Text("(i,j) -> (k=#i in k, max(i,j), j)")) == ("k", "max(i,j)", "j")
+    assert level_names(weft.formats["bsr"](2, blocksize=(2, 3))) == ("i/2", "j/3", "i%2", "j%3")
+    assert level_names(weft.formats["dia"](2)) == ("j-i", "j", "i")
+    assert level_names(weft.formats["ell"](2)) == ("#i", "i", "j")
+    assert level_names(weft.formats["dense"](0)) == ()
 
 
 # -- pictures --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ level format it has. In the signatures below ``p`` are positions, ``i`` coordina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -238,17 +238,6 @@ class LevelFormat:
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         """Positions the level will hold, from its arrays after ``insert_edges``."""
         return self.size(parent_size, dimension, arrays)
-
-    def children(
-        self, parent: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]], coords: tuple[int, ...]
-    ) -> Iterable[tuple[int, int]]:
-        """Coordinates below ``p_{k-1}``, whose path is ``i_1, ..., i_{k-1}``, with their positions, as stored.
-
-        What the access functions say as IR, evaluated in Python on stored arrays: for pictures and tests, never for
-        computing. Positions that encode no coordinate (padding, empty buckets) are left out. Lazy, since a reader
-        may want only the first few.
-        """
-        raise NotImplementedError(f"{self} cannot be walked")
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
         """The level's coordinates by position, where it stores one for each."""

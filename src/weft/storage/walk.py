@@ -1,16 +1,72 @@
-"""A coordinate hierarchy walked in Python, level by level, through ``LevelFormat.children`` (2018 paper, Fig. 3).
+"""A coordinate hierarchy walked in Python, level by level (2018 paper, Fig. 3).
 
-For what shows or tests storage. Nothing computes with it, and no level is asked which one it is.
+What compiled code does with the IR that access functions return is done here by evaluating it on the stored arrays.
+For what shows or tests storage: nothing computes with it, and no level is asked which one it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..ir.builder import lit
+from ..ir.nodes import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from ..lowering.tensors import TensorVars
+from ..remapping.nodes import evaluate
 from .storage import Storage
 
 __all__ = ["Walk", "entries"]
+
+_OPERATORS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a // b if b > 0 else -(-a // b),
+    "%": lambda a, b: a % b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "&&": lambda a, b: a and b,
+    "||": lambda a, b: a or b,
+}
+
+
+def value_of(expr: Expr, names: Mapping[str, Any]) -> int:
+    """The value of an index expression, given arrays and numbers by name.
+
+    Raises
+    ------
+    NotImplementedError
+        For calls: what a level is walked by has none.
+    """
+    match expr:
+        case Const(value=value):
+            return int(value)  # type: ignore[arg-type]
+        case Var(name=name):
+            return int(names[name])
+        case Load(array=Var(name=name), index=index):
+            return int(names[name][value_of(index, names)])
+        case Cast(a=a):
+            return value_of(a, names)
+        case Unary(op="-", a=a):
+            return -value_of(a, names)
+        case Unary(op="!", a=a):
+            return int(not value_of(a, names))
+        case Binary(op=op, a=a, b=b):
+            return int(_OPERATORS[op](value_of(a, names), value_of(b, names)))
+        case Select(cond=cond, a=a, b=b):
+            return value_of(a if value_of(cond, names) else b, names)
+        case Call(name=name):
+            raise NotImplementedError(f"{name} cannot be evaluated here")
+    raise NotImplementedError(f"no value of {expr!r}")
 
 
 class Walk:
@@ -28,14 +84,43 @@ class Walk:
     """
 
     def __init__(self, storage: Storage) -> None:
-        format, shape = storage.format, storage.shape
-        self.levels = format.levels
-        self.dimensions = tuple(shape[axis] for axis in format.mode_order)
-        self.arrays: list[dict[str, Any]] = [storage.level_arrays(k) for k in range(len(format.levels))]
+        self.format, self.shape = storage.format, storage.shape
+        self.levels = self.format.levels
+        self.vars = TensorVars.of("A", storage.type, str)
+        self.names: dict[str, Any] = {v.name: n for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
+        self.names.update({v.name: a for v, a in zip(self.vars.arrays, storage.arrays, strict=True)})
 
-    def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterable[tuple[int, int]]:
-        """Coordinates and positions in ``level`` (from 0) below position ``parent``, whose path is ``coords``."""
-        return self.levels[level].children(parent, self.dimensions[level], self.arrays[level], coords)
+    def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """Coordinates and positions in ``level`` (from 0) below position ``parent``, whose path is ``coords``.
+
+        Positions that hold no entry (padding, empty slots, what a block has beyond the edge) are left out.
+        """
+        format, m, above = self.levels[level], self.vars.levels[level], lit(parent)
+        path = tuple(lit(c) for c in coords)
+        if format.iteration == "value":
+            begin, end = (value_of(e, self.names) for e in format.coord_bounds(m, above, path))
+            for c in range(begin, end):
+                if self._inside((*coords, c)):
+                    yield c, value_of(format.locate(m, above, lit(c)), self.names)
+            return
+        begin, end = (value_of(e, self.names) for e in format.pos_bounds(m, above))
+        for p in range(begin, end):
+            c = value_of(format.pos_access(m, lit(p), above, path), self.names)
+            holds = format.valid(m, lit(c))
+            if (holds is None or value_of(holds, self.names)) and self._inside((*coords, c)):
+                yield c, value_of(format.child_pos(m, lit(p), lit(c)), self.names)
+
+    def _inside(self, coords: tuple[int, ...]) -> bool:
+        """Whether the axes that coordinates decide lie inside the tensor."""
+        if not self.format.is_structured:
+            return True
+        for size, expr in zip(self.shape, self.format.remapping.inverse(), strict=True):
+            try:
+                if expr is not None and not 0 <= evaluate(expr, coords, shape=self.shape) < size:
+                    return False
+            except IndexError:  # not all of its levels are known yet
+                continue
+        return True
 
     def leaves(self, level: int = 0, parent: int = 0, coords: tuple[int, ...] = ()) -> Iterator[tuple[Any, int]]:
         """Paths from ``parent`` down, each with the position of its value."""

@@ -90,8 +90,7 @@ def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: in
     down = _axes(rows, shape)
     across = tuple(axis for axis in range(n) if axis not in down)
     # Neither sorted nor summed: what is stored, in the order in which it is stored.
-    stored = [axis for axis in storage.format.mode_order if axis < n]
-    order = tuple(stored) if sorted(stored) == list(range(n)) else tuple(range(n))
+    order = tuple(range(n)) if storage.format.is_structured else storage.format.mode_order
     listed = foreign.convert(storage, coordinate_format(((False, False),) * n).reordered(order))
     crds, count = dict(zip(order, listed.arrays[1:], strict=True)), len(listed.vals)
     extents = tuple(math.prod(shape[axis] for axis in side) for side in (down, across))

@@ -1,6 +1,6 @@
 """A tensor's coordinate hierarchy as text (2018 paper, Fig. 3): root, a level of coordinates below each, values.
 
-The drawing is driven by ``LevelFormat.children`` and ``branchless`` alone. Levels are named by the texts of the
+The drawing is driven by :class:`~weft.storage.Walk` and ``branchless`` alone. Levels are named by the texts of the
 coordinates that the remapping makes, so that ``(i,j) -> (j-i,i)`` has levels ``j-i`` and ``i``.
 """
 
@@ -10,7 +10,9 @@ import itertools
 from collections.abc import Iterator
 
 from ..formats import Format
+from ..remapping.nodes import to_text
 from ..storage import Storage, Walk
+from . import foreign
 
 __all__ = ["Tree", "level_names", "tree"]
 
@@ -33,16 +35,8 @@ def level_names(format: Format) -> tuple[str, ...]:
     >>> level_names(parse_format("csc", 2))
     ('j', 'i')
     """
-    right = str(format.remapping).partition("->")[2].strip()[1:-1]
-    names, start, depth = [], 0, 0
-    for at, character in enumerate(right):
-        depth += (character == "(") - (character == ")")
-        if character == "," and not depth:
-            names.append(right[start:at])
-            start = at + 1
-    if format.levels:
-        names.append(right[start:])
-    return tuple(name.rpartition(" in ")[2].strip() for name in names)  # what follows a `let`
+    axes = str(format.remapping).partition("->")[0].strip()[1:-1].split(",")
+    return tuple(to_text(c, axes) for c in format.remapping.coordinates)
 
 
 def tree(storage: Storage, max_entries: int = 50) -> Tree:
@@ -50,9 +44,9 @@ def tree(storage: Storage, max_entries: int = 50) -> Tree:
     if max_entries < 0:
         raise ValueError(f"max_entries is a number of entries, not {max_entries}")
     format = storage.format
-    names = level_names(format)
+    names, stored = level_names(format), foreign.count_entries(storage)
     lines = [
-        f"{format}, {storage.dtype.name}, shape {storage.shape}, {storage.nnz} stored, fill value {storage.type.fill}",
+        f"{format}, {storage.dtype.name}, shape {storage.shape}, {stored} stored, fill value {storage.type.fill}",
         f"levels of {format.remapping}: "
         + (", ".join(f"{name} {level}" for name, level in zip(names, format.levels, strict=True)) or "none"),
     ]
@@ -62,7 +56,7 @@ def tree(storage: Storage, max_entries: int = 50) -> Tree:
     shown = ended = 0
     for line, ends, is_entry in _Drawing(storage, names).branches():
         if ended == max_entries:
-            lines.append(f"… {shown} of {storage.nnz} stored values shown, max_entries={max_entries}")
+            lines.append(f"… {shown} of {stored} stored values shown, max_entries={max_entries}")
             break
         lines.append(line)
         ended += ends

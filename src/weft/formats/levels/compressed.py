@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -124,12 +124,6 @@ class Compressed(LevelFormat):
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["pos"])[parent_size])
-
-    def children(
-        self, parent: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]], coords: tuple[int, ...]
-    ) -> Iterable[tuple[int, int]]:
-        pos, crd = arrays["pos"], arrays["crd"]
-        return ((int(crd[p]), p) for p in range(int(pos[parent]), int(pos[parent + 1])))
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         pos, crd = np.asarray(arrays["pos"]), np.asarray(arrays["crd"])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar, Literal
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
@@ -40,8 +38,3 @@ class Dense(LevelFormat):
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return parent_size * dimension
-
-    def children(
-        self, parent: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]], coords: tuple[int, ...]
-    ) -> Iterable[tuple[int, int]]:
-        return ((i, parent * dimension + i) for i in range(dimension))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -66,11 +66,6 @@ class Singleton(LevelFormat):
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return parent_size
-
-    def children(
-        self, parent: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]], coords: tuple[int, ...]
-    ) -> Iterable[tuple[int, int]]:
-        return ((int(arrays["crd"][parent]), parent),)
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         crd = np.asarray(arrays["crd"])
