@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ..errors import FormatError
 from ..remapping import Remapping
+from .descriptions import DRAWINGS, WHEN
 from .format import Format
 from .level import LevelFormat
 from .levels import (
@@ -157,11 +158,47 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
 }
 
 
-class _Formats(Mapping[str, Callable[..., Format]]):
+class Entry:
+    """One format of the catalogue: called with a number of axes, and options where it has any, it gives the format.
+
+    Examples
+    --------
+    >>> formats["bsr"].options
+    ('blocksize',)
+    >>> print(formats["dia"].__doc__)
+    Stencils and bands: few diagonals, nearly full. No coordinate of an entry is stored.
+    <BLANKLINE>
+    j-i: squeezed
+        size = [4]
+        crd = [-3 -1  0  1]
+    j: range
+        width = [6]
+    i: offset
+    vals = [8 0 0 0 0 0 7 0 0 0 0 0 5 3 0 4 0 0 0 1 0 0 9 0]
+    <BLANKLINE>
+    """
+
+    def __init__(self, name: str, make: Callable[..., Format]):
+        self.name, self.make = name, make
+        self.__doc__ = "\n\n".join(text for text in (WHEN.get(name), DRAWINGS.get(name)) if text) or make.__doc__
+
+    def __call__(self, order: int, **options: Any) -> Format:
+        return self.make(order, **options)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of what the format can be told."""
+        return tuple(inspect.signature(self.make).parameters)[1:]
+
+    def __repr__(self) -> str:
+        return f"<format {self.name}>"
+
+
+class _Formats(Mapping[str, Entry]):
     """The catalogue by name; an entry called with an order gives the format."""
 
-    def __getitem__(self, name: str) -> Callable[..., Format]:
-        return _CATALOGUE[name]
+    def __getitem__(self, name: str) -> Entry:
+        return Entry(name, _CATALOGUE[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(_CATALOGUE)
@@ -237,7 +274,7 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
         try:
             found = _CATALOGUE[format](order, **options)
         except TypeError:
-            takes = list(inspect.signature(_CATALOGUE[format]).parameters)[1:]
+            takes = list(Entry(format, _CATALOGUE[format]).options)
             raise FormatError(f"format {format!r} takes {takes or 'no options'}, not {options}") from None
         return found
     elif _is_letters(format) or (format == "" and order == 0):
