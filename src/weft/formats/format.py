@@ -54,6 +54,12 @@ class Format:
             raise FormatError(f"the coordinates that {remapping} makes do not say what axis {lost[0]} was")
         if levels and levels[0].branchless:
             raise FormatError(f"the first level cannot be {levels[0]}: it has no parent that says how long it is")
+        for k, level in enumerate(levels):
+            above = [role for other in levels[:k] for role in other.roles]
+            missing = [role for role in level.borrows if role not in above]
+            reason = f"no level above has the {missing[0]} that it reads" if missing else level.why_not(remapping, k)
+            if reason is not None:
+                raise FormatError(f"level {k + 1} of {remapping} cannot be {level}: {reason}")
         object.__setattr__(self, "remapping", remapping)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "_hash", hash((remapping, levels)))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..ir.nodes import Block, Expr, Stmt, Var
+from ..remapping import Counter, Remapping
 
 __all__ = ["LevelFormat", "LevelVars"]
 
@@ -103,6 +104,12 @@ class LevelFormat:
     shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ()
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        """A reason why the level cannot store coordinate ``level`` of a remapping, or None."""
+        if self.roles == () and isinstance(remapping.coordinates[level], Counter):
+            return "it does not store how far the coordinate counts"
+        return None
 
     @property
     def has_every(self) -> bool:

@@ -247,8 +247,8 @@ def from_levels(
     """
     whole = as_shape(shape)
     found = parse_format(format, len(whole))
-    if len(levels) != found.order:
-        raise StorageError(f"arrays of {len(levels)} levels for the {found.order} levels of format {found}")
+    if len(levels) != len(found.levels):
+        raise StorageError(f"arrays of {len(levels)} levels for the {len(found.levels)} levels of format {found}")
     arrays: list[np.ndarray[Any, Any]] = []
     for k, (level, given) in enumerate(zip(found.levels, levels, strict=True)):
         arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {found}", level.roles, given))

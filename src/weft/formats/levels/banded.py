@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Load, Select, Stmt, Store, Var
+from ...remapping import Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -34,6 +35,11 @@ class Banded(LevelFormat):
     inserts: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        if self.diagonal and level == 0:
+            return "it has no level above whose coordinate is the diagonal's"
+        return super().why_not(remapping, level)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         begin = element(m["begin"], parent)

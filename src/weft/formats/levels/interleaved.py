@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
+from ...remapping import Remapping
 from ..level import LevelVars
 from .access import element, put
 from .compressed import Compressed
@@ -87,6 +88,9 @@ class InterleavedSingleton(Singleton):
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return ()
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        return None if 0 < self.place < self.of else f"place {self.place} is not one of {self.of} in the shared array"
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][self.place :: self.of]

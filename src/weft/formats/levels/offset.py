@@ -8,6 +8,8 @@ from typing import ClassVar, Literal
 
 from ...ir.builder import add, lit
 from ...ir.nodes import Expr
+from ...remapping import Remapping
+from .. import geometry
 from ..level import LevelFormat, LevelVars
 
 __all__ = ["Offset"]
@@ -22,6 +24,11 @@ class Offset(LevelFormat):
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     branchless: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        if geometry.computed(remapping, level) is None:
+            return "its coordinate does not follow from those of the levels above"
+        return None
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return parent, add(parent, lit(1))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
+from ...remapping import Axis, Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -31,6 +32,11 @@ class Range(LevelFormat):
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("width",)
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        if not isinstance(remapping.coordinates[level], Axis):
+            return "it stores nothing of its coordinate, which must be that of an axis"
+        return None
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         assert m.interval is not None
