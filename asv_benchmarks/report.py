@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import formats
 from .cases import CASES, runs_of
 from .inputs import scale
 from .latency import LATENCIES
@@ -75,6 +76,11 @@ def scaling_rows(only: str) -> Iterator[Row]:
             runs_of.cache_clear()
 
 
+def format_rows(only: str) -> Iterator[Row]:
+    for name, source, peer, ratio, target in formats.rows(only):
+        yield Row(name, source, peer, f"ratio {ratio}", *limit(ratio.median, target))
+
+
 def latency_rows(only: str) -> Iterator[Row]:
     for latency in LATENCIES:
         if only in f"{latency.name.lower()} latency":
@@ -117,7 +123,7 @@ def main() -> None:
     show(HEADER)
     show(tuple("-" * (3 if options.markdown else width) for width in widths))
     missed = 0
-    for rows in (latency_rows(only), compute_rows(only), scaling_rows(only)):
+    for rows in (latency_rows(only), compute_rows(only), format_rows(only), scaling_rows(only)):
         for row in rows:
             show(row.cells())
             missed += row.met is False

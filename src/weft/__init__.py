@@ -48,7 +48,7 @@ __all__ = [
     "spy",
 ]
 
-# What is imported when it is used: the functions of the array API and NumPy, by the module that has them.
+# What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
 _LAZY = {
     "ufuncs": """
         abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
@@ -63,6 +63,7 @@ _LAZY = {
         all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
     """,
     "moments": "mean nanmean std var",
+    "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
 __all__ += sorted(_PLACES)
@@ -74,7 +75,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(f".tensor.{module}", __name__), name)
+    place = ".io" if module == "io" else f".tensor.{module}"
+    found = globals()[name] = getattr(import_module(place, __name__), name)
     return found
 
 

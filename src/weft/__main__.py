@@ -1,4 +1,4 @@
-"""The command line: C and every stage before it for an expression, the demonstration, the kernel cache."""
+"""The command line: C and every stage before it for an expression, the demonstration, the kernel cache, files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ EPILOG = """\
 commands:
   weft demo              run the main job on a real matrix, checked against SciPy
   weft cache info|clear  describe or empty the directory of compiled kernels
+  weft info FILE         describe the tensor in a file (.mtx, .tns, .npz)
+  weft convert IN OUT    write it to another file; --format F stores it in another format
 
 formats:
   a name of the catalogue (csr, csc, coo, csf, dense, ...) or a letter for each level, d dense, s sparse,
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    commands = {"demo": _demo, "cache": _cache}
+    commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert}
     if argv and argv[0] in commands:
         return commands[argv[0]](argv[1:])
     return _compile(argv)
@@ -93,6 +95,41 @@ def _cache(argv: list[str]) -> int:
     else:
         found = cache.info()
         print(f"{found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
+    return 0
+
+
+def _info(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser("weft info", description="Describe the tensor in a file.")
+    parser.add_argument("file", help="a file whose name ends in .mtx, .tns (or either with .gz) or .npz")
+    options = parser.parse_args(argv)
+    from math import prod
+
+    from . import load
+
+    A = load(options.file)
+    size = prod(A.shape)
+    print(f"shape    {' x '.join(map(str, A.shape)) or 'scalar'}")
+    print(f"dtype    {A.dtype}, fill value {A.fill_value}")
+    print(f"format   {A.format}: {A.format.remapping}, levels {', '.join(map(str, A.format.levels))}")
+    print(f"entries  {A.nnz} of {size}" + (f", {A.nnz / size:.3g}" if size else ""))
+    print(f"bytes    {A.nbytes}, dense {size * A.dtype.itemsize}")
+    if A.ndim == 2 and A.shape[0]:
+        import numpy as np
+
+        lengths = np.diff(A.asformat("csr")._storage.arrays[0])
+        print(f"rows     {lengths.min()} to {lengths.max()} entries, {lengths.mean():.3g} on average")
+    return 0
+
+
+def _convert(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser("weft convert", description="Write the tensor in a file to another file.")
+    parser.add_argument("source", help="what to read: .mtx, .tns (or either with .gz) or .npz")
+    parser.add_argument("target", help="what to write")
+    parser.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
+    options = parser.parse_args(argv)
+    from . import load, save
+
+    save(options.target, load(options.source, format=options.format))
     return 0
 
 

@@ -6,6 +6,7 @@ __all__ = [
     "CompilerError",
     "DTypeError",
     "DensifyError",
+    "FileFormatError",
     "FormatError",
     "IndexOverflowError",
     "LoweringError",
@@ -55,6 +56,10 @@ class FormatError(WeftError, ValueError):
 
 class StorageError(WeftError, ValueError):
     """Level arrays that break an invariant of their format."""
+
+
+class FileFormatError(WeftError, ValueError):
+    """A file that is not what its kind of file is; the message has the line where there is one."""
 
 
 class DTypeError(WeftError, TypeError):

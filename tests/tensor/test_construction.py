@@ -12,7 +12,7 @@ from weft.storage import check
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 3.0]])
 
 
-@pytest.mark.parametrize("format", list(formats))
+@pytest.mark.parametrize("format", [name for name in formats if name != "hash_vector"])
 @pytest.mark.parametrize("dtype", ["float64", "int16", "complex64", "bool"])
 def test_asarray_in_every_format(format, dtype):
     x = X.astype(dtype)

@@ -145,6 +145,10 @@ class Storage:
         found = tensor_type(vals.dtype.name, old.format, old.index_dtypes, fill_of(vals.dtype, fill))
         return Storage(self.shape, found, self.arrays, vals)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles is made of: the arrays; the C struct over them is made anew."""
+        return Storage, (self.shape, self.type, self.arrays, self.vals)
+
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
     def dense(cls, array: np.ndarray[Any, Any]) -> Storage:

@@ -1,0 +1,63 @@
+"""Loading and saving by what a file's name says."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..errors import FileFormatError
+from ..formats import FormatLike
+from ..tensor import SparseTensor
+from .frostt import read_tns, write_tns
+from .matrix_market import read_mtx, write_mtx
+from .npz import load_npz, save_npz
+
+__all__ = ["load", "save"]
+
+
+def _kind(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path).lower().removesuffix(".gz")
+    kind = name.rpartition(".")[2]
+    if kind not in ("mtx", "tns", "npz"):
+        raise FileFormatError(f"{os.fspath(path)!r} does not say what it is; names end in .mtx, .tns or .npz")
+    return kind
+
+
+def load(path: str | os.PathLike[str], *, format: FormatLike | None = None, **options: Any) -> SparseTensor:
+    """Load a tensor from a file: ``.mtx``, ``.tns`` (both also ``.gz``) or ``.npz``.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    format : str or Format, optional
+        Of the result; that of the file where not given.
+    **options
+        Of :func:`read_tns`.
+    """
+    match _kind(path):
+        case "mtx":
+            return read_mtx(path, format=format)
+        case "tns":
+            return read_tns(path, format="coo" if format is None else format, **options)
+    found = load_npz(path)
+    return found if format is None else found.asformat(format)
+
+
+def save(path: str | os.PathLike[str], A: SparseTensor) -> None:
+    """Save a tensor to a file: ``.mtx``, ``.tns`` (both also ``.gz``) or ``.npz``.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    A : SparseTensor
+        What to save.
+    """
+    match _kind(path):
+        case "mtx":
+            write_mtx(path, A)
+        case "tns":
+            write_tns(path, A)
+        case _:
+            save_npz(path, A)

@@ -1,0 +1,135 @@
+"""npz files: scipy's layout for the formats that scipy has, weft's own for all others."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+
+from ..errors import FileFormatError
+from ..formats import Format, LevelFormat
+from ..formats import levels as known
+from ..remapping import Remapping
+from ..storage import Storage, check, fill_of, tensor_type
+from ..tensor import SparseTensor, asarray
+from ..tensor.construction import made
+
+__all__ = ["load_npz", "save_npz"]
+
+NpzFile: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+_SCIPY = ("csr", "csc", "coo", "dia", "bsr")
+
+
+def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> None:
+    """Save a tensor as npz.
+
+    Parameters
+    ----------
+    file : path or stream
+        Where to; ``.npz`` is added to a name without it.
+    matrix : SparseTensor
+        Any tensor. Matrices in csr, csc, coo, dia and bsr with fill value 0 are laid out as scipy does.
+    compressed : bool
+        Whether to pack the arrays.
+    """
+    A = asarray(matrix)
+    storage = A._storage
+    if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense:
+        import scipy.sparse
+
+        found = A.to_scipy_sparse()
+        if found.format in _SCIPY and found.nnz == A.nnz and _is_its_own(storage, found):
+            scipy.sparse.save_npz(file, found, compressed)
+            return
+    levels = [
+        {"level": type(level).__name__, **{f.name: getattr(level, f.name) for f in fields(level)}}
+        for level in storage.format.levels
+    ]
+    about = {"remapping": str(storage.format.remapping), "levels": levels}
+    arrays = {f"level{k}_{role}": a for (k, role), a in zip(storage.format.roles, storage.arrays, strict=True)}
+    save = np.savez_compressed if compressed else np.savez
+    save(
+        file,
+        weft=np.array(json.dumps(about)),
+        shape=np.array(storage.shape, np.int64),
+        fill_value=np.array(A.fill_value, A.dtype),
+        values=storage.vals,
+        **arrays,  # type: ignore[arg-type]
+    )
+
+
+def _is_its_own(storage: Storage, found: Any) -> bool:
+    """Whether scipy's array is the storage, and not a conversion of it."""
+    return bool(np.shares_memory(found.data, storage.vals)) or not len(storage.vals)
+
+
+def load_npz(file: NpzFile) -> SparseTensor:
+    """Load what :func:`save_npz` or scipy's function of that name has saved.
+
+    Parameters
+    ----------
+    file : path or stream
+        Where from.
+
+    Raises
+    ------
+    FileFormatError
+        For files that are neither, are broken, or hold pickles.
+    """
+    if isinstance(file, str | os.PathLike):
+        with open(file, "rb") as stream:  # numpy leaves a broken file open
+            return load_npz(stream)
+    try:
+        with np.load(file, allow_pickle=False) as loaded:
+            if "weft" in loaded:
+                return made(_storage({name: loaded[name] for name in loaded.files}))
+            if "format" not in loaded:
+                raise FileFormatError(f"neither scipy's nor weft's: the file holds {', '.join(loaded.files)}")
+            return asarray(_from_scipy({name: loaded[name] for name in loaded.files}))
+    except FileFormatError:
+        raise
+    except (ValueError, KeyError, OSError, EOFError, AttributeError, TypeError) as error:
+        raise FileFormatError(f"not an npz file of a sparse tensor: {error}") from None
+    except Exception as error:  # a broken zip raises what its members' codec raises
+        raise FileFormatError(f"a broken npz file: {type(error).__name__}: {error}") from None
+
+
+def _from_scipy(arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
+    import scipy.sparse
+
+    kind = arrays["format"].item()
+    kind = kind.decode() if isinstance(kind, bytes) else kind
+    shape, data = tuple(int(n) for n in arrays["shape"]), arrays["data"]
+    if kind not in _SCIPY:
+        raise FileFormatError(f"scipy has no format {kind!r}")
+    make = getattr(scipy.sparse, f"{kind}_array")
+    if kind == "coo":
+        coords = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        return make((data, tuple(coords)), shape=shape)
+    if kind == "dia":
+        return make((data, arrays["offsets"]), shape=shape)
+    return make((data, arrays["indices"], arrays["indptr"]), shape=shape)
+
+
+def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
+    about = json.loads(str(arrays["weft"]))
+    levels: list[LevelFormat] = []
+    for given in about["levels"]:
+        name = given.pop("level")
+        kind = getattr(known, name, None)
+        if not (isinstance(kind, type) and issubclass(kind, LevelFormat)):
+            raise FileFormatError(f"the file uses a level format {name!r}, which weft does not have")
+        levels.append(kind(**given))
+    format = Format(Remapping.parse(about["remapping"]), levels)
+    found = tuple(np.ascontiguousarray(arrays[f"level{k}_{role}"]) for k, role in format.roles)
+    vals = np.ascontiguousarray(arrays["values"])
+    names = tuple(a.dtype.name for a in found)
+    fill = fill_of(vals.dtype, arrays["fill_value"][()])
+    storage = Storage(
+        tuple(int(n) for n in arrays["shape"]), tensor_type(vals.dtype.name, format, names, fill), found, vals
+    )
+    check(storage)
+    return storage

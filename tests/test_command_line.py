@@ -1,0 +1,96 @@
+"""The command line: C that stands alone, stages, files, and errors."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import weft
+from weft.__main__ import main
+
+TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]
+
+
+def test_the_c_stands_alone(capsys, tmp_path):
+    assert main(TTV) == 0
+    text = capsys.readouterr().out
+    source = tmp_path / "kernel.c"
+    source.write_text(text)
+    done = subprocess.run(
+        [
+            "cc",
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wno-unknown-pragmas",
+            "-Werror",
+            "-c",
+            str(source),
+            "-o",
+            str(tmp_path / "k.o"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert main([*TTV, "-o", str(tmp_path / "other.c")]) == 0
+    assert (tmp_path / "other.c").read_text() == text
+
+
+@pytest.mark.parametrize(
+    "stage", ["index-notation", "formats", "schedule", "concrete-notation", "lattices", "ir", "c", "explain", "all"]
+)
+def test_stages(stage, capsys):
+    assert main([*TTV, "--print", stage]) == 0
+    assert capsys.readouterr().out.startswith("=== ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["A(i = B(i)"], "^"),
+        (["A(i) = B(i)", "-f", "B"], "-f takes NAME:VALUE"),
+        (["A(i) = B(i)", "-f", "B:d", "-f", "B:s"], "names B twice"),
+        (["A(i) = B(i)", "-f", "B:ss"], "format"),
+        (["A(i) = B(i)", "--print", "nothing"], "no stage 'nothing'"),
+        (["info", "nowhere.mtx"], "nowhere.mtx"),
+        (["info", "a.xyz"], "does not say what it is"),
+    ],
+)
+def test_errors(arguments, message, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("weft: error: ")
+    assert message in error
+
+
+def test_files(tmp_path, capsys):
+    A = weft.asarray(np.array([[0, 2.0, 0], [3.0, 0, 4.0]]), format="csr")
+    weft.save(tmp_path / "a.mtx", A)
+    assert main(["convert", str(tmp_path / "a.mtx"), str(tmp_path / "a.npz"), "--format", "ell"]) == 0
+    assert str(weft.load(tmp_path / "a.npz").format) == "ell"
+    assert main(["info", str(tmp_path / "a.npz")]) == 0
+    text = capsys.readouterr().out
+    for line in [
+        "shape    2 x 3",
+        "format   ell: (i,j) -> (#i,i,j)",
+        "entries  3 of 6, 0.5",
+        "rows     1 to 2 entries",
+    ]:
+        assert line in text
+
+
+def test_demo(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(weft.config, "cache_dir", str(tmp_path))
+    assert main(["demo"]) == 0
+    text = capsys.readouterr().out
+    assert "int64_t weft_" in text
+    assert "csr" in text
+
+
+def test_cache(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(weft.config, "cache_dir", str(tmp_path))
+    assert main(["cache", "info"]) == 0
+    assert str(tmp_path) in capsys.readouterr().out
+    assert main(["cache", "clear"]) == 0
+    assert "removed" in capsys.readouterr().out
