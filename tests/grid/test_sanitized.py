@@ -30,27 +30,68 @@ for name in sys.argv[2:]:
 """
 
 
+CATALOGUE = """
+import sys
+import numpy as np
+import weft
+from tests.grid.test_catalogue import A, D, MATRICES, SHAPES, TENSORS, x, z
+
+def run(formats, array, products):
+    for format in formats:
+        made = weft.asarray(array, format=format)
+        for text, operands in products.items():
+            weft.evaluate(text, A=made, **operands)
+        made + made
+        for other in ("csf", "coo", *formats[:1]):
+            np.testing.assert_array_equal(made.asformat(other).asformat(format).todense(), array)
+
+part = int(sys.argv[1])
+matrices, tensors = MATRICES[part::2], TENSORS[part::2]
+run(matrices, A, {"y(i) = A(i,j)*x(j)": {"x": x}, "y(j) = A(i,j)*z(i)": {"z": z}})
+run(tensors, D, {"T(i,k) = A(i,j,k)": {}})
+for array in SHAPES.values():
+    ones = np.ones(array.shape[1])
+    run(matrices, array, {"y(i) = A(i,j)*x(j)": {"x": ones}})
+rows, columns = np.array([2, 0, 2, 1, 2, 0]), np.array([1, 3, 1, 0, 4, 3])
+messy = weft.from_coords([rows, columns], np.arange(6.0), (4, 5), duplicates="keep")
+for format in matrices:
+    np.testing.assert_array_equal(messy.asformat(format).todense(), messy.todense())
+"""
+
+
 def runtime_library(name: str) -> str:
     found = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
     return found.stdout.strip()
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_no_reports(part):
-    names = list(GRIDS)[part::4]
+def report_of(script: str, *arguments: str) -> str:
+    """What a script prints when its kernels are sanitized; it has to end well."""
     environ = {
         **os.environ,
         "WEFT_SANITIZE": "1",
         "LD_PRELOAD": f"{runtime_library('libasan.so')} {runtime_library('libubsan.so')}",
         "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]),
     }
-    how = "all" if os.environ.get("WEFT_SANITIZE_ALL") else "sample"
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, how, *names], env=environ, capture_output=True, text=True, cwd=ROOT
-    )
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, cwd=ROOT)
     report = (done.stdout + done.stderr)[-4000:]
     assert done.returncode == 0, report
+    return report
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_reports(part):
+    names = list(GRIDS)[part::4]
+    report = report_of(SCRIPT, "all" if os.environ.get("WEFT_SANITIZE_ALL") else "sample", *names)
+    assert "runtime error" not in report, report
+    assert "AddressSanitizer" not in report, report
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_no_reports_of_the_catalogue(part):
+    """Every format assembled from and to others, walked and added, on awkward shapes too."""
+    report = report_of(CATALOGUE, str(part))
     assert "runtime error" not in report, report
     assert "AddressSanitizer" not in report, report
