@@ -1,18 +1,18 @@
-"""Arrays of the package ``sparse`` (PyData): COO by its rows of coordinates, other formats through COO."""
+"""Arrays of the package ``sparse`` (PyData): COO and GCXS share their memory, DOK is copied."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..formats import FormatLike
-from ..storage import Storage, coordinate_storage
+from ..errors import FormatError
+from ..formats import Format, FormatLike, formats
+from ..remapping import Axis
+from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_writer
 from .arrays import index_array, value_array
-
-if TYPE_CHECKING:
-    from sparse import COO
 
 __all__ = ["from_pydata", "to_pydata"]
 
@@ -21,15 +21,55 @@ def from_pydata(obj: Any) -> Storage | None:
     """A ``sparse.COO``, ``GCXS`` or ``DOK`` as storage; None for other objects of that package."""
     if not hasattr(obj, "fill_value") or not hasattr(obj, "asformat"):
         return None
+    if hasattr(obj, "compressed_axes") and obj.ndim > 1:
+        return _from_gcxs(obj)
     coo = obj.asformat("coo")
     crds = tuple(index_array(crd) for crd in coo.coords)
-    return coordinate_storage(tuple(coo.shape), crds, value_array(coo.data), np.asarray(coo.fill_value)[()])
+    found = coordinate_storage(tuple(coo.shape), crds, value_array(coo.data), np.asarray(coo.fill_value)[()])
+    return convert(found, "dok") if type(obj).__name__ == "DOK" else found
 
 
-def to_pydata(storage: Storage, format: FormatLike | None = None) -> COO:
-    """Storage as a ``sparse.COO``."""
+def _from_gcxs(obj: Any) -> Storage:
+    """Rows are the compressed axes, in their order; the other axes make one coordinate of a column."""
+    pos, crd, vals = index_array(obj.indptr), index_array(obj.indices), value_array(obj.data)
+    ordered, unique = segment_order(pos, crd)
+    format = formats["gcxs"](obj.ndim, compressed_axes=tuple(int(axis) for axis in obj.compressed_axes))
+    *rows, column = format.levels
+    format = Format(format.remapping, (*rows, replace(column, ordered=ordered, unique=unique)))
+    fill = fill_of(vals.dtype, np.asarray(obj.fill_value)[()])
+    type = tensor_type(vals.dtype.name, format, (pos.dtype.name, crd.dtype.name), fill)
+    return Storage(tuple(int(n) for n in obj.shape), type, (pos, crd), vals)
+
+
+def _compressed_axes(format: Format) -> tuple[int, ...] | None:
+    """The axes that are rows of a format laid out as GCXS."""
+    rows = tuple(c.number for c in format.remapping.coordinates[:-1] if isinstance(c, Axis))
+    if not 0 < len(rows) < format.order or list(rows) != sorted(rows):
+        return None
+    return rows if format.canonical() == formats["gcxs"](format.order, compressed_axes=rows) else None
+
+
+def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
+    """Storage as a ``sparse`` array.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+    format : {'coo', 'gcxs', 'dok'}, optional
+        By default GCXS for what is laid out so (csr, csc, gcxs), else COO.
+    """
     import sparse
 
+    if format not in (None, "coo", "gcxs", "dok"):
+        raise FormatError(f"the package sparse has formats coo, gcxs and dok, not {format!s}")
+    axes = _compressed_axes(storage.format) if format in (None, "gcxs") else None
+    if axes is not None and storage.format.is_canonical:
+        pos, crd = storage.arrays
+        fill = storage.vals.dtype.type(storage.type.fill)
+        return sparse.GCXS((storage.vals, crd, pos), shape=storage.shape, compressed_axes=axes, fill_value=fill)
+    if format in ("gcxs", "dok"):
+        return to_pydata(storage, "coo").asformat(format)
     if str(storage.format) != "coo" or not storage.format.is_canonical:
         storage = convert(storage, "coo")
     coords = np.stack(storage.arrays[1:]) if storage.shape else np.zeros((0, len(storage.vals)), np.int64)

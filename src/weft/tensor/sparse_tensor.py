@@ -295,9 +295,12 @@ class SparseTensor(Dispatch, Methods):
         """A scipy.sparse array; it shares the memory of csr, csc and coo tensors."""
         return foreign.write("scipy", self._storage, format)
 
-    def to_pydata_sparse(self) -> Any:
-        """A ``sparse.COO``; needs the package ``sparse``."""
-        return foreign.write("sparse", self._storage)
+    def to_pydata_sparse(self, format: str | None = None) -> Any:
+        """An array of the package ``sparse``, which it needs: ``"coo"``, ``"gcxs"`` or ``"dok"``.
+
+        By default GCXS, which shares memory, for what is laid out so (csr, csc, gcxs), else COO.
+        """
+        return foreign.write("sparse", self._storage, format)
 
     def item(self) -> bool | int | float | complex:
         """The only element, as a Python scalar."""
