@@ -302,6 +302,30 @@ class SparseTensor(Dispatch, Methods):
         """
         return foreign.write("sparse", self._storage, format)
 
+    # -- what scipy.sparse.linalg asks of a linear operator -----------------------------------------------------
+    def matvec(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """``A @ x``, which lets ``cg``, ``gmres``, ``eigsh`` and ``svds`` of scipy.sparse.linalg take a tensor.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse.linalg, weft
+        >>> A = weft.asarray(np.diag([2.0, 4.0]), format="dia")
+        >>> scipy.sparse.linalg.cg(A, np.array([2.0, 8.0]))[0]
+        array([1., 2.])
+        """
+        return self @ x  # type: ignore[no-any-return]
+
+    matmat = matvec
+
+    def rmatvec(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The product of the conjugate transpose with ``x``."""
+        turned = self.T
+        if self.dtype.kind != "c":
+            return turned @ x  # type: ignore[no-any-return]
+        return np.conj(turned @ np.conj(x))  # type: ignore[no-any-return]
+
+    rmatmat = rmatvec
+
     def item(self) -> bool | int | float | complex:
         """The only element, as a Python scalar."""
         if self.size != 1:
