@@ -17,7 +17,6 @@ from .errors import WeftError
 from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
 from .runtime import get_num_threads, set_num_threads
 from .tensor import SparseTensor, asarray, from_coords, from_levels, random
-from .tensor.display import spy
 from .tensor.functions import compile, einsum, evaluate, explain
 
 __version__ = "0.1.0"
@@ -45,7 +44,6 @@ __all__ = [
     "random",
     "register_format",
     "set_num_threads",
-    "spy",
 ]
 
 # What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
@@ -63,6 +61,7 @@ _LAZY = {
         all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
     """,
     "moments": "mean nanmean std var",
+    "display": "spy",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
