@@ -3,7 +3,10 @@
 import copy
 import gzip
 import io
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +162,23 @@ def test_pickle_and_copy(format):
         np.testing.assert_array_equal(B.todense(), D)
         np.testing.assert_allclose(B @ np.ones(7), D.sum(1))
     assert not np.shares_memory(copy.deepcopy(A).data, A.data)
+
+
+def test_pickles_of_other_processes_are_equal():
+    """Formats cache their hashes, and strings hash differently in every process."""
+    code = "import pickle, sys, weft; sys.stdout.buffer.write(pickle.dumps(weft.formats['bsr'](2)))"
+    found = [
+        pickle.loads(
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                capture_output=True,
+                check=True,
+            ).stdout
+        )
+        for seed in ("1", "2")
+    ]
+    assert {*found} == {weft.formats["bsr"](2)}
 
 
 def test_real_files():

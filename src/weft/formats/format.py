@@ -67,6 +67,10 @@ class Format:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles is made of: hashes of strings differ from process to process, and are not."""
+        return Format, (self.remapping, self.levels)
+
     @property
     def order(self) -> int:
         """Number of axes of the tensors it stores."""

@@ -15,7 +15,7 @@ from ..index_notation.nodes import Access
 from ..remapping.inverse import linear
 from ..remapping.nodes import Axis, IndexExpr, axes_of, to_text
 
-__all__ = ["Definition", "counters", "definitions", "digits", "path", "spelling"]
+__all__ = ["Definition", "definitions", "digits", "path", "spelling"]
 
 
 @lru_cache(maxsize=4096)
@@ -96,11 +96,6 @@ def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
         return ()
     places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
     return tuple(found.of[k] for _, k in places)
-
-
-def counters(access: Access, format: Format) -> tuple[str, ...]:
-    """The variables of levels that only count."""
-    return tuple(v for v in path(access, format) if "#" in v)
 
 
 _SPELLED = {"/": "_div_", "%": "_mod_", "-": "_minus_", "+": "_plus_", "*": "_times_", "#": "nth_", "@": "_of_"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 from ..errors import NotationError
 from .inverse import interval_of, invert
-from .nodes import Axis, Counter, IndexExpr, axes_of, to_text
+from .nodes import Axis, IndexExpr, axes_of, to_text
 from .parser import parse
 
 __all__ = ["Remapping"]
@@ -52,6 +53,10 @@ class Remapping:
 
     def __hash__(self) -> int:
         return self.__dict__["_hash"]  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles is made of: without the hash, which differs from process to process."""
+        return Remapping, (self.coordinates, self.order)
 
     is_permutation = False  # whether each level stores one axis as it is
 
@@ -118,11 +123,6 @@ class Remapping:
         """The half-open interval of each level's coordinates in a tensor of this shape; None for counters."""
         found = (interval_of(c, shape) for c in self.coordinates)
         return tuple(None if e is None else (e[0], max(e)) for e in found)
-
-    @property
-    def counts(self) -> bool:
-        """Whether a coordinate counts entries."""
-        return any(isinstance(c, Counter) for c in self.coordinates)
 
     def __str__(self) -> str:
         names = "ijklmnopqrstuvwxyzabcdefgh"
