@@ -167,17 +167,11 @@ def test_pickle_and_copy(format):
 def test_pickles_of_other_processes_are_equal():
     """Formats cache their hashes, and strings hash differently in every process."""
     code = "import pickle, sys, weft; sys.stdout.buffer.write(pickle.dumps(weft.formats['bsr'](2)))"
-    found = [
-        pickle.loads(
-            subprocess.run(
-                [sys.executable, "-c", code],
-                env={**os.environ, "PYTHONHASHSEED": seed},
-                capture_output=True,
-                check=True,
-            ).stdout
-        )
-        for seed in ("1", "2")
-    ]
+    found = []
+    for seed in ("1", "2"):
+        environ = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, check=True)
+        found.append(pickle.loads(done.stdout))
     assert {*found} == {weft.formats["bsr"](2)}
 
 
