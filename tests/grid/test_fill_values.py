@@ -66,3 +66,12 @@ def test_a_maximum_over_nothing_is_an_error():
     A = weft.from_coords(np.empty((2, 0), int), np.empty(0), shape=(3, 0), format="csr")
     with pytest.raises(weft.errors.ShapeError, match="no identity"):
         weft.evaluate("y(i) = max(j, A(i,j))", A=A)
+
+
+def test_a_sign_that_promotion_gives_to_zero_is_sized_for():
+    """Minus an integer zero is zero, minus what it is promoted to is -0.0: then every coordinate is computed."""
+    entries = weft.from_coords([[1], [0]], np.array([3]), (2, 4), format="coo")
+    found = weft.evaluate("y(j) = -sum(k, s*-C(j,k))", s=2 + 0j, C=entries, format="s")
+    np.testing.assert_array_equal(found.todense(), [0, 6])
+    empty = weft.from_coords(np.empty((2, 0), int), np.empty(0, int), (2, 0), format="coo")
+    assert weft.evaluate("y(j) = -sum(k, s*-C(j,k))", s=2 + 0j, C=empty, format="s").todense().tolist() == [0, 0]

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from ..formats import Dense, Format, TensorType
 from ..index_notation import nodes
@@ -18,7 +20,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from . import lattice
 from .physical import Definition, path
-from .values import UNKNOWN, Absent, fill_of, same_value, typed
+from .values import UNKNOWN, Absent, fill_of, loop_dtypes, same_value, typed
 
 __all__ = [
     "CHILDREN",
@@ -138,19 +140,34 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
 
 
 def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """The fill value of an expression, reductions included."""
+    """The fill value of an expression, reductions included, computed in the dtypes that its values have."""
+    return _fill_and_dtype(expr, types)[0]
+
+
+def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
+    """The fill value and the dtype, a Python type for a bare literal."""
     match expr:
         case Access(tensor=tensor, indices=indices):
-            return typed(types[tensor].fill, types[tensor].dtype) if indices else UNKNOWN
+            dtype = types[tensor].dtype
+            return typed(types[tensor].fill, dtype) if indices else UNKNOWN, dtype
+        case nodes.Literal(value=value):
+            return value, type(value)
         case Reduce(op=op, body=body):
-            fill, row = fill_of_reduced(body, types), OPERATORS[op]
+            fill, dtype = _fill_and_dtype(body, types)
+            row = OPERATORS[op]
             stays = row.idempotent or same_value(fill, row.identity) or row.annihilates(0, fill)
-            return fill if stays else UNKNOWN
+            return fill if stays else UNKNOWN, dtype
         case Apply(op=op, args=args):
-            fills = [fill_of_reduced(arg, types) for arg in args]
-            parts = tuple(Absent(fill, "") if fill is not UNKNOWN else _SCALAR for fill in fills)
-            return fill_of(Apply(op, parts), lambda a: UNKNOWN)
-    return fill_of(expr, lambda a: UNKNOWN)
+            found = [_fill_and_dtype(arg, types) for arg in args]
+            if all(isinstance(d, type) for _, d in found):
+                found = [(fill, np.result_type(d).name) for fill, d in found]
+            *wanted, dtype = loop_dtypes(op, tuple(d for _, d in found))
+            parts = tuple(
+                _SCALAR if fill is UNKNOWN else Absent(typed(fill, w), w)
+                for (fill, _), w in zip(found, wanted, strict=True)
+            )
+            return fill_of(Apply(op, parts), lambda a: UNKNOWN), dtype
+    raise TypeError(f"no fill value of {expr!r}")
 
 
 _SCALAR = Access("")

@@ -284,6 +284,11 @@ class Lowerer:
         """The whole program as one expression, without explicit conversions."""
         return without_conversions(self._view(self.program.stmt))
 
+    @property
+    def absent(self) -> Any:
+        """The value of the whole program where no operand has an entry."""
+        return fill_of(self._view(self.program.stmt), self._fill)
+
     def _driver(self, stmt: Forall, env: Env) -> Iterator | None:
         """The one iterator that drives a plain loop; None for a merge."""
         points = self._lattice(stmt, env, record=False)

@@ -15,7 +15,6 @@ from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLa
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.iteration_graph import fill_of_reduced
 from ..lowering.lower import CHUNKS_PER_THREAD
 from ..lowering.physical import path
 from ..lowering.results import chains
@@ -95,7 +94,7 @@ class Kernel:
             return None
         types = s.types
         expr = self.lowered.renamed_value
-        if not same_value(fill_of_reduced(expr, types), self.type.fill):
+        if not same_value(self.lowered.absent, self.type.fill):
             return None  # every coordinate is computed
         variables = path(s.target, self.format)
         found = [bound(expr, frozenset(variables[: chain.last + 1]), types) for chain in self.chains]

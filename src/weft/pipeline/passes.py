@@ -82,6 +82,11 @@ class Lowered:
             value = c.renamed(value)
         return value
 
+    @cached_property
+    def absent(self) -> object:
+        """What the program computes where no operand has an entry."""
+        return self.lowerer(Mode.EVALUATE).absent
+
     def lowerer(self, mode: Mode) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
