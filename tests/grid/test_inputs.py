@@ -132,3 +132,15 @@ def test_real_matrices(name, threads):
             check(product._storage)
             expected = S @ S.T
             assert abs(sp.csr_array(product.to_scipy_sparse()) - expected).max() <= 1e-9 * abs(expected).max()
+
+
+def test_one_operand_in_two_orders():
+    """It is converted twice, to two formats, and both are operands of the kernel."""
+    rng = np.random.default_rng(8)
+    coords = np.stack([rng.integers(0, n, 40) for n in (4, 5, 5)])
+    D = weft.from_coords(coords, rng.random(40), (4, 5, 5), format="coo")
+    dense = D.todense()
+    for result, subscripts in (("y", "jkl,jlk->"), ("y(k,l)", "jkl,jlk->kl")):
+        found = weft.evaluate(f"{result} = D(j,k,l)*D(j,l,k)", D=D)
+        found = found.todense() if isinstance(found, weft.SparseTensor) else found
+        np.testing.assert_allclose(found, np.einsum(subscripts, dense, dense))

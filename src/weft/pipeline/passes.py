@@ -183,9 +183,9 @@ def lower(
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
         planned = replace(planned, program=loops.checked(), notes=notes)
-    renamed = {c.tensor: c.name for c in planned.conversions}
     read = _read(planned)
-    operands = [n for n in dict.fromkeys([*types, *renamed.values()]) if n in read and n != planned.target.tensor]
+    known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
+    operands = [n for n in known if n in read and n != planned.target.tensor]
     return Lowered(explicit, planned, tuple(operands), skip_fill, types)
 
 
