@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
@@ -71,3 +73,40 @@ def assignments(draw: st.DrawFn) -> Assignment:
     known = free(value)
     kept = draw(st.permutations(known).map(lambda p: tuple(p[:2]))) if known else ()
     return Assignment(Access("y", kept[: draw(st.integers(0, 2))]), value)
+
+
+@st.composite
+def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
+    """What may stand between the brackets of an array of this shape, wrong keys among them."""
+    items: list[Any] = []
+    axis = 0
+    while axis < len(shape):
+        size = shape[axis]
+        kind = draw(st.sampled_from(["slice", "slice", "integer", "array", "mask", "masks", "new", "rest"]))
+        if kind == "new":
+            items.append(None)
+            continue
+        if kind == "rest":
+            items.append(Ellipsis)
+            break
+        if kind == "masks" and axis + 1 < len(shape):
+            bits = draw(st.lists(st.booleans(), min_size=size * shape[axis + 1], max_size=size * shape[axis + 1]))
+            items.append(np.array(bits, bool).reshape(size, shape[axis + 1]))
+            axis += 2
+            continue
+        match kind:
+            case "integer":
+                items.append(draw(st.integers(-size - 1, size)))
+            case "array":
+                within = st.integers(-size, size - 1) if size else st.nothing()
+                of = draw(st.sampled_from([(3,), (1,), (2, 3), (0,)])) if size else (0,)
+                count = int(np.prod(of))
+                items.append(np.array(draw(st.lists(within, min_size=count, max_size=count)), int).reshape(of))
+            case "mask":
+                items.append(np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool))
+            case _:
+                ends = st.one_of(st.none(), st.integers(-size - 1, size + 1))
+                step = draw(st.sampled_from([None, 1, 2, 3, -1, -2]))
+                items.append(slice(draw(ends), draw(ends), step))
+        axis += 1
+    return tuple(items)

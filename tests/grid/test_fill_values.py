@@ -75,3 +75,10 @@ def test_a_sign_that_promotion_gives_to_zero_is_sized_for():
     np.testing.assert_array_equal(found.todense(), [0, 6])
     empty = weft.from_coords(np.empty((2, 0), int), np.empty(0, int), (2, 0), format="coo")
     assert weft.evaluate("y(j) = -sum(k, s*-C(j,k))", s=2 + 0j, C=empty, format="s").todense().tolist() == [0, 0]
+
+
+def test_a_literal_zero_is_not_an_absent_operand():
+    """Zero times NaN is NaN where NaN is stored, and every element of a dense operand is computed."""
+    A = weft.from_coords([[0, 1], [1, 0]], [np.nan, 2.0], shape=(2, 2), format="csr")
+    np.testing.assert_array_equal(weft.evaluate("C(i,j) = A(i,j)*0", A=A).todense(), [[0, np.nan], [0, 0]])
+    np.testing.assert_array_equal(weft.evaluate("y(i) = B(i)*(2 - 2)", B=np.array([np.inf, 3.0])), [np.nan, 0])

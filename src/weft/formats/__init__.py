@@ -13,11 +13,13 @@ from .levels import (
     InterleavedSingleton,
     Jagged,
     Offset,
+    Picked,
     Range,
     Singleton,
     Sliced,
     Slots,
     Squeezed,
+    Window,
 )
 
 __all__ = [
@@ -34,12 +36,14 @@ __all__ = [
     "LevelFormat",
     "LevelVars",
     "Offset",
+    "Picked",
     "Range",
     "Singleton",
     "Sliced",
     "Slots",
     "Squeezed",
     "TensorType",
+    "Window",
     "formats",
     "name_of",
     "parse_format",

@@ -72,6 +72,8 @@ class LevelFormat:
         The assembly capabilities.
     full, branchless, compact : bool
         Properties, as in section 3.3.
+    partial : bool
+        Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
         Whether the level can store its coordinates in order.
     placing : {None, 'get', 'yield'}
@@ -98,6 +100,7 @@ class LevelFormat:
     full = False
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
+    partial = False
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
     blank: ClassVar[int] = 0

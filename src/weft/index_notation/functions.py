@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dtypes import VALUE_DTYPES
 
-__all__ = ["CONVERSIONS", "REPETITIONS", "Function", "imag", "nan_as_one", "nan_as_zero", "real"]
+__all__ = ["CONVERSIONS", "REPETITIONS", "Function", "imag", "nan_as_one", "nan_as_zero", "real", "select"]
 
 
 class Function:
@@ -58,6 +58,13 @@ real = Function("real", np.real, _part)
 imag = Function("imag", np.imag, _part)
 nan_as_zero = Function("nan_as_zero", lambda x: np.where(np.isnan(x), x.dtype.type(0), x), _same)
 nan_as_one = Function("nan_as_one", lambda x: np.where(np.isnan(x), x.dtype.type(1), x), _same)
+
+select = Function(
+    "select",
+    lambda chosen, x: np.where(chosen, x, x.dtype.type(0)),
+    lambda chosen, dtype: (np.dtype(bool), dtype, dtype),
+)
+"""The second operand where the first is true, else zero: a product that leaves infinity and NaN as they are."""
 
 
 def _conversion(name: str) -> Function:

@@ -12,7 +12,7 @@ from .values import Absent, Convert, Number, loop_dtypes
 
 __all__ = ["combine", "lower_expr"]
 
-_BY_LAST = frozenset(REPETITIONS.values())  # the count comes first
+_BY_LAST = frozenset({"select", *REPETITIONS.values()})
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:

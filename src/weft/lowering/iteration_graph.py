@@ -20,7 +20,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from . import lattice
 from .physical import Definition, path
-from .values import UNKNOWN, Absent, fill_of, loop_dtypes, same_value, typed
+from .values import UNKNOWN, Absent, Number, decides, fill_of, is_constant, loop_dtypes, same_value, typed
 
 __all__ = [
     "CHILDREN",
@@ -127,9 +127,8 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
             if len(args) == 1:
                 return extent(args[0], v, types)
             a, b = (extent(arg, v, types) for arg in args)
-            row = OPERATORS[op]
             fill = [fill_of_reduced(arg, types) for arg in args]
-            if row.annihilates(0, fill[0]) or row.annihilates(1, fill[1]):
+            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else min(a, b)
             if a is None and b is None:
                 return None
@@ -163,19 +162,14 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
                 found = [(fill, np.result_type(d).name) for fill, d in found]
             *wanted, dtype = loop_dtypes(op, tuple(d for _, d in found))
             parts = tuple(
-                _SCALAR if fill is UNKNOWN else Absent(typed(fill, w), w)
-                for (fill, _), w in zip(found, wanted, strict=True)
+                _SCALAR if fill is UNKNOWN else (Number if is_constant(arg) else Absent)(typed(fill, w), w)
+                for arg, (fill, _), w in zip(args, found, wanted, strict=True)
             )
             return fill_of(Apply(op, parts), lambda a: UNKNOWN), dtype
     raise TypeError(f"no fill value of {expr!r}")
 
 
 _SCALAR = Access("")
-
-
-def is_constant(expr: Expr) -> bool:
-    """Whether an expression is made of literals alone."""
-    return not reads(expr)
 
 
 def strip(expr: Expr) -> Expr:
@@ -205,9 +199,8 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
             if len(args) == 1:
                 return _full(args[0], v, types)
             a, b = (_full(arg, v, types) for arg in args)
-            row = OPERATORS[op]
             fill = [fill_of_reduced(arg, types) for arg in args]
-            if row.annihilates(0, fill[0]) or row.annihilates(1, fill[1]):
+            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else a and b
             if a is None and b is None:
                 return None
@@ -228,9 +221,8 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
         case Apply(op=op, args=args):
             if len(args) == 1:
                 return _solid(args[0], types)
-            row = OPERATORS[op]
             fill = [fill_of_reduced(arg, types) for arg in args]
-            both = row.annihilates(0, fill[0]) or row.annihilates(1, fill[1])
+            both = decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1])
             return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
     return False
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Apply, Expr, Literal
-from ..index_notation.operators import OPERATORS
-from .values import Absent, Convert, Number, fill_of
+from .values import Absent, Convert, Number, decides, fill_of, same_value
 
 __all__ = ["Iterator", "Point", "build", "to_text"]
 
@@ -110,9 +109,8 @@ def _points(
                 return _points(args[0], iterators, fills)
             a, b = (_points(arg, iterators, fills) for arg in args)
             fill_a, fill_b = (fill_of(arg, fills) for arg in args)
-            row = OPERATORS[op]
             # An absent operand decides the result alone: then there is no point without that operand.
-            needs_b, needs_a = row.annihilates(1, fill_b), row.annihilates(0, fill_a)
+            needs_b, needs_a = decides(op, args, 1, fill_b), decides(op, args, 0, fill_a)
             combine = _conjunction if needs_a or needs_b else _union
             points = [combine(p, q) for p in a for q in b]
             if not needs_b and Point() not in b:
@@ -150,8 +148,6 @@ def build(
     tuple of Point
         Largest first. Empty when there is nothing to compute.
     """
-    from .values import same_value
-
     points = list(_points(expr, iterators, fills))
     everywhere = Point() in points
     if not everywhere and not same_value(fill_of(expr, fills), neutral):

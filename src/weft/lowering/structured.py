@@ -18,7 +18,7 @@ from ..remapping.nodes import Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
 from .physical import Definition, definitions, path
 from .results import is_appendable, takes_any_order
-from .values import same_value
+from .values import decides, same_value
 
 __all__ = ["View", "views"]
 
@@ -152,12 +152,11 @@ def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -
             found = [_driven(arg, kept, types) for arg in args]
             if len(args) == 1:
                 return found[0]
-            row = OPERATORS[op]
-            decides = [
-                f and row.annihilates(k, fill_of_reduced(a, types))
+            alone = [
+                f and decides(op, args, k, fill_of_reduced(a, types))
                 for k, (f, a) in enumerate(zip(found, args, strict=True))
             ]
-            return any(decides) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
+            return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
     return False
 
 

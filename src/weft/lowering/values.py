@@ -25,8 +25,10 @@ __all__ = [
     "Number",
     "convert",
     "converted",
+    "decides",
     "drop_absent",
     "fill_of",
+    "is_constant",
     "loop_dtypes",
     "same_value",
     "specialize",
@@ -155,12 +157,33 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             return typed(fill_of(inner, fills), dtype)
         case Apply(op=op, args=args):
             values = [fill_of(arg, fills) for arg in args]
-            row = OPERATORS[op]
             for position, value in enumerate(values):
-                if value is not UNKNOWN and row.annihilates(position, value):
+                if decides(op, args, position, value):
                     return value
             return UNKNOWN if any(v is UNKNOWN for v in values) else _apply(op, tuple(values))
     raise TypeError(f"no fill value of {expr!r}")
+
+
+def is_constant(expr: Expr) -> bool:
+    """Whether an expression is made of literals alone."""
+    match expr:
+        case Literal() | Number():
+            return True
+        case Convert(expr=inner):
+            return is_constant(inner)
+        case Apply(args=args):
+            return all(is_constant(arg) for arg in args)
+    return False
+
+
+def decides(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
+    """Whether the absence of an operand, whose fill value is ``fill``, decides the result alone.
+
+    A literal is never absent: zero times NaN is NaN.
+    """
+    if fill is UNKNOWN or is_constant(args[position]):
+        return False
+    return OPERATORS[op].annihilates(position, fill)
 
 
 def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:

@@ -91,8 +91,9 @@ class Assembler:
                 self._pass(phase.name, storage, made, nothing, scratch)
             parents = size
         vals = memory.empty(parents, np.dtype(self.target.dtype))
-        if parents != storage.vals.size or self.lowered.skip_fill:
-            vals[...] = self.target.fill
+        source = storage.format
+        if parents != storage.vals.size or self.lowered.skip_fill or not (source.is_compact and source.is_unique):
+            vals[...] = self.target.fill  # not every position gets an entry
         self._pass("insert", storage, made, vals, scratch)
         return Storage(shape, self.target, self._in_order(made), vals)
 

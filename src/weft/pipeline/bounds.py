@@ -14,7 +14,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced
 from ..lowering.physical import path
-from ..lowering.values import same_value
+from ..lowering.values import decides, same_value
 
 __all__ = ["Bound", "bound"]
 
@@ -29,7 +29,7 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
     """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known."""
     match expr:
         case Access(tensor=tensor, indices=indices):
-            if not variables & set(indices):
+            if not variables & set(indices) or any(level.partial for level in types[tensor].format.levels):
                 return None
             seen: set[str] = set()
             for k, v in enumerate(path(expr, types[tensor].format)):
@@ -47,10 +47,9 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
             found = [bound(arg, variables, types) for arg in args]
             if len(args) == 1:
                 return found[0]
-            row = OPERATORS[op]
             fills = [fill_of_reduced(arg, types) for arg in args]
             # Entries are among those of each operand whose absence decides the result.
-            needed = [f for k, f in enumerate(found) if row.annihilates(k, fills[k])]
+            needed = [f for k, f in enumerate(found) if decides(op, args, k, fills[k])]
             known = [f for f in found if f is not None]
             if needed:
                 within = [f for f in needed if f is not None]

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced, is_full, reads, strip
 from ..lowering.physical import path
 from ..lowering.terms import dtype_name
-from ..lowering.values import UNKNOWN, convert
+from ..lowering.values import UNKNOWN, convert, decides
 from ..remapping import Remapping
 
 __all__ = ["result_dtype", "result_fill", "result_format"]
@@ -90,8 +89,7 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
             if not known:
                 return None
             fills = [fill_of_reduced(arg, types) for arg in args]
-            row = OPERATORS[op]
-            if len(args) == 1 or any(row.annihilates(k, fill) for k, fill in enumerate(fills)):
+            if len(args) == 1 or any(decides(op, args, k, fill) for k, fill in enumerate(fills)):
                 return all(known)
             unaware = sum(f is None and bool(reads(arg)) for f, arg in zip(found, args, strict=True))
             return any(known) or unaware > 0

@@ -380,6 +380,41 @@ class SparseTensor(Dispatch, Methods):
 
         return tree(self._storage, max_entries)
 
+    def __getitem__(self, key: Any) -> Any:
+        """Elements by NumPy's rules: integers, slices, ``...``, ``None``, arrays of integers or booleans, mixed.
+
+        Parameters
+        ----------
+        key : object
+            Masks may be tensors of ``bool``; their stored entries are what they cost.
+
+        Returns
+        -------
+        SparseTensor or scalar
+            A tensor in this one's format, or in the nearest for another number of axes; a NumPy scalar where integers
+            name one element.
+
+        Raises
+        ------
+        IndexError
+            For keys that do not fit the shape.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[0, 1, 2], [2, 0, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
+        >>> A[1:, 0], A[0, 2]
+        (<SparseTensor: shape=(2,), dtype=float64, format=s, nnz=1, fill_value=0>, np.float64(1.5))
+        >>> A[[2, 0]].todense()
+        array([[0. , 3. , 0. ],
+               [0. , 0. , 1.5]])
+        """
+        from .indexing import getitem
+
+        found = getitem(self._storage, key)
+        dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
+        return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of a tensor without axes")

@@ -50,6 +50,9 @@ def _parts(ty: str) -> None:
     _define("conjugate", ty, 1, "__builtin_complex(__real__ a, -__imag__ a)" if compound else "a")
     if ty != "bool":
         _define("positive", ty, 1, "a")
+    SNIPPETS[f"weft_select_{ty}"] = function(
+        f"weft_select_{ty}", {"chosen": "bool", "a": ty}, f"chosen ? a : {constant(0, ty)}", ty
+    )
     isnan = f"weft_isnan_{ty}"
     for name, other in (("nan_as_zero", 0), ("nan_as_one", 1)):
         _define(name, ty, 1, f"{isnan}(a) ? {constant(other, ty)} : a", needs=(isnan,))

@@ -13,6 +13,7 @@ from .range import Range
 from .singleton import Singleton
 from .sliced import Sliced
 from .squeezed import Squeezed
+from .window import Picked, Window
 
 __all__ = [
     "Banded",
@@ -26,9 +27,11 @@ __all__ = [
     "Listed",
     "ListedHashed",
     "Offset",
+    "Picked",
     "Range",
     "Singleton",
     "Sliced",
     "Slots",
     "Squeezed",
+    "Window",
 ]

@@ -1,0 +1,208 @@
+"""``A[key]``: a view of what a key shows, stored anew by one kernel.
+
+Slices and integers show an axis through a window, arrays through a level of picked coordinates (``formats/levels/
+window.py``): the view shares all arrays, and to make a tensor of it is a conversion of formats like any other, so that
+rows of ``csr`` cost what they hold. Where an axis has no level that finds every coordinate, the tensor is first stored
+with that axis outside. Several arrays index the axes they name as one; a join with the places they ask for finds the
+entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import pipeline
+from ..dtypes import index_dtype
+from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment, Reduce
+from ..remapping import Remapping
+from ..storage import Storage, tensor_type
+from ..storage.windows import Part, part_of
+from .elementwise import with_axes, without_axis
+from .keys import Arrays, Key, parse_key
+from .reshaping import merged_axes, reshaped
+
+__all__ = ["getitem", "natural", "take_along"]
+
+
+def getitem(storage: Storage, key: Any) -> Storage:
+    """The elements that a key asks for, as NumPy understands it; of no axes where it names one element.
+
+    Raises
+    ------
+    IndexError
+        For keys that do not fit the shape.
+    """
+    parsed = parse_key(key, storage.shape)
+    if parsed.arrays is not None:
+        return _with_arrays(storage, parsed, parsed.arrays)
+    parts = [(s.start, s.step, s.count) for s in parsed.spans]
+    new = tuple(k for k, place in enumerate(parsed.places) if place is None)
+    like = storage.format.plain() if new and storage.format.is_structured else storage.format
+    found = _stored(_seen(storage, parts), like, parsed.dropped)
+    return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+
+
+def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
+    """A view; of the tensor in plain form where a level cannot be seen in part."""
+    format = storage.format
+    if format.is_structured:
+        return part_of(pipeline.convert(storage, format.plain()), parts)
+    for level, axis in zip(format.levels, format.mode_order, strict=True):
+        part = parts[axis]
+        whole = isinstance(part, tuple) and part == (0, 1, storage.shape[axis])
+        if not (whole or level.has_every or (level.iteration == "position" and isinstance(part, tuple))):
+            return part_of(pipeline.convert(storage, format.plain()), parts)
+    return part_of(storage, parts)
+
+
+def natural(format: Format, order: int) -> Format:
+    """What a tensor of another number of axes is stored in beside one in ``format``."""
+    if format.is_dense:
+        return Format.dense(order)
+    if order == format.order:
+        return format
+    if _is_coordinates(format):
+        return coordinates(order)
+    return Format(Remapping.identity(order), [Compressed()] * order).plain()
+
+
+def coordinates(order: int) -> Format:
+    """The format ``coo``."""
+    from ..formats import parse_format
+
+    return parse_format("coo", order)
+
+
+def _is_coordinates(format: Format) -> bool:
+    """Whether all coordinates of an entry stand in one position."""
+    return len(format.levels) > 1 and all(level.branchless for level in format.levels[1:])
+
+
+def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Storage:
+    """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
+    if not dropped:
+        return pipeline.convert(view, like)
+    order = len(view.shape)
+    modes = like.mode_order if not like.is_structured else tuple(range(order))
+    kept = [axis for axis in modes if axis not in dropped]
+    levels = _levels_of(like, kept)
+    packed = pipeline.convert(view, Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *levels]))
+    for axis in sorted(dropped, reverse=True):
+        smaller = without_axis(packed, axis)
+        assert smaller is not None
+        packed = smaller
+    return packed
+
+
+def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
+    """The levels that store some axes of a format, as it does where it stores them one by one."""
+    if like.is_dense:
+        return [Dense()] * len(kept)
+    if _is_coordinates(like):
+        return list(coordinates(len(kept)).levels)
+    if not like.is_structured and not any(level.branchless for level in like.levels):
+        own = [level for level, axis in zip(like.levels, like.mode_order, strict=True) if axis in kept]
+        alone = Remapping.identity(len(own))
+        if not all(level.full for level in own) and not any(lv.why_not(alone, k) for k, lv in enumerate(own)):
+            return own
+    return [Compressed()] * len(kept)
+
+
+# -- arrays of indices ---------------------------------------------------------------------------------------------
+def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
+    like = storage.format
+    spans = {s.axis: (s.start, s.step, s.count) for s in key.spans}
+    others = [axis for axis in range(len(storage.shape)) if axis in spans]
+    if len(arrays.axes) == 1:
+        (axis,) = arrays.axes
+        (index,) = (a.reshape(-1) for a in arrays.indices)
+        found = take_along(storage, axis, index, spans)  # axes in their old order
+        at = axis
+    else:
+        whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
+        sizes = [storage.shape[axis] for axis in arrays.axes]
+        index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
+        found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # the arrays' axis first
+        at = 0
+    # The axes of the result, in order of the key.
+    order = [at if place == -1 else None if place is None else _place(place, at, others) for place in key.places]
+    found = found.permuted(tuple(k for k in order if k is not None))
+    here = next(k for k, place in enumerate(p for p in key.places if p is not None) if place == -1)
+    shape = []
+    for place in key.places:
+        shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
+    goal = natural(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
+    if tuple(shape) == found.shape:
+        return pipeline.convert(found, goal)
+    return reshaped(found, tuple(shape), goal) if here >= 0 else found
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def _place(axis: int, at: int, others: list[int]) -> int:
+    """Where an axis that no array indexes stands in a tensor that has the arrays' axis at ``at``."""
+    rank = others.index(axis)
+    return rank + (rank >= at)
+
+
+def take_along(
+    storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: dict[int, tuple[int, int, int]] | None = None
+) -> Storage:
+    """The coordinates ``index`` of one axis, parts of the others; the axis stays where it is."""
+    spans = spans or {}
+    size = storage.shape[axis]
+    parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
+    format = storage.format
+    found = not format.is_structured and format.levels[format.mode_order.index(axis)].has_every
+    if not (found and all(level.has_every or level.iteration == "position" for level in format.levels)):
+        if size > _ROOM + 4 * (storage.vals.size + len(index)):
+            parts[axis] = (0, 1, size)
+            joined = _joined(merged_axes(_seen(storage, parts), (axis,)), index)
+            back = [*range(1, len(storage.shape))]
+            back.insert(axis, 0)
+            return joined.permuted(tuple(back))
+        outside = [axis, *(a for a in range(len(storage.shape)) if a != axis)]
+        levels = [Dense(), *[Compressed()] * (len(outside) - 1)]
+        storage = pipeline.convert(storage, Format(Remapping(tuple(outside)), levels))
+    parts[axis] = index.astype(index_dtype(size), copy=False)
+    return _seen(storage, parts)
+
+
+_ROOM = 1 << 16  # positions that a dense level may take beyond what is stored
+
+
+def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
+    """Slices of a tensor along its first axis: an entry for each place that asks for it, found by a join."""
+    order = np.argsort(index, kind="stable")
+    asked, place = index[order], order
+    size, count = storage.shape[0], len(index)
+    wanted, starts = np.unique(asked, return_index=True)
+    edges = np.append(starts, count)
+    dtype = index_dtype(max(size, count))
+    arrays = (np.array([0, len(wanted)]), wanted, edges, place)
+    chooser = Storage(
+        (count, size),
+        TensorType.of("bool", Format(Remapping((1, 0)), [Compressed(), Compressed()]), dtype.name),
+        tuple(a.astype(dtype) for a in arrays),
+        np.ones(count, bool),
+    )
+    if not storage.format.is_unique:
+        storage = pipeline.convert(storage, storage.format.canonical())
+    # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
+    old = storage.type
+    bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
+    rest = tuple(f"i{k}" for k in range(1, len(storage.shape)))
+    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", ("m", *rest))))
+    assignment = Assignment(Access("B", ("k", *rest)), Reduce("add", ("m",), chosen))
+    format = Format(Remapping.identity(1 + len(rest)), [Compressed()] * (1 + len(rest)))
+    found = pipeline.evaluate(assignment, {"S": chooser, "A": bare}, format=format)
+    return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
+
+
+def _refilled(type: TensorType, fill: Any) -> TensorType:
+    return tensor_type(type.dtype, type.format, type.index_dtypes, fill)

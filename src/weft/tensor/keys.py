@@ -1,0 +1,228 @@
+"""What stands between the brackets of ``A[...]``, by NumPy's rules and with NumPy's errors."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .operands import Tensor
+
+__all__ = ["Arrays", "Key", "Span", "parse_key"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A slice of one axis: ``count`` coordinates from ``start`` in steps of ``step``."""
+
+    axis: int
+    start: int
+    step: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Arrays of integers for some axes, which broadcast to ``shape``: all of them are one place of the result.
+
+    Parameters
+    ----------
+    axes : tuple of int
+        The axes they index.
+    indices : tuple of ndarray
+        One for each axis, of ``shape``, none negative.
+    shape : tuple of int
+        What they broadcast to.
+    first : bool
+        Whether their axes come first in the result, as where a slice stands between them.
+    """
+
+    axes: tuple[int, ...]
+    indices: tuple[np.ndarray[Any, Any], ...]
+    shape: tuple[int, ...]
+    first: bool
+
+
+@dataclass(frozen=True)
+class Key:
+    """A parsed key.
+
+    Parameters
+    ----------
+    spans : tuple of Span
+        One for every axis that no array indexes; an integer has the axis in ``dropped``, too.
+    dropped : tuple of int
+        Axes of one coordinate that the result does not have.
+    arrays : Arrays or None
+        What arrays index.
+    places : tuple
+        The axes of the result in order: an axis of the tensor, None for a new one, -1 for those of the arrays.
+    """
+
+    spans: tuple[Span, ...]
+    dropped: tuple[int, ...]
+    arrays: Arrays | None
+    places: tuple[int | None, ...]
+
+
+def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
+    """A key for a tensor of a shape.
+
+    Raises
+    ------
+    IndexError
+        As NumPy does, for keys that do not fit the shape.
+    """
+    items = _without_ellipsis(_expanded(key, shape), shape)
+    several = any(isinstance(item, np.ndarray) for item in items)
+    spans: list[Span] = []
+    dropped: list[int] = []
+    places: list[int | None] = []
+    axes: list[int] = []
+    indices: list[np.ndarray[Any, Any]] = []
+    runs, inside, axis = 0, False, 0
+    for item in items:
+        if item is None:
+            places.append(None)
+            inside = False
+            continue
+        size = shape[axis]
+        if isinstance(item, slice):
+            start, stop, step = item.indices(size)
+            spans.append(Span(axis, start, step, len(range(start, stop, step))))
+            places.append(axis)
+            inside = False
+        elif several:
+            indices.append(_wrapped(np.asarray(item), axis, size))
+            axes.append(axis)
+            if not inside:
+                runs, inside = runs + 1, True
+                if runs == 1:
+                    places.append(-1)
+        else:
+            spans.append(Span(axis, int(_wrapped(np.asarray(item), axis, size)), 1, 1))
+            dropped.append(axis)
+        axis += 1
+    if not several:
+        return Key(tuple(spans), tuple(dropped), None, tuple(places))
+    try:
+        whole = np.broadcast_arrays(*indices)
+    except ValueError:
+        shapes = "".join(str(i.shape).replace(", ", ",") + " " for i in indices if i.ndim)
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
+        ) from None
+    if runs > 1:
+        places.remove(-1)
+        places.insert(0, -1)
+    arrays = Arrays(tuple(axes), tuple(np.ascontiguousarray(a) for a in whole), whole[0].shape, runs > 1)
+    return Key(tuple(spans), (), arrays, tuple(places))
+
+
+def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The items of a key: slices, integers, arrays of integers, None, and Ellipsis; masks as the indices they mean."""
+    items: list[Any] = []
+    axis = 0
+    given = key if isinstance(key, tuple) else (key,)
+    taken = sum(_axes_taken(item) for item in given)
+    if taken > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {taken} were indexed")
+    for item in given:
+        if item is Ellipsis:
+            items.append(item)
+            axis += len(shape) - taken
+            continue
+        if item is None or isinstance(item, slice):
+            items.append(item)
+            axis += item is not None
+            continue
+        if isinstance(item, Tensor):
+            found = _of_tensor(item, shape[axis:], axis)
+        else:
+            found = _of_array(item, shape[axis:], axis)
+        items += found
+        axis += len(found)
+    return items
+
+
+def _axes_taken(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, (slice, int, np.integer)) and not isinstance(item, bool):
+        return 1
+    if isinstance(item, Tensor):
+        return len(item._storage.shape) if item._storage.dtype == bool else 1
+    array = np.asarray(item)
+    return array.ndim if array.dtype == bool else 1
+
+
+_WRONG = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices"
+)
+
+
+def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
+    if isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_)):
+        return [operator.index(item)]
+    array = np.asarray(item)
+    if array.size == 0 and not isinstance(item, np.ndarray):
+        array = array.astype(np.intp)
+    if array.dtype == bool:
+        _fits(array.shape, shape, axis)
+        if array.ndim == 0:
+            raise IndexError(f"{bool(array)} is no index of a sparse tensor: use a slice, or an array of booleans")
+        return list(np.nonzero(array))
+    if array.dtype.kind not in "iu":
+        if hasattr(item, "__index__"):
+            return [operator.index(item)]
+        raise IndexError(_WRONG)
+    return [array if array.ndim else int(array)]
+
+
+def _of_tensor(item: Tensor, shape: tuple[int, ...], axis: int) -> list[Any]:
+    from . import foreign
+
+    storage = item._storage
+    if storage.dtype == bool:
+        _fits(storage.shape, shape, axis)
+        if storage.type.fill:
+            return list(np.nonzero(item.todense()))  # type: ignore[attr-defined]
+        found = foreign.convert(storage, "coo")
+        return [crd[found.vals].astype(np.intp) for crd in found.arrays[1:]]
+    if storage.dtype.kind not in "iu":
+        raise IndexError(_WRONG)
+    return [item.todense()]  # type: ignore[attr-defined]
+
+
+def _fits(mask: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
+    for k, (have, want) in enumerate(zip(mask, shape, strict=False)):
+        if have != want:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + k}; size of axis is {want} "
+                f"but size of corresponding boolean axis is {have}"
+            )
+
+
+def _without_ellipsis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Every axis named: an ellipsis, or the end, stands for the axes that nothing else does."""
+    dots = [k for k, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    rest = len(shape) - sum(item is not None and item is not Ellipsis for item in items)
+    whole = [slice(None)] * rest
+    if not dots:
+        return [*items, *whole]
+    return [*items[: dots[0]], *whole, *items[dots[0] + 1 :]]
+
+
+def _wrapped(index: np.ndarray[Any, Any], axis: int, size: int) -> np.ndarray[Any, Any]:
+    """Indices counted from the start."""
+    outside = (index < -size) | (index >= size)
+    if outside.any():
+        wrong = int(index[outside].reshape(-1)[0])
+        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+    wrapped: np.ndarray[Any, Any] = np.where(index < 0, index + size, index).astype(np.int64)
+    return wrapped

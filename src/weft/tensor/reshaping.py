@@ -1,0 +1,100 @@
+"""Other shapes for the same elements: axes stored as one, and that one read as other axes.
+
+A format may store a linear combination of axes, as ``gcxs`` does: ``(i,j) -> (i*size(j)+j)``. Arrays that hold it
+for one shape hold it for any other with as many elements, so that reshaping is two conversions of formats, and nothing
+between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from .. import pipeline
+from ..errors import IndexOverflowError
+from ..formats import Compressed, Format, TensorType
+from ..remapping import Remapping
+from ..storage import Storage, tensor_type
+
+__all__ = ["linear", "merged_axes", "reshaped"]
+
+
+@lru_cache(maxsize=256)
+def linear(order: int, merged: tuple[int, ...] | None = None) -> Format:
+    """The format whose first level stores some axes (by default all) as one, and whose others are compressed."""
+    first = tuple(range(order)) if merged is None else merged
+    rest = [axis for axis in range(order) if axis not in first]
+    text = f"i{first[0]}"
+    for axis in first[1:]:
+        text = f"({text})*size(i{axis})+i{axis}"
+    axes = ",".join(f"i{axis}" for axis in range(order))
+    stored = ",".join([text, *(f"i{axis}" for axis in rest)])
+    return Format(Remapping.parse(f"({axes}) -> ({stored})"), [Compressed()] * (1 + len(rest)))
+
+
+def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
+    """The tensor with some axes as one, which comes first; compressed levels in the order of the axes."""
+    order = len(storage.shape)
+    size = math.prod(storage.shape[axis] for axis in axes)
+    _require(size, storage.shape)
+    rest = [axis for axis in range(order) if axis not in axes]
+    if len(axes) == 1:
+        modes = (*axes, *rest)
+        found = pipeline.convert(storage, Format(Remapping(modes), [Compressed()] * order))
+    else:
+        found = pipeline.convert(storage, linear(order, tuple(axes)))
+    shape = (size, *(storage.shape[axis] for axis in rest))
+    old = found.type
+    format = Format(Remapping.identity(len(shape)), found.format.levels)
+    return Storage(shape, tensor_type(old.dtype, format, old.index_dtypes, old.fill), found.arrays, found.vals)
+
+
+def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
+    """The elements in their order, last axis fastest, as a tensor of another shape.
+
+    Raises
+    ------
+    IndexOverflowError
+        Where there are more elements than integers.
+    """
+    if storage.shape == shape:
+        return pipeline.convert(storage, format)
+    old = storage.type
+    if storage.format.is_dense:
+        whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
+        seen = tensor_type(old.dtype, Format.dense(len(shape)), (), old.fill)
+        return pipeline.convert(Storage(shape, seen, (), whole.vals), format)
+    size = math.prod(storage.shape)
+    _require(size, storage.shape)
+    if not size:
+        return pipeline.convert(_nothing(shape, old), format)
+    if not storage.shape or not shape:  # one element
+        return _of_one(storage, shape, format)
+    flat = storage
+    if not (len(storage.shape) == 1 and storage.format == linear(1)):
+        flat = pipeline.convert(storage, linear(len(storage.shape)))
+    dtype = flat.type
+    seen = tensor_type(old.dtype, linear(len(shape)), dtype.index_dtypes, old.fill)
+    return pipeline.convert(Storage(shape, seen, flat.arrays, flat.vals), format)
+
+
+def _nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
+    """A tensor without entries."""
+    n = len(shape)
+    type = TensorType.of(like.dtype, Format(Remapping.identity(n), [Compressed()] * n), fill=like.fill)
+    arrays = [np.zeros(length, np.int32) for k in range(n) for length in (2 if k == 0 else 1, 0)]
+    return Storage(shape, type, tuple(arrays), np.empty(0, like.dtype))
+
+
+def _of_one(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
+    value = pipeline.convert(storage, Format.dense(len(storage.shape))).vals
+    dense = Storage(shape, tensor_type(storage.type.dtype, Format.dense(len(shape)), (), storage.type.fill), (), value)
+    return pipeline.convert(dense, format)
+
+
+def _require(size: int, shape: tuple[int, ...]) -> None:
+    if size > 2**63 - 1:
+        raise IndexOverflowError(f"the {size} elements of shape {shape} cannot be numbered by 64-bit integers")

@@ -1,0 +1,138 @@
+"""``A[key]`` against NumPy: every format, every kind of key, any fill value."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import strategies
+
+import weft
+from weft.storage import check
+from weft.storage.windows import part_of
+
+FORMATS = {
+    1: ["s", "dense", "coo", "hash_vector"],
+    2: ["dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "dia", "ell", "jad", "bsr", "csb", "hicoo",
+        "hash", "dok", "lil", "skyline", "banded"],
+    3: ["dense", "coo", "csf", "gcxs", "mode_generic", "hicoo"],
+}  # fmt: skip
+SHAPES = [(5,), (1,), (0,), (4, 5), (1, 6), (5, 1), (0, 3), (3, 4, 2), (2, 1, 3)]
+
+
+def sparse(dense, fill, format):
+    stored = ~((dense == fill) | ((dense != dense) & (fill != fill)))
+    coords = np.array(np.nonzero(stored)).reshape(dense.ndim, -1)
+    return weft.from_coords(coords, dense[stored], dense.shape, fill_value=fill).asformat(format)
+
+
+def drawn(data, shape, fill):
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    density = data.draw(st.sampled_from([0, 0.01, 0.5, 1]))
+    return np.where(rng.random(shape) < density, rng.integers(1, 9, shape).astype(float), fill)
+
+
+def compare(found, expected, fill):
+    if isinstance(found, weft.SparseTensor):
+        check(found._storage)
+        assert found.dtype == expected.dtype
+        if not found.format.is_dense:
+            np.testing.assert_equal(found.fill_value, expected.dtype.type(fill))
+        found = found.todense()
+    assert np.shape(found) == np.shape(expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+@given(data=st.data())
+def test_keys(data):
+    shape = data.draw(st.sampled_from(SHAPES))
+    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, np.nan, np.inf]))
+    dense = drawn(data, shape, fill)
+    A = sparse(dense, fill, data.draw(st.sampled_from(FORMATS[len(shape)])))
+    key = data.draw(strategies.keys(shape))
+    try:
+        expected = dense[key]
+    except IndexError as error:
+        message = str(error).strip()
+    else:
+        compare(A[key], expected, fill)
+        return
+    with pytest.raises(IndexError, match=re.escape(message)):
+        A[key]
+
+
+@pytest.mark.parametrize("format", FORMATS[2])
+def test_every_format(format):
+    rng = np.random.default_rng(4)
+    dense = np.where(rng.random((6, 7)) < 0.4, rng.integers(1, 9, (6, 7)), 0)
+    A = weft.asarray(dense, format=format)
+    mask = rng.random((6, 7)) < 0.5
+    keys = [2, (slice(None), 3), slice(1, 5, 2), (slice(None, None, -1), slice(5, 0, -2)), [4, 0, 4], (..., [1, 1]),
+            mask, mask[:, 0], (mask[:, 0], slice(2)), ([0, 1], [2, 3]), np.ix_([3, 1], [0, 5]), (None, 0),
+            slice(3, 3), (-1, -1)]  # fmt: skip
+    for key in keys:
+        compare(A[key], dense[key], 0)
+    stays = A[1:, ::2]
+    assert stays.format == A.format
+
+
+def test_masks_that_are_tensors():
+    rng = np.random.default_rng(5)
+    dense = np.where(rng.random((6, 7)) < 0.4, rng.random((6, 7)), 0)
+    A = weft.asarray(dense, format="csr")
+    compare(A[A > 0.5], dense[dense > 0.5], 0)
+    compare(A[A < 0.5], dense[dense < 0.5], 0)  # its fill value is true
+    compare(A[weft.asarray(np.array([1, 0, 3]), format="coo")], dense[[1, 0, 3]], 0)
+
+
+def test_infinity_nan_and_signs_are_taken_as_they_are():
+    vals = np.array([complex(np.inf, 1), complex(np.nan, -np.inf), complex(-0.0, 2)])
+    A = weft.from_coords([[0, 1, 2], [1, 0, 2]], vals, shape=(3, 3), format="csr")
+    for key in ([2, 0, 1, 1], ([0, 1, 2], [1, 0, 2]), (slice(None), [1, 0, 2])):
+        found, expected = A[key].todense(), A.todense()[key]
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_huge_dimensions():
+    """No array over a dimension is made."""
+    n = 10**12
+    A = weft.from_coords([[3, n - 1], [5, n - 2]], [1.0, 2.0], shape=(n, n), format="coo")
+    assert (A[n - 1, n - 2], A[3, 5], A[0, 0]) == (2, 1, 0)
+    assert A[[n - 1, 3, n - 1]].todok().nnz == 3
+    assert A[-2:, -3:].todense().tolist() == [[0, 0, 0], [0, 2, 0]]
+    assert A[:, [5, 5]].nnz == 2
+
+
+def test_a_view_shares_all_arrays():
+    A = weft.random((50, 40), density=0.1, format="csr", rng=1)
+    seen = part_of(A._storage, [(4, 3, 10), (39, -1, 40)])
+    check(seen)
+    assert seen.vals is A._storage.vals
+    assert all(any(array is shown for shown in seen.arrays) for array in A._storage.arrays)
+    again = part_of(seen, [(9, -2, 3), (1, 2, 4)])
+    check(again)
+    view, dense = weft.SparseTensor(again), A.todense()[4::3][:10, ::-1][9::-2][:3, 1::2][:, :4]
+    np.testing.assert_array_equal(view.asformat("csc").todense(), dense)
+    np.testing.assert_allclose(view @ np.ones(4), dense.sum(axis=1))
+    picked = part_of(part_of(A._storage, [np.array([3, 3, 1]), (0, 1, 40)]), [np.array([2, 0]), (0, 1, 40)])
+    np.testing.assert_array_equal(weft.SparseTensor(picked).asformat("csr").todense(), A.todense()[[1, 3]])
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (1.5, "only integers, slices"),
+        ("a", "only integers, slices"),
+        ((0, 0, 0), "too many indices"),
+        ((..., ...), "single ellipsis"),
+        (np.zeros(3, bool), "boolean index did not match"),
+        (7, "index 7 is out of bounds for axis 0 with size 4"),
+        (([0, 1], [0, 1, 2]), "could not be broadcast"),
+        (True, "use a slice"),
+    ],
+)
+def test_wrong_keys(key, message):
+    A = weft.random((4, 4), density=0.5, format="csr")
+    with pytest.raises(IndexError, match=message):
+        A[key]
