@@ -61,6 +61,16 @@ _LAZY = {
         all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
     """,
     "moments": "mean nanmean std var",
+    "manipulation": """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
+        matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
+        take_along_axis tile transpose
+    """,
+    "stacking": """
+        array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
+        vstack
+    """,
+    "diagonals": "diag diagonal tril triu",
     "display": "spy",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }

@@ -9,6 +9,7 @@ setting                variable                    default              meaning
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
 ``memory_pool``        ``WEFT_MEMORY_POOL``        256 MiB              bytes of freed result memory kept for reuse
+``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                bytes of dense arrays made unasked
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
@@ -171,6 +172,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
         Setting("memory_pool", _BYTES, lambda: 256 * MIB, (("WEFT_MEMORY_POOL", None),)),
+        Setting("max_densify_bytes", _BYTES, lambda: 1024 * MIB, (("WEFT_MAX_DENSIFY_BYTES", None),)),
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
         Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
@@ -198,6 +200,7 @@ class Config:
     cache_dir: str
     cache_limit: int
     memory_pool: int
+    max_densify_bytes: int
     cc: str | None
     cflags: str
     optimization: int

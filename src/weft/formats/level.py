@@ -7,7 +7,7 @@ level format it has. In the signatures below ``p`` are positions, ``i`` coordina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -248,6 +248,16 @@ class LevelFormat:
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         """Positions the level will hold, from its arrays after ``insert_edges``."""
         return self.size(parent_size, dimension, arrays)
+
+    def joined(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        """The arrays of several tensors' levels as one, the positions of each after those of the one before.
+
+        ``parents`` says how many parents each has. At the root there are ``offsets`` instead, which the coordinates of
+        each are to be moved by. None where the level cannot be joined so.
+        """
+        return None
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
         """The level's coordinates by position, where it stores one for each."""

@@ -38,7 +38,7 @@ def triples_format(remapping: Remapping) -> Format:
 
 def reordered(format: Format, modes: tuple[int, ...]) -> Format:
     """The format over another order of axes; triples become fibers."""
-    if any(level.branchless or not level.merges for level in format.canonical().levels):
+    if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):
         return Format(Remapping(modes), (Compressed(),) * len(modes))
     return Format(Remapping(modes), format.canonical().levels)
 

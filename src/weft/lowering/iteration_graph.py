@@ -263,7 +263,7 @@ def conversions(
         format = types[access.tensor].format
         repeats = len(set(access.indices)) < len(access.indices)
         if not fits(access, format, order, definitions) or (
-            repeats and any(not level.unique for level in format.levels)
+            repeats and any(not level.unique or level.locates is None for level in format.levels)
         ):
             found.append(access)
             continue

@@ -324,6 +324,10 @@ class Merge:
                 raise LoweringError(f"{it} is searched before its parent")
             p = owner.name(f"p{it.name}")
             locate = it.format.locate(owner.tensors[it.access.tensor].levels[it.level], parent, self.coord)
+            if it.format.iteration == "value":  # found by arithmetic, which is right within its bounds only
+                begin, end = owner._bounds(it, v, env)
+                within = land(ge(self.coord, begin), lt(self.coord, end))
+                locate = ir.Select(within, locate, lit(-1))
             decls += [*more, ir.Declare(p, locate)]
             env = replace(env, pos={**env.pos, it.key: p})
             found[it] = ge(p, lit(0))

@@ -126,7 +126,10 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
     if not _stores_nothing(level) or any(b.branchless for b in below):
         return None
     modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
-    smaller = Format(Remapping(modes), format.levels[:k] + format.levels[k + 1 :])
+    rest, levels = Remapping(modes), format.levels[:k] + format.levels[k + 1 :]
+    if any(lower.why_not(rest, n) for n, lower in enumerate(levels)):
+        return None
+    smaller = Format(rest, levels)
     old = storage.type
     return Storage(
         storage.shape[:axis] + storage.shape[axis + 1 :],

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import pipeline
 from ..dtypes import index_dtype
-from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
+from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
@@ -25,7 +25,7 @@ from .elementwise import with_axes, without_axis
 from .keys import Arrays, Key, parse_key
 from .reshaping import merged_axes, reshaped
 
-__all__ = ["getitem", "natural", "take_along"]
+__all__ = ["coordinates", "getitem", "natural", "take_along"]
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
@@ -72,8 +72,6 @@ def natural(format: Format, order: int) -> Format:
 
 def coordinates(order: int) -> Format:
     """The format ``coo``."""
-    from ..formats import parse_format
-
     return parse_format("coo", order)
 
 

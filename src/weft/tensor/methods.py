@@ -26,6 +26,12 @@ def _moments() -> Any:
     return moments
 
 
+def _manipulation() -> Any:
+    from . import manipulation
+
+    return manipulation
+
+
 class Methods(Tensor):
     """Reductions and elementwise functions as methods; :mod:`weft.tensor.reductions` says what they do."""
 
@@ -92,6 +98,45 @@ class Methods(Tensor):
         """The standard deviation over some axes."""
         given = {"ddof": ddof, "correction": correction}
         return _moments().std(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """The same elements in their order, in another shape."""
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return _manipulation().reshape(self, given, order=order, copy=copy)
+
+    def ravel(self, order: str = "C") -> Any:
+        """All elements along one axis."""
+        return _manipulation().ravel(self, order)
+
+    flatten = ravel
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Two axes exchanged."""
+        return _manipulation().swapaxes(self, axis1, axis2)
+
+    def squeeze(self, axis: _Axis = None) -> Any:
+        """Without axes of size 1."""
+        return _manipulation().squeeze(self, axis)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Each element several times in a row."""
+        return _manipulation().repeat(self, repeats, axis=axis)
+
+    def take(self, indices: Any, axis: int | None = None) -> Any:
+        """The elements at some coordinates of an axis."""
+        return _manipulation().take(self, indices, axis=axis)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The elements whose coordinates in two axes differ by ``offset``."""
+        from .diagonals import diagonal
+
+        return diagonal(self, offset, axis1, axis2)
+
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
+    ) -> Any:
+        """The sum of a diagonal."""
+        return self.diagonal(offset, axis1, axis2).sum(axis=-1, dtype=dtype, out=out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
         """The elements kept between two bounds."""

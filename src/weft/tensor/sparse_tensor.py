@@ -404,7 +404,7 @@ class SparseTensor(Dispatch, Methods):
         >>> import weft
         >>> A = weft.from_coords([[0, 1, 2], [2, 0, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csr")
         >>> A[1:, 0], A[0, 2]
-        (<SparseTensor: shape=(2,), dtype=float64, format=s, nnz=1, fill_value=0>, np.float64(1.5))
+        (<SparseTensor: shape=(2,), dtype=float64, format=coo, nnz=1, fill_value=0>, np.float64(1.5))
         >>> A[[2, 0]].todense()
         array([[0. , 3. , 0. ],
                [0. , 0. , 1.5]])

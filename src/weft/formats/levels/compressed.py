@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
 from ..level import LevelFormat, LevelVars
@@ -121,6 +122,24 @@ class Compressed(LevelFormat):
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size
+
+    def joined(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        ends = np.cumsum([0, *(int(part["pos"][n]) for part, n in zip(parts, parents, strict=True))])
+        coords = [part["crd"][: end - begin] for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True)]
+        if offsets is not None:
+            last = max((int(c.max(initial=0)) + offset for c, offset in zip(coords, offsets, strict=True)), default=0)
+            wide = index_dtype(max(last, int(ends[-1])))
+            moved = [c.astype(wide) + wide.type(offset) for c, offset in zip(coords, offsets, strict=True)]
+            return {"pos": np.array([0, ends[-1]], wide), "crd": np.concatenate(moved)}
+        wide = np.result_type(index_dtype(int(ends[-1])), *(part["pos"] for part in parts))
+        pos = np.zeros(sum(parents) + 1, wide)
+        at = 1
+        for part, n, begin in zip(parts, parents, ends, strict=False):
+            np.add(part["pos"][1 : n + 1], wide.type(begin), out=pos[at : at + n])
+            at += n
+        return {"pos": pos, "crd": np.concatenate(coords)}
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["pos"])[parent_size])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
@@ -35,6 +37,11 @@ class Dense(LevelFormat):
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, m.dimension)
+
+    def joined(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return {}
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return parent_size * dimension

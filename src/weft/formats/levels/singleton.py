@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -63,6 +63,11 @@ class Singleton(LevelFormat):
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (size,)
+
+    def joined(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return {"crd": np.concatenate([part["crd"][:n] for part, n in zip(parts, parents, strict=True)])}
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return parent_size

@@ -1,0 +1,86 @@
+"""Triangles and diagonals, as NumPy and the array API standard name them.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[1.0, 2.0], [0.0, 4.0]], format="csr")
+>>> weft.diagonal(A).todense(), weft.triu(A, k=1).nnz
+(array([1., 4.]), 1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import pipeline
+from ..errors import ShapeError
+from ..index_notation.nodes import Access, Assignment
+from ..storage import coordinate_storage
+from .indexing import coordinates, getitem, natural
+from .manipulation import storage_of
+from .refill import refilled, with_fill
+from .sparse_tensor import SparseTensor
+
+__all__ = ["diag", "diagonal", "tril", "triu"]
+
+
+def tril(x: Any, /, *, k: int = 0) -> SparseTensor:
+    """The elements on and below diagonal ``k`` of the last two axes; above it is zero."""
+    return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril")
+
+
+def triu(x: Any, /, *, k: int = 0) -> SparseTensor:
+    """The elements on and above diagonal ``k`` of the last two axes; below it is zero."""
+    return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu")
+
+
+def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
+    storage = refilled(storage_of(x), 0)
+    n = len(storage.shape)
+    if n < 2:
+        raise ShapeError(f"{name} needs two axes; this tensor has shape {storage.shape}")
+    coo = pipeline.convert(storage, coordinates(n))
+    keep = inside(coo.arrays[-2], coo.arrays[-1])
+    rows = [row[keep] for row in coo.arrays[1:]]
+    found = coordinate_storage(storage.shape, rows, coo.vals[keep], 0)
+    return SparseTensor(pipeline.convert(found, storage.format))
+
+
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:
+    """The elements whose coordinates in two axes differ by ``offset``, along a last axis."""
+    tensor = SparseTensor(storage_of(x))
+    if tensor.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    a, b = normalize_axis_index(axis1, tensor.ndim), normalize_axis_index(axis2, tensor.ndim)
+    if a == b:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    rows, columns = tensor.shape[a], tensor.shape[b]
+    first, second = max(0, -offset), max(0, offset)
+    count = max(0, min(rows - first, columns - second))
+    key = [slice(None)] * tensor.ndim
+    key[a], key[b] = slice(first, first + count), slice(second, second + count)
+    square = getitem(tensor._storage, tuple(key))
+    names = [f"i{axis}" for axis in range(tensor.ndim)]
+    names[b] = names[a]
+    rest = [f"i{axis}" for axis in range(tensor.ndim) if axis not in (a, b)]
+    assignment = Assignment(Access("B", (*rest, names[a])), Access("A", tuple(names)))
+    found = pipeline.evaluate(assignment, {"A": square}, format=natural(square.format, tensor.ndim - 1))
+    return SparseTensor(with_fill(found, tensor._storage.type.fill))
+
+
+def diag(x: Any, k: int = 0) -> SparseTensor:
+    """A matrix with a vector on one of its diagonals, in format coo, or that diagonal of a matrix."""
+    storage = storage_of(x)
+    if len(storage.shape) == 2:
+        return diagonal(x, k)
+    if len(storage.shape) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    (n,) = storage.shape
+    size = n + abs(k)
+    coo = pipeline.convert(refilled(storage, 0), coordinates(1))
+    crd = coo.arrays[1].astype(np.int32 if size < 2**31 else np.int64)
+    rows = [np.add(crd, max(0, -k)), np.add(crd, max(0, k))]
+    return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))

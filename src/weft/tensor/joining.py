@@ -1,0 +1,103 @@
+"""Tensors one after another along an axis.
+
+Where the axis is the root of the operands' hierarchies, level arrays are put one after another as they are; else
+coordinates are, and sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import pipeline
+from ..dtypes import index_dtype
+from ..errors import ShapeError
+from ..formats import Format
+from ..storage import Storage, coordinate_storage, tensor_type
+from .indexing import coordinates, natural
+from .refill import refilled, same_fill
+
+__all__ = ["joined"]
+
+
+def joined(storages: Sequence[Storage], axis: int) -> Storage:
+    """The tensors along one of their axes, in the format of the first that is not dense; its fill value is theirs.
+
+    Raises
+    ------
+    ShapeError
+        When they differ in another axis.
+    """
+    first = storages[0]
+    for k, other in enumerate(storages[1:], 1):
+        if len(other.shape) != len(first.shape):
+            raise ShapeError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                f"dimension {axis} the array at index 0 has {len(first.shape)} axes and the array at index {k} has "
+                f"{len(other.shape)}, in shapes {first.shape} and {other.shape}"
+            )
+        for a, (mine, its) in enumerate(zip(first.shape, other.shape, strict=True)):
+            if a != axis and mine != its:
+                raise ShapeError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {a}, the array at index 0 has size {mine} and the array at index {k} has size {its}"
+                )
+    dtype = np.result_type(*(s.dtype for s in storages))
+    sparse = [s for s in storages if not s.format.is_dense]
+    size = sum(s.shape[axis] for s in storages)
+    shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+    if not sparse:
+        whole = np.concatenate(
+            [
+                pipeline.convert(s, Format.dense(len(shape))).to_dense_array().astype(dtype, copy=False)
+                for s in storages
+            ],
+            axis,
+        )
+        return Storage.dense(whole)
+    model = sparse[0]
+    fill = model.dtype.type(model.type.fill).astype(dtype)
+    typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
+    parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
+    goal = natural(model.format, len(shape))
+    return _rooted(parts, goal, shape, axis) or _as_coordinates(parts, goal, shape, axis)
+
+
+def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
+    """Level arrays one after another; None where the axis is not the root of the goal's hierarchy."""
+    if goal.is_structured or goal.mode_order[0] != axis:
+        return None
+    goal = goal.canonical()
+    same = [pipeline.convert(part, goal) for part in parts]
+    offsets = np.cumsum([0, *(s.shape[axis] for s in same[:-1])]).tolist()
+    arrays: list[np.ndarray[Any, Any]] = []
+    parents = [1] * len(same)
+    for k, level in enumerate(goal.levels):
+        own = [s.level_arrays(k) for s in same]
+        found = level.joined(own, parents, offsets if k == 0 else None)
+        if found is None:
+            return None
+        arrays += [found[role] for role in level.roles]
+        parents = [s.level_sizes[k] for s in same]
+    vals = np.concatenate([s.vals[:n] for s, n in zip(same, parents, strict=True)])
+    names = tuple(a.dtype.name for a in arrays)
+    type = tensor_type(vals.dtype.name, goal, names, same[0].type.fill)
+    return Storage(shape, type, tuple(arrays), vals)
+
+
+def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
+    """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
+    same = [pipeline.convert(part, coordinates(len(shape))) for part in parts]
+    rows: list[np.ndarray[Any, Any]] = []
+    for a, size in enumerate(shape):
+        dtype = index_dtype(size)
+        start, columns = 0, []
+        for s in same:
+            column = s.arrays[1 + a].astype(dtype, copy=False)
+            columns.append(column + dtype.type(start) if a == axis and start else column)
+            start += s.shape[a]
+        rows.append(np.concatenate(columns))
+    vals = np.concatenate([s.vals for s in same])
+    return pipeline.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)

@@ -1,0 +1,54 @@
+"""The same elements beside another fill value, for what joins tensors whose fill values differ."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import pipeline
+from ..config import config
+from ..errors import DensifyError
+from ..formats import Format
+from ..storage import Storage, fill_of, tensor_type
+
+__all__ = ["refilled", "require_dense", "same_fill", "with_fill"]
+
+
+def same_fill(a: Any, b: Any) -> bool:
+    """Whether two fill values are one, bit by bit as in pydata/sparse: NaN is NaN, and -0.0 is not 0.0."""
+    return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes()) or bool(a != a and b != b)
+
+
+def with_fill(storage: Storage, fill: Any) -> Storage:
+    """The same arrays, said to have another fill value: other elements where nothing is stored."""
+    old = storage.type
+    found = tensor_type(old.dtype, old.format, old.index_dtypes, fill_of(storage.dtype, fill))
+    return Storage(storage.shape, found, storage.arrays, storage.vals)
+
+
+def refilled(storage: Storage, fill: Any) -> Storage:
+    """The same elements with another fill value: every absent element is stored, and those of the new value are not.
+
+    Raises
+    ------
+    DensifyError
+        When there are more elements than ``weft.config.max_densify_bytes`` holds.
+    """
+    own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
+    if storage.format.is_dense or same_fill(own, wanted):
+        return with_fill(storage, fill)
+    require_dense(storage.shape, storage.dtype, f"elements of {own}, which the fill value {wanted} would not be,")
+    whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
+    return pipeline.convert(with_fill(whole, fill), storage.format)
+
+
+def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> None:
+    """Refuse to make every element of a large tensor behind the user's back."""
+    needed = math.prod(shape) * dtype.itemsize
+    if needed > config.max_densify_bytes:
+        raise DensifyError(
+            f"{what} take {needed} bytes for shape {shape}, more than weft.config.max_densify_bytes, "
+            f"{config.max_densify_bytes}; call todense() if you mean that, or raise the limit"
+        )

@@ -1,0 +1,180 @@
+"""Functions that move elements, against NumPy: every kind of format, any fill value."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import weft
+from weft.config import config
+from weft.storage import check
+
+CASES = {
+    "permute": lambda w, a, b, c: w.transpose(b, (2, 0, 1)),
+    "swapaxes": lambda w, a, b, c: w.swapaxes(b, 0, 2),
+    "moveaxis": lambda w, a, b, c: w.moveaxis(b, 0, -1),
+    "rollaxis": lambda w, a, b, c: w.rollaxis(b, 2),
+    "expand_dims": lambda w, a, b, c: w.expand_dims(a, (0, 2)),
+    "expand_dims of a vector": lambda w, a, b, c: w.expand_dims(c, 1),
+    "squeeze": lambda w, a, b, c: w.squeeze(w.expand_dims(a, (0, 2))),
+    "squeeze what is not 1": lambda w, a, b, c: w.squeeze(a, axis=0),
+    "squeeze one axis": lambda w, a, b, c: w.squeeze(a[:1], axis=0),
+    "reshape": lambda w, a, b, c: w.reshape(a, (3, -1)),
+    "reshape to 3 axes": lambda w, a, b, c: w.reshape(a, (2, 3, 4)),
+    "reshape from 3 axes": lambda w, a, b, c: w.reshape(b, (6, 4)),
+    "reshape to a vector": lambda w, a, b, c: w.reshape(b, -1),
+    "reshape in Fortran order": lambda w, a, b, c: w.reshape(a, (3, 8), order="F"),
+    "reshape of another size": lambda w, a, b, c: w.reshape(a, (5, 5)),
+    "ravel": lambda w, a, b, c: w.ravel(b),
+    "atleast_3d of a vector": lambda w, a, b, c: w.atleast_3d(c),
+    "atleast_3d of a matrix": lambda w, a, b, c: w.atleast_3d(a),
+    "broadcast_to more axes": lambda w, a, b, c: w.broadcast_to(a, (2, 4, 6)),
+    "broadcast_to more rows": lambda w, a, b, c: w.broadcast_to(a[:1], (5, 6)),
+    "broadcast_to more columns": lambda w, a, b, c: w.broadcast_to(a[:, :1], (4, 3)),
+    "broadcast_to what does not fit": lambda w, a, b, c: w.broadcast_to(a, (4, 5)),
+    "concat0": lambda w, a, b, c: w.concatenate([a, a[:2], a]),
+    "concat1": lambda w, a, b, c: w.concatenate([a, a[:, :2], a], axis=1),
+    "concatN": lambda w, a, b, c: w.concatenate([a, c], axis=None),
+    "concatbad": lambda w, a, b, c: w.concatenate([a, a[:, :2]]),
+    "concat3": lambda w, a, b, c: w.concatenate([b, b], axis=2),
+    "concat31": lambda w, a, b, c: w.concatenate([b, b], axis=1),
+    "concat30": lambda w, a, b, c: w.concatenate([b, b], axis=0),
+    "stack": lambda w, a, b, c: w.stack([a, a]),
+    "stack2": lambda w, a, b, c: w.stack([a, a], axis=-1),
+    "stack1": lambda w, a, b, c: w.stack([c, c], axis=1),
+    "vstack": lambda w, a, b, c: w.vstack([c, c]),
+    "vstackm": lambda w, a, b, c: w.vstack([a, a]),
+    "hstack": lambda w, a, b, c: w.hstack([a, a]),
+    "hstack1": lambda w, a, b, c: w.hstack([c, c]),
+    "dstack": lambda w, a, b, c: w.dstack([a, a]),
+    "cstack": lambda w, a, b, c: w.column_stack([c, c]),
+    "block": lambda w, a, b, c: w.block([[a, a], [a, a]]),
+    "split": lambda w, a, b, c: w.split(a, 2),
+    "asplit": lambda w, a, b, c: w.array_split(a, 4, axis=1),
+    "split2": lambda w, a, b, c: w.split(a, [1, 3], axis=1),
+    "splitbad": lambda w, a, b, c: w.split(a, 3),
+    "hsplit": lambda w, a, b, c: w.hsplit(a, 3),
+    "vsplit": lambda w, a, b, c: w.vsplit(a, 2),
+    "flip": lambda w, a, b, c: w.flip(a),
+    "flip1": lambda w, a, b, c: w.flip(b, axis=1),
+    "flipud": lambda w, a, b, c: w.flipud(a),
+    "rot": lambda w, a, b, c: w.rot90(a),
+    "rot3": lambda w, a, b, c: w.rot90(b, 3, axes=(1, 2)),
+    "rot2": lambda w, a, b, c: w.rot90(a, 2),
+    "roll": lambda w, a, b, c: w.roll(a, 2, axis=1),
+    "rollN": lambda w, a, b, c: w.roll(b, -5),
+    "roll2": lambda w, a, b, c: w.roll(b, (1, 2), axis=(0, 1)),
+    "pad": lambda w, a, b, c: w.pad(a, ((1, 2), (0, 3)), constant_values=FILL[0]),
+    "padz": lambda w, a, b, c: w.pad(a, 1, constant_values=7.0),
+    "repeat": lambda w, a, b, c: w.repeat(a, 2, axis=1),
+    "repeatN": lambda w, a, b, c: w.repeat(a, 2),
+    "repeats": lambda w, a, b, c: w.repeat(b, [1, 0, 2], axis=0),
+    "tile": lambda w, a, b, c: w.tile(a, (2, 3)),
+    "tile3": lambda w, a, b, c: w.tile(a, (2, 1, 2)),
+    "tile1": lambda w, a, b, c: w.tile(b, 2),
+    "take": lambda w, a, b, c: w.take(a, np.array([1, 0, 1]), axis=1),
+    "takeN": lambda w, a, b, c: w.take(a, np.array([[1, 0], [20, 3]])),
+    "talong": lambda w, a, b, c: w.take_along_axis(a, np.array([[0, 1], [1, 2], [3, 3], [0, 5]]), axis=1),
+    "talong3": lambda w, a, b, c: w.take_along_axis(b, np.zeros((1, 4, 2), int), axis=0),
+    "tril": lambda w, a, b, c: w.tril(a, k=1),
+    "triu": lambda w, a, b, c: w.triu(a, k=-1),
+    "tril3": lambda w, a, b, c: w.tril(b),
+    "diagonal": lambda w, a, b, c: w.diagonal(a, 1),
+    "diagonal-": lambda w, a, b, c: w.diagonal(a, -2),
+    "diagonal3": lambda w, a, b, c: w.diagonal(b, 0, 2, 0),
+    "diagonalx": lambda w, a, b, c: w.diagonal(a, 9),
+    "diag": lambda w, a, b, c: w.diag(c, 1),
+    "diag-": lambda w, a, b, c: w.diag(c, -2),
+    "diag2": lambda w, a, b, c: w.diag(a),
+    "kron": lambda w, a, b, c: w.kron(a, a),
+    "kron1": lambda w, a, b, c: w.kron(c, c),
+    "kron12": lambda w, a, b, c: w.kron(a, c),
+    "kron32": lambda w, a, b, c: w.kron(b, a),
+    "unstack": lambda w, a, b, c: w.unstack(b, axis=1),
+}
+FILL = [0.0]
+FORMATS = [("csr", "csf"), ("coo", "coo"), ("csc", "gcxs"), ("dia", "dense"), ("dense", "hicoo"), ("bsr", "csf"),
+           ("dok", "mode_generic"), ("ell", "coo"), ("skyline", "csf"), ("lil", "coo")]  # fmt: skip
+
+
+def sparse(dense, fill, format):
+    stored = ~((dense == fill) | ((dense != dense) & (fill != fill)))
+    coords = np.array(np.nonzero(stored)).reshape(dense.ndim, -1)
+    return weft.from_coords(coords, dense[stored], dense.shape, fill_value=fill).asformat(format)
+
+
+def compare(found, expected):
+    if isinstance(expected, (list, tuple)):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            compare(one, other)
+        return
+    assert isinstance(found, weft.SparseTensor)
+    check(found._storage)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found.todense(), expected)
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+@pytest.mark.parametrize("name", CASES)
+def test_as_numpy(name, fill):
+    case, rng = CASES[name], np.random.default_rng(7)
+    FILL[0] = fill
+    for matrix, tensor in FORMATS:
+        dense = [
+            np.where(rng.random(s) < 0.4, rng.integers(1, 9, s).astype(float), fill) for s in ((4, 6), (3, 4, 2), 5)
+        ]
+        ours = [sparse(d, fill, f) for d, f in zip(dense, (matrix, tensor, "coo"), strict=True)]
+        try:
+            expected = case(np, *dense)
+        except ValueError:
+            expected = None
+        if expected is not None:
+            compare(case(weft, *ours), expected)
+            continue
+        with pytest.raises(ValueError):  # NumPy's words differ from function to function
+            case(weft, *ours)
+
+
+@given(data=st.data())
+def test_reshape(data):
+    factors = data.draw(st.permutations([2, 3, 2, 1, data.draw(st.sampled_from([1, 4, 0]))]))
+    cuts = [sorted(data.draw(st.lists(st.integers(0, 5), max_size=3))) for _ in range(2)]
+    old, new = (tuple(int(np.prod(factors[a:b])) for a, b in zip([0, *c], [*c, 5], strict=True)) for c in cuts)
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    dense = np.where(rng.random(old) < 0.5, rng.random(old), 0)
+    A = weft.asarray(dense, format="coo")
+    compare(A.reshape(new), dense.reshape(new))
+    compare(A.reshape(*new, order="F"), dense.reshape(new, order="F"))
+
+
+def test_reshape_of_more_elements_than_fit_32_bits():
+    A = weft.from_coords([[5, 10**6 - 1], [7, 10**6 - 2]], [1.0, 2.0], shape=(10**6, 10**6), format="csr")
+    flat = A.reshape(-1)
+    assert flat.to_coo()[0].tolist() == [[5 * 10**6 + 7, 10**12 - 2]]
+    assert flat.reshape(10**3, 10**9).to_coo()[0].tolist() == [[0, 999], [5 * 10**6 + 7, 10**9 - 2]]
+    big = weft.from_coords([[1], [1]], [1.0], shape=(2**40, 2**40))
+    with pytest.raises(weft.errors.IndexOverflowError, match="64-bit"):
+        big.reshape(-1)
+
+
+def test_joining_keeps_format_and_fill_value():
+    A = weft.random((4, 5), density=0.5, format="csr", rng=1)
+    for joined in (weft.vstack([A, A]), weft.hstack([A, A]), weft.concat([A, np.ones((4, 2))], axis=1)):
+        assert str(joined.format) == "csr"
+    B = weft.from_coords([[0], [1]], [5.0], shape=(4, 5), fill_value=1)
+    both = weft.concat([B, A])
+    assert both.fill_value == 1
+    np.testing.assert_array_equal(both.todense(), np.concatenate([B.todense(), A.todense()]))
+    huge = weft.from_coords([[0], [1]], [5.0], shape=(10**5, 10**5))
+    with config.override(max_densify_bytes=10**6), pytest.raises(weft.errors.DensifyError, match="max_densify_bytes"):
+        weft.concat([B, weft.from_coords([[0], [1]], [5.0], shape=(10**6, 5))])
+    assert weft.concat([huge, huge], axis=1).nnz == 2
+
+
+def test_views_of_the_axes_share_arrays():
+    A = weft.random((4, 5), density=0.5, format="csr", rng=1)
+    assert weft.permute_dims(A, (1, 0)).data is A.data
+    assert str(weft.moveaxis(A, 0, 1).format) == "csc"
+    assert A.trace() == pytest.approx(A.todense().trace())
