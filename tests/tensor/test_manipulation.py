@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.beside import sparse
 
 import weft
 from weft.config import config
@@ -95,12 +96,6 @@ CASES = {
 FILL = [0.0]
 FORMATS = [("csr", "csf"), ("coo", "coo"), ("csc", "gcxs"), ("dia", "dense"), ("dense", "hicoo"), ("bsr", "csf"),
            ("dok", "mode_generic"), ("ell", "coo"), ("skyline", "csf"), ("lil", "coo")]  # fmt: skip
-
-
-def sparse(dense, fill, format):
-    stored = ~((dense == fill) | ((dense != dense) & (fill != fill)))
-    coords = np.array(np.nonzero(stored)).reshape(dense.ndim, -1)
-    return weft.from_coords(coords, dense[stored], dense.shape, fill_value=fill).asformat(format)
 
 
 def compare(found, expected):

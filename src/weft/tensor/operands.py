@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,29 @@ __all__ = ["Operand", "Tensor", "adopt", "describe", "is_scalar", "scalar_storag
 
 
 class Tensor:
-    """What ``SparseTensor`` is to the modules that it is built on: an object with a storage."""
+    """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
 
-    __slots__ = ("__weakref__", "_storage")
+    While single elements are being assigned, ``_pending`` holds them, and the storage that they are to change, and
+    there is no ``_storage``: asking for it assigns them. An attribute that is there costs no more for that.
+    """
+
+    __slots__ = ("__weakref__", "_pending", "_storage")
+    _pending: tuple[Storage, list[tuple[int, ...]], list[Any]]
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+
+    if not TYPE_CHECKING:  # it would have every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "_storage":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            from .assignment import setitem
+
+            storage, places, values = self._pending
+            self._storage = setitem(storage, tuple(map(np.array, zip(*places, strict=True))), np.array(values))
+            del self._pending
+            return self._storage
 
 
 class Operand(NamedTuple):

@@ -415,6 +415,46 @@ class SparseTensor(Dispatch, Methods):
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign elements: a scalar, an array or a tensor that broadcasts to ``self[key]``, converted to this dtype.
+
+        A dense tensor is written in place, and with it what shares its memory; any other is stored anew. Single
+        elements are collected and stored together when the tensor is next looked at.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[], []], [], shape=(3, 3), format="csr")
+        >>> A[1] = [1, 0, 2]
+        >>> A[:, 0] = 7
+        >>> A[2, 2] = 5
+        >>> A.todense()
+        array([[7., 0., 0.],
+               [7., 0., 2.],
+               [7., 0., 5.]])
+        """
+        number = isinstance(value, (int, float, complex, np.generic))
+        if number and type(key) is tuple and key and all(type(k) is int for k in key):
+            try:
+                pending = self._pending
+            except AttributeError:
+                pending = (self._storage, [], [])
+            storage, places, values = pending
+            shape = storage.shape
+            if len(key) == len(shape) and not storage.format.is_dense:
+                for axis, (k, size) in enumerate(zip(key, shape, strict=True)):
+                    if not -size <= k < size:
+                        raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
+                if not places:
+                    self._pending = pending
+                    del self._storage
+                places.append(key)
+                values.append(storage.dtype.type(value))
+                return
+        from .assignment import setitem
+
+        self._storage = setitem(self._storage, key, value)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of a tensor without axes")

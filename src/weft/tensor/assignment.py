@@ -1,0 +1,182 @@
+"""``A[key] = value``: the entries of the region replaced.
+
+A dense tensor is written in place. What is stored otherwise is stored anew: the entries outside the region, and the
+value's. Single elements are collected first (``Pending``) and assigned together when the tensor is next looked at, so
+that filling one element by element costs what one assignment does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import pipeline
+from ..dtypes import index_dtype
+from ..errors import ShapeError
+from ..storage import Storage, coordinate_storage
+from .indexing import coordinates
+from .keys import Key, parse_key
+from .operands import Tensor, adopt
+from .refill import require_dense, same_fill
+
+__all__ = ["setitem"]
+
+
+def setitem(storage: Storage, key: Any, value: Any) -> Storage:
+    """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
+
+    Raises
+    ------
+    IndexError
+        For keys that do not fit the shape.
+    ShapeError
+        When the value does not broadcast to what the key means.
+    DensifyError
+        When more elements than ``weft.config.max_densify_bytes`` holds would be stored.
+    """
+    parsed = parse_key(key, storage.shape)
+    if storage.format.is_dense:
+        _in_place(storage, key, value)
+        return storage
+    region = _Region(parsed, storage.shape)
+    rows, vals = _entries(value, storage, region)
+    coo = pipeline.convert(storage, coordinates(len(storage.shape)))
+    outside = ~region.holds(coo.arrays[1:])
+    dtypes = [index_dtype(n) for n in storage.shape]
+    both = [
+        np.concatenate([old[outside].astype(d, copy=False), new.astype(d, copy=False)])
+        for old, new, d in zip(coo.arrays[1:], rows, dtypes, strict=True)
+    ]
+    whole = np.concatenate([coo.vals[outside], vals])
+    return pipeline.convert(coordinate_storage(storage.shape, both, whole, storage.type.fill), storage.format)
+
+
+def _in_place(storage: Storage, key: Any, value: Any) -> None:
+    items = key if isinstance(key, tuple) else (key,)
+    dense = tuple(item.todense() if isinstance(item, Tensor) else item for item in items)  # type: ignore[attr-defined]
+    storage.to_dense_array()[dense] = value.todense() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+
+
+class _Region:
+    """The elements that a key means, and where in its result each stands."""
+
+    def __init__(self, key: Key, shape: tuple[int, ...]) -> None:
+        self.key, self.tensor = key, shape
+        spans = {span.axis: span for span in key.spans}
+        self.spans = spans
+        self.shape: tuple[int, ...] = ()
+        self.at: dict[
+            int, int
+        ] = {}  # the axis of the result at which an axis of the tensor, or the arrays (-1), begins
+        for place in key.places:
+            if place is not None:
+                self.at[place] = len(self.shape)
+            arrays = key.arrays.shape if key.arrays is not None else ()
+            self.shape += arrays if place == -1 else (1,) if place is None else (spans[place].count,)
+
+    def holds(self, rows: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        """Which of some coordinates it holds."""
+        found = np.ones(len(rows[0]) if rows else 1, bool)
+        for axis, span in self.spans.items():
+            far = rows[axis].astype(np.int64) - span.start
+            place, rest = np.divmod(far, span.step)
+            found &= (rest == 0) & (place >= 0) & (place < span.count)
+        arrays = self.key.arrays
+        if arrays is not None:
+            sizes = [self.tensor[axis] for axis in arrays.axes]
+            wanted = _numbered(tuple(index.reshape(-1) for index in arrays.indices), sizes)
+            found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
+        return found
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an element comes up twice, so that what is not stored of a value matters, too."""
+        arrays = self.key.arrays
+        if arrays is None:
+            return False
+        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
+        return len(np.unique(number)) < len(number)
+
+    def coordinates(self, places: tuple[np.ndarray[Any, Any], ...]) -> list[np.ndarray[Any, Any]]:
+        """The tensor's coordinates of some places of the result, one array of integers for each of its axes."""
+        rows: list[np.ndarray[Any, Any]] = [np.empty(0)] * len(self.tensor)
+        for axis, span in self.spans.items():
+            if axis in self.key.dropped:
+                rows[axis] = np.full(len(places[0]) if places else 1, span.start)
+            else:
+                rows[axis] = span.start + places[self.at[axis]] * span.step
+        arrays = self.key.arrays
+        if arrays is not None:
+            begin = self.at[-1]
+            which = tuple(places[begin : begin + len(arrays.shape)])
+            for axis, index in zip(arrays.axes, arrays.indices, strict=True):
+                rows[axis] = index[which] if which else np.full(len(places[0]) if places else 1, index)
+        return rows
+
+
+def _numbered(rows: tuple[np.ndarray[Any, Any], ...], sizes: list[int]) -> np.ndarray[Any, Any]:
+    """One integer for each tuple of coordinates."""
+    number = np.zeros(len(rows[0]), np.int64 if math.prod(sizes) < 2**63 else object)
+    for row, size in zip(rows, sizes, strict=True):
+        number = number * size + row
+    return number
+
+
+def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Coordinates in the tensor, and values, of what is to be stored of the value."""
+    dtype, fill = storage.dtype, storage.dtype.type(storage.type.fill)
+    given = None if np.isscalar(value) else adopt(value)
+    if given is not None and not given.storage.format.is_dense:
+        from .manipulation import broadcast_to
+        from .sparse_tensor import SparseTensor
+
+        if same_fill(dtype.type(given.storage.type.fill), fill) and not region.repeats:
+            fits = _trimmed(given.storage.shape, region.shape)
+            whole = broadcast_to(SparseTensor(given.storage).reshape(fits), region.shape)._storage
+            coo = pipeline.convert(whole, coordinates(len(region.shape)))
+            places = tuple(coo.arrays[1:])
+            return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
+        require_dense(given.storage.shape, dtype, "all elements of the value")
+        value = SparseTensor(given.storage).todense()
+    values = np.asarray(value.todense() if isinstance(value, Tensor) else value)  # type: ignore[attr-defined]
+    values = values.reshape(_trimmed(values.shape, region.shape)).astype(dtype, copy=False)
+    size = math.prod(region.shape)
+    if values.size == 1 and same_fill(values.reshape(-1)[0], fill):
+        return [np.empty(0, np.int64)] * len(storage.shape), np.empty(0, dtype)
+    require_dense(region.shape, dtype, "the elements of the region")
+    whole_values = np.ascontiguousarray(np.broadcast_to(values, region.shape)).reshape(-1)
+    # Every element comes, those equal to the fill value too: of elements that come up twice the last one stays.
+    places = np.unravel_index(np.arange(size), region.shape) if region.shape else ()
+    rows, vals = _last(region.coordinates(tuple(places)), whole_values, storage.shape)
+    bits = vals.view(np.uint8).reshape(len(vals), -1) if len(vals) else np.empty((0, 1), np.uint8)
+    same = (bits == np.asarray(fill).reshape(1).view(np.uint8)).all(axis=1)
+    return [row[~same] for row in rows], vals[~same]
+
+
+def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape that broadcasts to ``wanted``, without leading axes of size 1 that are too many."""
+    own = shape
+    while len(own) > len(wanted) and own[0] == 1:
+        own = own[1:]
+    fits = len(own) <= len(wanted) and all(
+        a in (1, b) for a, b in zip(own, wanted[len(wanted) - len(own) :], strict=True)
+    )
+    if not fits:
+        raise ShapeError(f"could not broadcast input array from shape {shape} into shape {wanted}".replace(", ", ","))
+    return own
+
+
+def _last(
+    rows: list[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any], shape: tuple[int, ...]
+) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Of entries with the same coordinates the last."""
+    if len(vals) < 2:
+        return rows, vals
+    number = _numbered(tuple(rows), list(shape))
+    _, first = np.unique(number[::-1], return_index=True)
+    if len(first) == len(vals):
+        return rows, vals
+    keep = len(vals) - 1 - first
+    return [row[keep] for row in rows], vals[keep]

@@ -1,0 +1,123 @@
+"""``A[key] = value`` against NumPy: every format, every kind of key, any fill value."""
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import strategies
+from tests.beside import FORMATS, SHAPES, drawn, sparse
+
+import weft
+from weft.config import config
+from weft.storage import check
+
+
+def compare(A, dense):
+    check(A._storage)
+    assert A.dtype == dense.dtype
+    np.testing.assert_array_equal(A.todense(), dense)
+
+
+@given(data=st.data())
+def test_any_key_and_value(data):
+    shape = data.draw(st.sampled_from(SHAPES))
+    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, np.nan]))
+    dense = drawn(data, shape, fill)
+    A = sparse(dense, fill, data.draw(st.sampled_from(FORMATS[len(shape)])))
+    key = data.draw(strategies.keys(shape))
+    try:
+        target = dense[key].shape
+    except IndexError:
+        with pytest.raises(IndexError):
+            A[key] = 1
+        return
+    kind = data.draw(st.sampled_from(["scalar", "fill", "array", "row", "tensor", "other tensor"]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    value = rng.integers(1, 9, target).astype(float) * (rng.random(target) < 0.5)
+    match kind:
+        case "scalar":
+            given = value = 3.5
+        case "fill":
+            given = value = fill
+        case "row":
+            given = value = value[..., :1] if value.ndim else value
+        case "tensor":
+            given = weft.asarray(value, format="coo")
+        case "other tensor":
+            value = np.where(value == 0, fill, value)
+            given = sparse(value, fill, "coo") if value.ndim else value
+        case _:
+            given = value
+    dense[key] = value
+    A[key] = given
+    compare(A, dense)
+
+
+@pytest.mark.parametrize("format", FORMATS[2])
+def test_every_format(format):
+    rng = np.random.default_rng(4)
+    dense = np.where(rng.random((6, 7)) < 0.4, rng.integers(1, 9, (6, 7)), 0)
+    A = weft.asarray(dense.copy(), format=format)
+    name = A.format
+    for key, value in [((slice(1, 4), slice(None, None, 2)), 5), (2, np.arange(7)), ((slice(None), 3), 0),
+                       (([0, 5], [6, 0]), [8, 9]), (dense > 6, 1), ((5, 6), 4)]:  # fmt: skip
+        dense[key] = value
+        A[key] = value
+    compare(A, dense)
+    assert A.format == name
+
+
+def test_elements_are_collected():
+    A = weft.from_coords([[0], [1]], [1.0], shape=(3, 3), format="csr")
+    for k in range(3):
+        A[k, k] = k
+        A[k, -1] = 10.0 + k
+    assert A.shape == (3, 3)
+    np.testing.assert_array_equal(A.todense(), [[0, 1, 10], [0, 1, 11], [0, 0, 12]])
+    A[0, 1] = 4
+    again = pickle.loads(pickle.dumps(A))
+    assert again[0, 1] == 4
+    assert A[0, 1] == 4
+    with pytest.raises(IndexError, match="out of bounds for axis 1 with size 3"):
+        A[0, 3] = 1
+    with pytest.raises(TypeError):
+        A[0, 0] = 1j
+
+
+def test_many_elements_in_any_order_take_seconds():
+    n = 200_000
+    rng = np.random.default_rng(3)
+    rows, columns = rng.integers(0, 10**6, n).tolist(), rng.integers(0, 10**6, n).tolist()
+    A = weft.from_coords([[], []], [], shape=(10**6, 10**6)).asformat("dok")
+    begin = time.perf_counter()
+    for i, j in zip(rows, columns, strict=True):
+        A[i, j] = 1.0
+    assert A.nnz == len(set(zip(rows, columns, strict=True)))
+    assert time.perf_counter() - begin < 60  # not quadratic, whatever the machine
+
+
+def test_dense_tensors_are_written_in_place():
+    dense = np.zeros((2, 3))
+    A = weft.asarray(dense)
+    A[0, 1] = 5
+    A[1] = weft.asarray([1.0, 0.0, 2.0], format="coo")
+    np.testing.assert_array_equal(dense, [[0, 5, 0], [1, 0, 2]])
+    dense.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        weft.asarray(dense)[0, 0] = 1
+
+
+def test_wrong_values():
+    A = weft.random((4, 4), density=0.5, format="csr")
+    with pytest.raises(ValueError, match=r"could not broadcast input array from shape \(3,\) into shape \(2,4\)"):
+        A[:2] = [1, 2, 3]
+    huge = weft.from_coords([[0], [0]], [1.0], shape=(10**5, 10**5))
+    with pytest.raises(weft.errors.DensifyError, match="max_densify_bytes"):
+        huge[:] = 1
+    with config.override(max_densify_bytes=100), pytest.raises(weft.errors.DensifyError, match="max_densify_bytes"):
+        A[:] = 1
+    huge[:] = 0
+    assert huge.nnz == 0
