@@ -48,7 +48,35 @@ __all__ = [
 
 # What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
 _LAZY = {
-    "ufuncs": """
+    "array_api.dtypes": """
+        astype bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16 int32 int64 int8 isdtype nan
+        newaxis pi promote_types result_type uint16 uint32 uint64 uint8
+    """,
+    "tensor.creation": """
+        arange empty empty_like eye from_dlpack full full_like identity linspace meshgrid ones ones_like zeros
+        zeros_like
+    """,
+    "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp map",
+    "tensor.diagonals": "diag diagonal tril triu",
+    "tensor.display": "spy",
+    "tensor.linalg": "dot inner matmul outer tensordot trace vdot vecdot",
+    "tensor.manipulation": """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
+        matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
+        take_along_axis tile transpose
+    """,
+    "tensor.moments": "mean nanmean std var",
+    "tensor.reductions": """
+        all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
+    """,
+    "tensor.searching": "argmax argmin argwhere flatnonzero isin nonzero searchsorted where",
+    "tensor.sets": "unique unique_all unique_counts unique_inverse unique_values",
+    "tensor.sorting": "argsort median nanmedian nanquantile percentile quantile sort",
+    "tensor.stacking": """
+        array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
+        vstack
+    """,
+    "tensor.ufuncs": """
         abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
         bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cbrt ceil clip conj
         conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor floor_divide
@@ -57,35 +85,29 @@ _LAZY = {
         maximum minimum mod multiply negative nextafter not_equal positive pow power rad2deg radians real reciprocal
         remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc
     """,
-    "reductions": """
-        all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
-    """,
-    "moments": "mean nanmean std var",
-    "manipulation": """
-        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
-        matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
-        take_along_axis tile transpose
-    """,
-    "stacking": """
-        array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
-        vstack
-    """,
-    "diagonals": "diag diagonal tril triu",
-    "display": "spy",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
-__all__ += sorted(_PLACES)
+__all__ += sorted([*_PLACES, "linalg"])
+
+__array_api_version__ = "2025.12"
+
+
+def __array_namespace_info__() -> Any:  # noqa: N807
+    """What the array API standard asks a namespace about itself."""
+    from .array_api.info import Info
+
+    return Info()
 
 
 def __getattr__(name: str) -> Any:
-    module = _PLACES.get(name)
+    module = "tensor.linalg" if name == "linalg" else _PLACES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    place = ".io" if module == "io" else f".tensor.{module}"
-    found = globals()[name] = getattr(import_module(place, __name__), name)
+    place = import_module(f".{module}", __name__)
+    found = globals()[name] = place if name == "linalg" else getattr(place, name)
     return found
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "ScheduleError",
     "ShapeError",
     "StorageError",
+    "UnsupportedError",
     "WeftError",
 ]
 
@@ -68,6 +69,10 @@ class DTypeError(WeftError, TypeError):
 
 class DensifyError(WeftError, TypeError):
     """An implicit conversion to a dense array, which weft never makes."""
+
+
+class UnsupportedError(WeftError, NotImplementedError):
+    """A function that has no sparse meaning; the message says what to use instead."""
 
 
 class ScheduleError(WeftError, ValueError):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dtypes import VALUE_DTYPES
 
-__all__ = ["CONVERSIONS", "REPETITIONS", "Function", "imag", "nan_as_one", "nan_as_zero", "real", "select"]
+__all__ = ["CONVERSIONS", "REPETITIONS", "Function", "imag", "left", "nan_as_one", "nan_as_zero", "real", "select"]
 
 
 class Function:
@@ -65,6 +65,11 @@ select = Function(
     lambda chosen, dtype: (np.dtype(bool), dtype, dtype),
 )
 """The second operand where the first is true, else zero: a product that leaves infinity and NaN as they are."""
+
+left = Function(
+    "left", lambda x, other: np.broadcast_arrays(x, other)[0], lambda dtype, other: (dtype, np.dtype(bool), dtype)
+)
+"""The first operand; beside the second, an entry of either is one of the result."""
 
 
 def _conversion(name: str) -> Function:

@@ -144,6 +144,7 @@ OPERATORS: dict[str, Operator] = {
                     "rad2deg reciprocal rint sign signbit sin sinh square tan tanh trunc"),
         *_called(2, "arctan2 copysign float_power floor_divide fmod gcd heaviside hypot lcm ldexp left_shift "
                     "logaddexp logaddexp2 nextafter power remainder right_shift"),
+        Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),

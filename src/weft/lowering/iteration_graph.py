@@ -251,6 +251,7 @@ def conversions(
     types: Mapping[str, TensorType],
     how: Visit,
     definitions: Sequence[Definition] = (),
+    copying: bool = False,
 ) -> tuple[Access, ...]:
     """The accesses whose operand must be stored another way for this loop order.
 
@@ -267,7 +268,9 @@ def conversions(
         ):
             found.append(access)
             continue
-        summable = is_linear(expr, access) and _alone(expr, access, types)
+        summable = (copying and expr == access) or (
+            is_linear(expr, access) and _alone(expr, access, types) and _adds_nothing(expr, access, types)
+        )
         match how:
             case "scatter":
                 as_it_is = summable
@@ -277,19 +280,22 @@ def conversions(
                 as_it_is = expr == access and format.is_unique
             case "merge":
                 as_it_is = False
-        if not as_it_is and not _can_be_walked(expr, access, types, appending=how == "merge"):
+        neutral = 0 if how == "scatter" and not copying else _neutral(expr, types)
+        if not as_it_is and not _can_be_walked(expr, access, types, neutral, appending=how == "merge"):
             found.append(access)
     return tuple(found)
 
 
-def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], appending: bool) -> bool:
+def _can_be_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], neutral: object, appending: bool
+) -> bool:
     """Whether no level of an access is merged with others that cannot be, or appended from out of order."""
     format = types[access.tensor].format
     if all(level.merges for level in format.levels):
         return True
     if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
         return False
-    body, absent = strip(expr), _neutral(expr, types)
+    body = strip(expr)
 
     def fill(a: Access) -> object:
         return types[a.tensor].fill if a.indices else UNKNOWN
@@ -298,7 +304,7 @@ def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], 
         if level.merges:
             continue
         of_v = partial(level_iterators, v=v, types=types)
-        points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), absent)
+        points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), neutral)
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
         if not walks:
             continue
@@ -339,9 +345,19 @@ def is_linear(expr: Expr, access: Access) -> bool:
         case Apply(op="multiply", args=(a, b)):
             in_a, in_b = access in reads(a), access in reads(b)
             return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
-        case Apply(op="negative", args=(a,)):
+        case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(nodes.Literal(value=0), a)):
             return is_linear(a, access)
     return access not in reads(expr)
+
+
+def _adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
+    """Whether entries of an access can be summed one by one: where none is there is nothing to sum."""
+
+    def fill(a: Access) -> object:
+        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
+
+    absent: Any = fill_of(strip(expr), fill)
+    return absent is not UNKNOWN and bool(absent == 0)
 
 
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:

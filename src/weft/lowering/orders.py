@@ -114,7 +114,7 @@ class Orders:
         return any(a.tensor in self.view.kept or not set(a.indices) <= set(order) for a in converts)
 
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
-        converts = conversions(expr, order, self.types, how, self.view.definitions)
+        converts = conversions(expr, order, self.types, how, self.view.definitions, self.copying)
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
@@ -184,7 +184,8 @@ class Orders:
                 total *= RUNS
             if bare is not None:
                 total += cost(bare, free, self.types)
-            nest = Nest(tuple(order), total, conversions(self.value, order, self.types, plain, self.view.definitions))
+            converts = conversions(self.value, order, self.types, plain, self.view.definitions, self.copying)
+            nest = Nest(tuple(order), total, converts)
             if self.impossible(nest.converts, order):
                 continue
             if not reductions:

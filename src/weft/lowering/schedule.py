@@ -22,7 +22,7 @@ from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
 from ..formats import Format, TensorType
 from ..index_notation import to_text
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..remapping import Remapping
 from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
@@ -276,7 +276,7 @@ class _Scheduler(Orders):
         if outer and inner and not self.is_single(body, inner):
             dtype = self.dtype(body)
             t = self.workspace((), "scalar", dtype)
-            value: Expr = Apply("negative", (t,)) if negative else t
+            value: Expr = _taken_from_zero(t) if negative else t
             consumer = Assign(self.target, converted(value, self.dtypes, self.result.dtype), "add")
             producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
             return foralls(outer, Where(consumer, producer))
@@ -324,7 +324,7 @@ class _Scheduler(Orders):
         if not order:
             value = product(factors)
             if negative:
-                value = Apply("negative", (value,))
+                value = _taken_from_zero(value)
             dtype = self.dtypes[target.tensor]
             return Assign(target, converted(value, self.dtypes, dtype), op)
         v, rest = order[0], order[1:]
@@ -377,7 +377,7 @@ class _Scheduler(Orders):
                 t = self.workspace((), "scalar", dtype)
                 producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
                 body = t
-            value = Apply("negative", (body,)) if negative else body
+            value = _taken_from_zero(body) if negative else body
             stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
             stmts.append(foralls(outer, Where(stmt, producer) if inner else stmt))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
@@ -422,6 +422,11 @@ def schedule(
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
         raise ScheduleError(f"{to_text(assignment)} has no schedule for formats {given}")
     return min(possible, key=lambda f: f[0])[1]
+
+
+def _taken_from_zero(term: Expr) -> Expr:
+    """A term that is subtracted: unlike its negative it is no -0.0 where it is absent, and adds nothing there."""
+    return Apply("subtract", (Literal(0), term))
 
 
 def _nests(how: Nest | Sequence[Nest]) -> Sequence[Nest]:

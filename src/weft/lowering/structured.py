@@ -14,7 +14,7 @@ from itertools import combinations
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
-from ..remapping.nodes import Counter, axes_of
+from ..remapping.nodes import Axis, Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
 from .physical import Definition, definitions, path
 from .results import is_appendable, takes_any_order
@@ -110,7 +110,7 @@ def _view(
     derived = tuple(d for d in derived if d.var not in loops)
     value, bound = _over_loops(value, covered, walked, types, kept)
     if not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
-        partial = [a for a in accesses if not _is_product(types[a.tensor].format)]
+        partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
         if partial:
             return None  # its loops do not reach every coordinate once, which the other operands need
     free = [v for v in dict.fromkeys(target.indices) if v not in covered]
@@ -119,13 +119,20 @@ def _view(
     return View(assignment, types, tuple(stored), kept, tuple(free), derived, final)
 
 
-def _is_product(format: Format) -> bool:
-    """Whether levels' coordinates and axes' correspond one to one, axis by axis: blocks do, diagonals do not."""
+def _reaches_all(format: Format) -> bool:
+    """Whether loops over its levels' coordinates reach every element once.
+
+    Levels' coordinates and axes' must correspond one to one, axis by axis: blocks' do, diagonals' do not. And what
+    lies beyond an edge must be guarded, as it is where a block stores it.
+    """
     remapping = format.remapping
     inverse = remapping.inverse()
     used = sorted(k for e in inverse if e is not None for k in axes_of(e))
     alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
-    return None not in inverse and alone and used == list(range(len(remapping.coordinates)))
+    guarded = all(
+        isinstance(e, Axis) or any(format.levels[k].full for k in axes_of(e)) for e in inverse if e is not None
+    )
+    return None not in inverse and alone and guarded and used == list(range(len(remapping.coordinates)))
 
 
 def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:

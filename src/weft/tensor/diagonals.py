@@ -27,12 +27,12 @@ from .sparse_tensor import SparseTensor
 __all__ = ["diag", "diagonal", "tril", "triu"]
 
 
-def tril(x: Any, /, *, k: int = 0) -> SparseTensor:
+def tril(x: Any, /, k: int = 0) -> SparseTensor:
     """The elements on and below diagonal ``k`` of the last two axes; above it is zero."""
     return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril")
 
 
-def triu(x: Any, /, *, k: int = 0) -> SparseTensor:
+def triu(x: Any, /, k: int = 0) -> SparseTensor:
     """The elements on and above diagonal ``k`` of the last two axes; below it is zero."""
     return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu")
 

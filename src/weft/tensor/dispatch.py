@@ -48,6 +48,35 @@ class Dispatch(Operators):
             "call its todense() if you mean that"
         )
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .array_function import call, concerns
+
+        return call(function, args, kwargs) if concerns(types) else NotImplemented
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The array API standard's namespace: weft itself."""
+        from .array_function import namespace
+
+        weft = namespace()
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
+        return weft
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The memory of a dense tensor, for other libraries."""
+        if not self._storage.format.is_dense:
+            raise BufferError(f"a tensor of format {self._storage.format} has no dense memory; call todense()")
+        return self._storage.to_dense_array().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Any:
+        """The tensor itself, which is on the only device there is."""
+        if device != "cpu" or stream is not None:
+            raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+        return self
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(adopt(x) is None for x in inputs):
             return NotImplemented

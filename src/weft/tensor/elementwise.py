@@ -77,6 +77,8 @@ def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storag
 
 def without_axes(storage: Storage, axes: list[int]) -> Storage:
     """The tensor without axes of size 1; where a level stores their coordinates, the others are packed anew."""
+    if axes:
+        storage = _plainly(storage)
     kept = storage
     for axis in sorted(axes, reverse=True):
         smaller = without_axis(kept, axis)
@@ -96,6 +98,11 @@ def without_axes(storage: Storage, axes: list[int]) -> Storage:
     return packed
 
 
+def _plainly(storage: Storage) -> Storage:
+    """Level by level, where the format does not store the axes so."""
+    return foreign.convert(storage, storage.format.plain()) if storage.format.is_structured else storage
+
+
 def _stores_nothing(level: LevelFormat) -> bool:
     return level.full and level.locates == "direct" and not level.roles
 
@@ -104,6 +111,7 @@ def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
     """The same arrays with axes of size 1 put in, at the places ``axes`` of the result."""
     if not axes:
         return storage
+    storage = _plainly(storage)
     order = len(storage.shape) + len(axes)
     others = [axis for axis in range(order) if axis not in axes]
     modes = (*axes, *(others[mode] for mode in storage.format.mode_order))

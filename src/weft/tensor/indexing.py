@@ -41,8 +41,7 @@ def getitem(storage: Storage, key: Any) -> Storage:
         return _with_arrays(storage, parsed, parsed.arrays)
     parts = [(s.start, s.step, s.count) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
-    like = storage.format.plain() if new and storage.format.is_structured else storage.format
-    found = _stored(_seen(storage, parts), like, parsed.dropped)
+    found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
     return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
 
 

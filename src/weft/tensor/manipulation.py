@@ -99,8 +99,6 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     order = len(storage.shape) + len(axes)
     places = tuple(sorted(normalize_axis_tuple(axes, order)))
-    if storage.format.is_structured:
-        storage = pipeline.convert(storage, storage.format.plain())
     return SparseTensor(pipeline.convert(with_axes(storage, places), natural(storage.format, order)))
 
 
@@ -118,10 +116,8 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
         return SparseTensor(storage)
     if len(axes) == n:
         return reshape(x, ())
-    like = storage.format
-    if like.is_structured:
-        storage = pipeline.convert(storage, like.plain())
-    return SparseTensor(pipeline.convert(without_axes(storage, list(axes)), natural(like, n - len(axes))))
+    found = without_axes(storage, list(axes))
+    return SparseTensor(pipeline.convert(found, natural(storage.format, n - len(axes))))
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
@@ -214,8 +210,6 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
     like, fill = storage.format, storage.type.fill
     stretched = [a for a, size in enumerate(storage.shape) if size != wanted[a + more]]
     kept = [a + more for a in range(len(storage.shape)) if a not in stretched]
-    if like.is_structured and stretched:
-        storage = pipeline.convert(storage, like.plain())
     smaller = with_fill(without_axes(storage, stretched), 0)
     operands = {"A": smaller}
     value: Any = Access("A", tuple(f"i{a}" for a in kept))
@@ -237,7 +231,7 @@ def broadcast_arrays(*arrays: Any) -> list[SparseTensor]:
 
 
 # -- elements in other places -----------------------------------------------------------------------------------------
-def flip(x: Any, /, *, axis: int | Sequence[int] | None = None) -> SparseTensor:
+def flip(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     """The elements along some axes in reverse order."""
     tensor = SparseTensor(storage_of(x))
     axes = range(tensor.ndim) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
@@ -268,7 +262,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> SparseTensor:
     return flip(swapaxes(x, first, second), axis=second)
 
 
-def roll(x: Any, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> SparseTensor:
+def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> SparseTensor:
     """The elements moved along some axes, those that leave at one end coming in at the other."""
     storage = storage_of(x)
     if axis is None:
@@ -334,7 +328,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return _moved(storage, shift, shape)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> SparseTensor:
+def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> SparseTensor:
     """Each element several times in a row along an axis; None means of all elements as a vector."""
     storage = storage_of(ravel(x) if axis is None else x)
     axis = 0 if axis is None else normalize_axis_index(axis, len(storage.shape))
@@ -364,7 +358,7 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     return SparseTensor(storage)
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> SparseTensor:
+def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
     """The elements at some coordinates of an axis; None means of all elements as a vector."""
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
@@ -373,7 +367,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> SparseTensor:
     return found
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int | None = -1) -> SparseTensor:
+def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTensor:
     """One element for each of ``indices``, which says where along the axis."""
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)

@@ -24,7 +24,17 @@ from ..storage import Storage
 from . import foreign
 from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector
 from .operators import elementwise
-from .reductions import Axes, Axis, count_stored, finish_reduction, kept_first, operand, reduce_storage, same_structure
+from .reductions import (
+    Axes,
+    Axis,
+    count_stored,
+    entries_alone,
+    finish_reduction,
+    kept_first,
+    operand,
+    reduce_storage,
+    same_structure,
+)
 from .sparse_tensor import SparseTensor
 
 __all__ = ["mean", "nanmean", "std", "var"]
@@ -112,6 +122,7 @@ def _variance(
         ddof = correction
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
+    storage = entries_alone(storage)
     if not storage.format.is_dense and not storage.format.is_unique:
         storage = foreign.convert(storage, storage.format.canonical())
     for conversion in _mean_chain(storage, dtype):

@@ -32,7 +32,7 @@ class Tensor:
 
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+                return object.__getattribute__(self, name)  # which says why there is none
             from .assignment import setitem
 
             storage, places, values = self._pending

@@ -41,9 +41,9 @@ from .sparse_tensor import SparseTensor
 from .ufuncs import store
 
 __all__ = [
-    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction", "kept_first", "max", "min",
-    "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage", "reduce_ufunc",
-    "same_structure", "sum",
+    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "entries_alone", "finish_reduction",
+    "kept_first", "max", "min", "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage",
+    "reduce_ufunc", "same_structure", "sum",
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
@@ -101,6 +101,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     """A reduction of what the unary operators of ``chain`` make of a tensor, over some axes."""
     row = OPERATORS[op]
     dense = storage.format.is_dense
+    if not (op == "add" and axes.kept and not chain and _same(storage.type.fill, 0)):
+        storage = entries_alone(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign.convert(storage, storage.format.canonical())
     if chain and not dense:
@@ -131,6 +133,12 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         format = Format.dense(len(axes.kept))
         stored, counts = foreign.convert(stored, format), foreign.convert(counts, format)
     return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
+
+
+def entries_alone(storage: Storage) -> Storage:
+    """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
+    format = storage.format
+    return storage if format.is_compact or format.is_dense else foreign.convert(storage, format.plain())
 
 
 def kept_first(storage: Storage, axes: Axes) -> Storage:

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> SparseTensor:
+def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
     """Tensors one after another along an axis; None means all of them as vectors.
 
     The result has the format and the fill value of the first that is not dense; others are stored anew for it.
@@ -57,7 +57,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> SparseTensor:
     return concat(arrays, axis=axis)
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> SparseTensor:
+def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
     """Tensors of one shape along a new axis."""
     if not len(arrays):
         raise ValueError("need at least one array to stack")
@@ -147,7 +147,7 @@ def dsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
     return split(x, sections, 2)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[SparseTensor, ...]:
+def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
     """The tensors along an axis, without it."""
     tensor = SparseTensor(storage_of(x))
     axis = normalize_axis_index(axis, tensor.ndim)

@@ -166,11 +166,11 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-_INTERNAL = ("nan_as", "repeat_")
+_INTERNAL = ("left", "select")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: _function(name, op)
     for name, op in {**{name: name for name in OPERATORS}, **ALIASES}.items()
-    if OPERATORS[op].c != "cast" and not op.startswith(_INTERNAL)
+    if OPERATORS[op].c != "cast" and not (op in _INTERNAL or op.startswith(("nan_as", "repeat_")))
 }
 """The functions by their public names."""
 

@@ -50,6 +50,7 @@ def _parts(ty: str) -> None:
     _define("conjugate", ty, 1, "__builtin_complex(__real__ a, -__imag__ a)" if compound else "a")
     if ty != "bool":
         _define("positive", ty, 1, "a")
+    SNIPPETS[f"weft_left_{ty}"] = function(f"weft_left_{ty}", {"a": ty, "other": "bool"}, "(void)other, a", ty)
     SNIPPETS[f"weft_select_{ty}"] = function(
         f"weft_select_{ty}", {"chosen": "bool", "a": ty}, f"chosen ? a : {constant(0, ty)}", ty
     )

@@ -1,0 +1,72 @@
+"""Inspection, as the array API standard has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["VERSION", "Info", "require_cpu"]
+
+VERSION = "2025.12"
+
+_KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("int8", "int16", "int32", "int64"),
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
+    "real floating": ("float32", "float64"),
+    "complex floating": ("complex64", "complex128"),
+}
+_KINDS["integral"] = _KINDS["signed integer"] + _KINDS["unsigned integer"]
+_KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["complex floating"]
+
+
+def require_cpu(device: Any) -> None:
+    """Refuse any device but the only one there is.
+
+    Raises
+    ------
+    ValueError
+        For other devices than ``"cpu"``.
+    """
+    if device not in (None, "cpu"):
+        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+
+
+class Info:
+    """What ``__array_namespace_info__`` gives.
+
+    Examples
+    --------
+    >>> Info().default_dtypes()["real floating"]
+    dtype('float64')
+    """
+
+    def capabilities(self) -> dict[str, Any]:
+        """What the namespace can do beyond what every one can."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
+
+    def default_device(self) -> str:
+        """Where tensors are made."""
+        return "cpu"
+
+    def devices(self) -> list[str]:
+        """Where tensors can be."""
+        return ["cpu"]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
+        """The dtypes of what is made without one."""
+        require_cpu(device)
+        names = {
+            "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
+        }  # fmt: skip
+        return {kind: np.dtype(name) for kind, name in names.items()}
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
+        """The dtypes there are, of one kind or several."""
+        require_cpu(device)
+        kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
+        for one in kinds:
+            if one not in _KINDS:
+                raise ValueError(f"there is no kind {one!r} of dtypes; there are {', '.join(_KINDS)}")
+        return {name: np.dtype(name) for one in kinds for name in _KINDS[one]}

@@ -1,0 +1,63 @@
+"""NumPy's functions on tensors (``__array_function__``): each is weft's function of its name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..errors import DensifyError
+from .operands import Tensor
+
+__all__ = ["call", "concerns", "namespace"]
+
+# The ndarray's methods of these names take NumPy's arguments, in NumPy's order.
+_METHODS = {
+    "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "std", "var", "reshape", "ravel", "squeeze",
+    "repeat", "take", "trace", "clip", "round", "around", "transpose", "swapaxes", "diagonal",
+}  # fmt: skip
+_OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round", "fix": "trunc"}
+_ATTRIBUTES = {
+    "shape": "shape",
+    "ndim": "ndim",
+    "size": "size",
+    "real": "real",
+    "imag": "imag",
+    "iscomplexobj": "dtype",
+}
+
+
+def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What NumPy's ``function`` means for tensors.
+
+    Raises
+    ------
+    TypeError
+        For functions that weft has not; the message says what to do.
+    """
+    weft = namespace()
+    name = function.__name__
+    module = function.__module__
+    if name in _ATTRIBUTES and module.startswith("numpy") and len(args) == 1 and isinstance(args[0], Tensor):
+        found = getattr(args[0], _ATTRIBUTES[name])
+        return found.kind == "c" if name == "iscomplexobj" else found
+    name = _OTHER_NAMES.get(name, name)
+    if name in _METHODS and args and isinstance(args[0], Tensor):
+        return getattr(args[0], name)(*args[1:], **kwargs)
+    place: Any = weft.linalg if "linalg" in module else weft
+    own = getattr(place, name, None) or getattr(weft.linalg, name, None)
+    if own is None or not module.startswith("numpy"):
+        raise DensifyError(
+            f"{module}.{function.__name__} is not for SparseTensors; call it with their todense() if you mean that"
+        )
+    return own(*args, **kwargs)
+
+
+def namespace() -> Any:
+    """The package: what is in it is found by its name, whichever module it is of."""
+    return sys.modules[__name__.partition(".")[0]]
+
+
+def concerns(types: Iterable[type]) -> bool:
+    """Whether all classes that NumPy found are ones that weft takes."""
+    return all(issubclass(cls, Tensor) or cls.__module__.partition(".")[0] in ("numpy", "scipy") for cls in types)

@@ -1,0 +1,175 @@
+"""Tensors of given shapes and values, as the array API standard names them.
+
+What is the same everywhere is a fill value and takes no memory; ``arange``, ``linspace`` and ``meshgrid`` are dense.
+
+Examples
+--------
+>>> import weft
+>>> weft.full((1000, 1000), 7)
+<SparseTensor: shape=(1000, 1000), dtype=int64, format=coo, nnz=0, fill_value=7>
+>>> weft.eye(3, k=1).todense()
+array([[0., 1., 0.],
+       [0., 0., 1.],
+       [0., 0., 0.]])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import index_dtype, value_dtype
+from ..formats import FormatLike
+from ..storage import Storage, coordinate_storage
+from . import foreign
+from .construction import as_shape, asarray
+from .manipulation import broadcast_to, reshape, storage_of
+from .sparse_tensor import SparseTensor
+
+__all__ = [
+    "arange", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "identity", "linspace", "meshgrid",
+    "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _cpu(device: Any) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+) -> SparseTensor:
+    """A tensor of one value everywhere, which is its fill value: nothing is stored.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Sizes of the axes.
+    fill_value : scalar
+        The value.
+    dtype : dtype, optional
+        By default that of the value.
+    format : str or Format
+        Of the tensor; in a dense one every element is stored.
+    device : {"cpu", None}
+        Where it is.
+    """
+    _cpu(device)
+    whole = as_shape(shape)
+    value = np.asarray(fill_value) if dtype is None else np.asarray(fill_value, value_dtype(dtype))
+    value = value.astype(value_dtype(value.dtype), copy=False)
+    if not whole:
+        return SparseTensor(Storage.dense(value))
+    rows = [np.empty(0, index_dtype(n)) for n in whole]
+    empty = coordinate_storage(whole, rows, np.empty(0, value.dtype), value[()])
+    return SparseTensor(foreign.convert(empty, format))
+
+
+def zeros(
+    shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+) -> SparseTensor:
+    """A tensor of zeros: without entries."""
+    return full(shape, 0, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
+
+
+def ones(shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None) -> SparseTensor:
+    """A tensor of ones: without entries, its fill value one."""
+    return full(shape, 1, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
+
+
+def empty(
+    shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+) -> SparseTensor:
+    """A tensor to be filled: without entries, its fill value zero."""
+    return zeros(shape, dtype=dtype, format=format, device=device)
+
+
+def full_like(
+    x: Any, /, fill_value: Any, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+) -> SparseTensor:
+    """A tensor of one value everywhere in the shape, and by default the dtype and format, of another."""
+    storage = storage_of(x)
+    chosen = storage.format if format is None else format
+    return full(
+        storage.shape, fill_value, dtype=storage.dtype if dtype is None else dtype, format=chosen, device=device
+    )
+
+
+def zeros_like(
+    x: Any, /, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+) -> SparseTensor:
+    """A tensor of zeros in the shape of another."""
+    return full_like(x, 0, dtype=dtype, format=format, device=device)
+
+
+def ones_like(
+    x: Any, /, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+) -> SparseTensor:
+    """A tensor of ones in the shape of another."""
+    return full_like(x, 1, dtype=dtype, format=format, device=device)
+
+
+empty_like = zeros_like
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
+    format: FormatLike = "coo", device: Any = None,
+) -> SparseTensor:  # fmt: skip
+    """A matrix with ones on diagonal ``k``, above the main one where that is positive."""
+    _cpu(device)
+    shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
+    count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
+    rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(
+        [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
+    )
+    vals = np.ones(count, np.float64 if dtype is None else value_dtype(dtype))
+    return SparseTensor(foreign.convert(coordinate_storage(shape, list(rows), vals), format))
+
+
+def identity(n: int, dtype: DTypeLike | None = None, *, format: FormatLike = "coo") -> SparseTensor:
+    """The identity matrix."""
+    return eye(n, dtype=dtype, format=format)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike | None = None, device: Any = None
+) -> SparseTensor:
+    """Evenly spaced values, as a dense vector."""
+    _cpu(device)
+    between = (0, start) if stop is None else (start, stop)
+    numpy: Any = np
+    return asarray(numpy.arange(*between, step, dtype=dtype))
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike | None = None, device: Any = None, endpoint: bool = True
+) -> SparseTensor:
+    """A number of evenly spaced values between two, as a dense vector."""
+    _cpu(device)
+    return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
+    """Vectors as the coordinates of a grid: for each a tensor of all axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    n = len(arrays)
+    turn = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
+    sizes = [storage_of(x).vals.size if storage_of(x).format.is_dense else storage_of(x).shape[0] for x in arrays]
+    shape = tuple(sizes[k] for k in turn)
+    found = []
+    for k, x in enumerate(arrays):
+        own = [1] * n
+        own[turn.index(k)] = sizes[k]
+        found.append(broadcast_to(reshape(x, tuple(own)), shape))
+    return found
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:
+    """A dense tensor over the memory of another library's array."""
+    _cpu(device)
+    return asarray(np.from_dlpack(x), copy=copy)

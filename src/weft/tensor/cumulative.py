@@ -1,0 +1,128 @@
+"""Sums and products of all elements up to each, differences of neighbours, and functions of single elements.
+
+What accumulates has no value that most elements share: cumulative sums and products are dense tensors, and refused
+above ``weft.config.max_densify_bytes``. Differences are sparse.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([0.0, 2.0, 0.0, 3.0], format="coo")
+>>> weft.cumulative_sum(A).todense(), weft.diff(A).todense()
+(array([0., 2., 2., 5.]), array([ 2., -2.,  3.]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import DTypeLike
+
+from .. import pipeline
+from ..dtypes import value_dtype
+from ..storage import Storage
+from .manipulation import broadcast_to, ravel, storage_of
+from .refill import require_dense
+from .sparse_tensor import SparseTensor
+from .stacking import concat
+
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "interp", "map"]
+
+
+def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: bool, name: str) -> SparseTensor:
+    storage = storage_of(x)
+    if axis is None and len(storage.shape) != 1:
+        raise ValueError(f"{name} of shape {storage.shape} needs an axis")
+    require_dense(storage.shape, storage.dtype, f"the elements of a {name}")
+    axis = normalize_axis_index(0 if axis is None else axis, len(storage.shape))
+    function = np.cumsum if name == "cumulative_sum" else np.cumprod
+    found = function(SparseTensor(storage).todense(), axis=axis, dtype=dtype)
+    if initial:
+        shape = (*found.shape[:axis], 1, *found.shape[axis + 1 :])
+        first = np.full(shape, 0 if name == "cumulative_sum" else 1, found.dtype)
+        found = np.concatenate([first, found], axis)
+    return SparseTensor(Storage.dense(found))
+
+
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> SparseTensor:
+    """The sums of the elements up to each along an axis, a dense tensor."""
+    return _accumulated(x, axis, dtype, include_initial, "cumulative_sum")
+
+
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> SparseTensor:
+    """The products of the elements up to each along an axis, a dense tensor."""
+    return _accumulated(x, axis, dtype, include_initial, "cumulative_prod")
+
+
+def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """NumPy's name of :func:`cumulative_sum`; without an axis of all elements as a vector."""
+    return cumulative_sum(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
+
+
+def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """NumPy's name of :func:`cumulative_prod`; without an axis of all elements as a vector."""
+    return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
+
+
+def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along an axis, ``n`` times."""
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    tensor = SparseTensor(storage_of(x))
+    if not tensor.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = normalize_axis_index(axis, tensor.ndim)
+    parts: list[Any] = [tensor]
+    for place, more in ((0, prepend), (len(parts), append)):
+        if more is not None:
+            found = SparseTensor(storage_of(more))
+            if not found.ndim:
+                found = broadcast_to(found, (*tensor.shape[:axis], 1, *tensor.shape[axis + 1 :]))
+            parts.insert(place if place == 0 else len(parts), found)
+    tensor = concat(parts, axis=axis) if len(parts) > 1 else tensor
+    front = (slice(None),) * axis
+    for _ in range(n):
+        after, before = tensor[(*front, slice(1, None))], tensor[(*front, slice(None, -1))]
+        tensor = after != before if tensor.dtype == bool else after - before
+    return tensor
+
+
+def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTensor:
+    """A function of single elements: of the stored values, as one array, and of the fill value.
+
+    Parameters
+    ----------
+    function : callable
+        From an array to an array of as many elements.
+    x : array_like
+        Any tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 2.0]], format="csr")
+    >>> weft.map(lambda v: v + 1, A).fill_value
+    np.float64(1.0)
+    """
+    storage = storage_of(x)
+    if not storage.format.is_unique:
+        storage = pipeline.convert(storage, storage.format.canonical())
+    vals = np.asarray(function(storage.vals))
+    if vals.shape != storage.vals.shape:
+        raise ValueError(f"the function makes shape {vals.shape} of {len(storage.vals)} values")
+    vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
+    fill = np.asarray(function(np.array([storage.type.fill], storage.dtype)), vals.dtype).reshape(-1)[0]
+    return SparseTensor(storage.with_values(vals, fill))
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> SparseTensor:
+    """Linear interpolation of every element, as ``numpy.interp``; ``xp`` and ``fp`` are dense."""
+    points = [p.todense() if isinstance(p, SparseTensor) else p for p in (xp, fp)]
+    interpolate: Any = np.interp
+    return map(lambda v: interpolate(v, *points, left=left, right=right, period=period), x)

@@ -1,0 +1,247 @@
+"""Linear algebra: the array API standard's ``linalg`` as far as it means something sparse, and NumPy's products.
+
+Everything is an ``einsum``, an operator or a reduction; what is not here says what to use instead.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[3.0, 0.0], [4.0, 0.0]], format="csr")
+>>> float(weft.linalg.matrix_norm(A)), weft.linalg.vector_norm(A, axis=0).todense()
+(5.0, array([5., 0.]))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.typing import DTypeLike
+
+from ..errors import UnsupportedError
+from .creation import eye
+from .diagonals import diagonal as numpy_diagonal
+from .functions import einsum
+from .manipulation import broadcast_arrays, expand_dims, matrix_transpose, moveaxis, storage_of
+from .operands import Tensor, is_scalar
+from .operators import matmul as product
+from .reductions import max as largest
+from .reductions import min as smallest
+from .reductions import sum as total
+from .sparse_tensor import SparseTensor
+from .stacking import stack
+from .ufuncs import apply
+
+__all__ = [
+    "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "norm", "outer",
+    "tensordot", "trace", "vdot", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+def _given(x: Any) -> SparseTensor:
+    return x if isinstance(x, SparseTensor) else SparseTensor(storage_of(x))
+
+
+# -- products ------------------------------------------------------------------------------------------------------
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """The matrix product, over the batch axes of both."""
+    return product(x1, x2, SparseTensor)
+
+
+def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
+    """The sum of products over some axes: the last of one and the first of the other, or pairs of axes."""
+    n, m = len(storage_of(x1).shape), len(storage_of(x2).shape)
+    if isinstance(axes, (int, np.integer)):
+        if axes > min(n, m):
+            raise ValueError("shape-mismatch for sum")
+        first, second = tuple(range(n - axes, n)), tuple(range(axes))
+    else:
+        first, second = (
+            normalize_axis_tuple(a if isinstance(a, Sequence) else (a,), k) for a, k in zip(axes, (n, m), strict=True)
+        )
+    if len(first) != len(second):
+        raise ValueError("shape-mismatch for sum")
+    left, right = list(range(n)), list(range(n, n + m))
+    for a, b in zip(first, second, strict=True):
+        if storage_of(x1).shape[a] != storage_of(x2).shape[b]:
+            raise ValueError("shape-mismatch for sum")
+        right[b] = a
+    out = [v for v in left if v not in first] + [v for v in right if v >= n]
+    return einsum(x1, left, x2, right, out)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The sum of products over one axis, the first operand conjugated."""
+    a, b = storage_of(x1), storage_of(x2)
+    if a.shape[axis] != b.shape[axis]:
+        raise ValueError(f"vecdot over axis {axis} of shapes {a.shape} and {b.shape}")
+    left = apply("conjugate", (x1,)) if a.dtype.kind == "c" else x1
+    return total(apply("multiply", (left, x2)), axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Every element of one vector with every element of another."""
+    return einsum("i,j->ij", _flat(x1), _flat(x2))
+
+
+def _flat(x: Any) -> Any:
+    return x if len(storage_of(x).shape) == 1 else _given(x).ravel()
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
+    n, m = len(storage_of(a).shape), len(storage_of(b).shape)
+    if is_scalar(a) or is_scalar(b) or not n or not m:
+        return apply("multiply", (a, b), out=out)
+    if n <= 2 and m <= 2:
+        found = matmul(a, b)
+    else:
+        found = tensordot(a, b, axes=((n - 1,), (max(m - 2, 0),)))
+    if out is None:
+        return found
+    from .ufuncs import store
+
+    return store(found, out, "dot")
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """The sum of products of all elements, the first operand conjugated."""
+    return vecdot(_flat(a), _flat(b))
+
+
+def inner(a: Any, b: Any) -> Any:
+    """The sum of products over the last axes."""
+    n, m = len(storage_of(a).shape), len(storage_of(b).shape)
+    return apply("multiply", (a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor:
+    """The vector product of vectors of three elements along an axis."""
+    a, b = broadcast_arrays(x1, x2)
+    axis = normalize_axis_index(axis, a.ndim)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise ValueError(f"cross needs axes of size 3, not {a.shape[axis]} and {b.shape[axis]}")
+    p = [a[(*(slice(None),) * axis, k, ...)] for k in range(3)]
+    q = [b[(*(slice(None),) * axis, k, ...)] for k in range(3)]
+    parts = [p[i] * q[j] - p[j] * q[i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return stack(parts, axis=axis)
+
+
+def matrix_power(x: Any, n: int, /) -> Any:
+    """A square matrix multiplied by itself ``n`` times."""
+    tensor = _given(x)
+    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if n < 0:
+        raise UnsupportedError("matrix_power of a negative power needs an inverse, which is dense; solve instead")
+    if n == 0:
+        one = eye(tensor.shape[-1], dtype=tensor.dtype, format=tensor.format if tensor.ndim == 2 else "coo")
+        return one if tensor.ndim == 2 else broadcast_arrays(one, tensor)[0]
+    result: Any = None
+    while n:
+        if n & 1:
+            result = tensor if result is None else result @ tensor
+        n >>= 1
+        tensor = tensor @ tensor if n else tensor
+    return result
+
+
+# -- diagonals -----------------------------------------------------------------------------------------------------
+def diagonal(x: Any, /, *, offset: int = 0) -> SparseTensor:
+    """The elements of the last two axes whose coordinates differ by ``offset``."""
+    return numpy_diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
+    """The sum of a diagonal of the last two axes."""
+    return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+# -- norms ---------------------------------------------------------------------------------------------------------
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norm of the elements along some axes, all by default."""
+    sizes = apply("absolute", (x,))
+    if sizes.dtype.kind not in "f":
+        sizes = sizes.astype(np.float64)
+    if ord == math.inf:
+        return largest(sizes, axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return smallest(sizes, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return total(apply("not_equal", (sizes, 0)), axis=axis, keepdims=keepdims, dtype=sizes.dtype)
+    if ord == 1:
+        return total(sizes, axis=axis, keepdims=keepdims)
+    if ord == 2:
+        return np.sqrt(total(apply("square", (sizes,)), axis=axis, keepdims=keepdims))
+    return total(sizes**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of the matrices in the last two axes; ``ord`` is ``"fro"``, 1, -1, inf or -inf.
+
+    Raises
+    ------
+    UnsupportedError
+        For norms that need singular values.
+    """
+    if ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord not in (1, -1, math.inf, -math.inf):
+        if ord in ("nuc", 2, -2):
+            raise UnsupportedError(f"the norm {ord!r} needs singular values; see scipy.sparse.linalg.svds")
+        raise ValueError("Invalid norm order for matrices.")
+    sums = vector_norm(x, axis=-2 if abs(ord) == 1 else -1, keepdims=keepdims, ord=1)
+    reduce = largest if ord > 0 else smallest
+    if keepdims:
+        return reduce(sums, axis=-1 if abs(ord) == 1 else -2, keepdims=True)
+    return reduce(sums, axis=-1)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """NumPy's ``linalg.norm``: of a vector, or of a matrix where there are two axes or two are named."""
+    n = len(storage_of(x).shape)
+    if axis is None and ord is None:
+        return vector_norm(x, keepdims=keepdims)
+    axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)
+    if len(axes) == 1:
+        return vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord in (None, "f") else ord)
+    return expand_dims(found, tuple(sorted(axes))) if keepdims else found
+
+
+# -- what is dense -------------------------------------------------------------------------------------------------
+_INSTEAD = {
+    "cholesky": "a sparse factorisation such as scikit-sparse's, or numpy.linalg.cholesky(A.todense())",
+    "det": "numpy.linalg.det(A.todense()), or the diagonal of scipy.sparse.linalg.splu(A.to_scipy_sparse())",
+    "eigh": "scipy.sparse.linalg.eigsh(A)",
+    "eig": "scipy.sparse.linalg.eigs(A)",
+    "eigvals": "scipy.sparse.linalg.eigs(A)",
+    "eigvalsh": "scipy.sparse.linalg.eigsh(A)",
+    "inv": "scipy.sparse.linalg.spsolve or splu, which do not make the inverse",
+    "matrix_rank": "numpy.linalg.matrix_rank(A.todense())",
+    "pinv": "scipy.sparse.linalg.lsqr(A, b)",
+    "qr": "numpy.linalg.qr(A.todense())",
+    "slogdet": "scipy.sparse.linalg.splu(A.to_scipy_sparse())",
+    "solve": "scipy.sparse.linalg.spsolve(A.to_scipy_sparse(), b), or cg and gmres, which take A itself",
+    "svd": "scipy.sparse.linalg.svds(A)",
+    "svdvals": "scipy.sparse.linalg.svds(A)",
+}
+
+
+def _refusal(name: str, instead: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        shapes = ", ".join(str(a._storage) for a in args if isinstance(a, Tensor))
+        raise UnsupportedError(f"linalg.{name} of {shapes or 'a sparse tensor'} is not sparse; use {instead}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not for sparse tensors: use {instead}."
+    return refuse
+
+
+for _name, _instead in _INSTEAD.items():
+    globals()[_name] = _refusal(_name, _instead)
+__all__ += sorted(_INSTEAD)

@@ -1,0 +1,275 @@
+"""Searching, sorting, sets, cumulative functions, statistics, linear algebra: against NumPy, for any fill value."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.beside import FORMATS, SHAPES, drawn, sparse
+
+import weft
+from weft.config import config
+from weft.storage import check
+
+
+def compare(found, expected, close=False):
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            compare(one, other, close)
+        return
+    if isinstance(found, weft.SparseTensor):
+        check(found._storage)
+        found = found.todense()
+    expected = np.asarray(expected)
+    assert np.shape(found) == expected.shape
+    assert np.asarray(found).dtype == expected.dtype
+    if close:
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def tensor(data, shape=None):
+    shape = shape or data.draw(st.sampled_from(SHAPES))
+    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, -1.0, np.nan, np.inf]))
+    dense = drawn(data, shape, fill)
+    if data.draw(st.booleans()):
+        some = np.random.default_rng(data.draw(st.integers(0, 9))).random(shape)
+        dense = np.where(some < 0.1, np.nan, np.where(some < 0.3, -dense, dense))
+    return sparse(dense, fill, data.draw(st.sampled_from(FORMATS[len(shape)]))), dense
+
+
+OF_ONE_AXIS = {
+    "argmax": lambda w, x, axis: w.argmax(x, axis=axis),
+    "argmin": lambda w, x, axis: w.argmin(x, axis=axis),
+    "argmin, keepdims": lambda w, x, axis: w.argmin(x, axis=axis, keepdims=True),
+    "sort": lambda w, x, axis: w.sort(x, axis=axis),
+    "diff": lambda w, x, axis: w.diff(x, axis=axis),
+    "diff twice": lambda w, x, axis: w.diff(x, n=2, axis=axis, prepend=1.0),
+    "cumsum": lambda w, x, axis: w.cumsum(x, axis=axis),
+    "cumprod": lambda w, x, axis: w.cumprod(x, axis=axis),
+}
+STATISTICS = {
+    "median": lambda w, x, axis: w.median(x, axis=axis),
+    "median, keepdims": lambda w, x, axis: w.median(x, axis=axis, keepdims=True),
+    "nanmedian": lambda w, x, axis: w.nanmedian(x, axis=axis),
+    "quantile": lambda w, x, axis: w.quantile(x, 0.3, axis=axis),
+    "quantiles": lambda w, x, axis: w.quantile(x, [[0, 0.5], [0.77, 1]], axis=axis, keepdims=True),
+    "percentile": lambda w, x, axis: w.percentile(x, 90, axis=axis, method="lower"),
+    "nanquantile": lambda w, x, axis: w.nanquantile(x, 0.6, axis=axis, method="higher"),
+    "midpoint": lambda w, x, axis: w.quantile(x, 0.4, axis=axis, method="midpoint"),
+    "nearest": lambda w, x, axis: w.quantile(x, 0.35, axis=axis, method="nearest"),
+}
+OF_ALL = {
+    "argmax": lambda w, x: w.argmax(x),
+    "argmin": lambda w, x: w.argmin(x),
+    "nonzero": lambda w, x: w.nonzero(x),
+    "argwhere": lambda w, x: w.argwhere(x),
+    "flatnonzero": lambda w, x: w.flatnonzero(x),
+    "isin": lambda w, x: w.isin(x, np.array([1.0, 2.0, np.inf])),
+    "is not in": lambda w, x: w.isin(x, np.array([1.0, 0.0]), invert=True),
+    "unique": lambda w, x: w.unique(x),
+    "unique, counts": lambda w, x: w.unique(x, return_counts=True),
+    "unique_counts": lambda w, x: tuple(w.unique_counts(x)),
+    "unique_all": lambda w, x: tuple(w.unique_all(x)),
+    "unique_inverse": lambda w, x: tuple(w.unique_inverse(x)),
+    "unique_values": lambda w, x: w.unique_values(x),
+    "interp": lambda w, x: w.interp(x, np.array([0.0, 1.0, 5.0]), np.array([1.0, 3.0, 2.0])),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_AXIS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_along_an_axis(name, data):
+    function = OF_ONE_AXIS[name]
+    A, dense = tensor(data)
+    axis = data.draw(st.integers(-A.ndim, A.ndim - 1))
+    with np.errstate(all="ignore"):
+        try:
+            expected = function(np, dense, axis)
+        except ValueError as error:
+            expected = error
+        if isinstance(expected, ValueError):
+            with pytest.raises(ValueError, match=str(expected)):
+                function(weft, A, axis)
+            return
+        compare(function(weft, A, axis), expected, close=name.startswith("cum"))
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN|invalid value|Mean of empty:RuntimeWarning")
+@pytest.mark.parametrize("name", STATISTICS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_statistics(name, data):
+    function = STATISTICS[name]
+    A, dense = tensor(data, data.draw(st.sampled_from([s for s in SHAPES if 0 not in s])))
+    dense[np.isinf(dense)] = 3
+    A = sparse(dense, 3.0 if A.fill_value == np.inf else A.fill_value, str(A.format))
+    axis = data.draw(st.one_of(st.none(), st.integers(-A.ndim, A.ndim - 1), st.just(tuple(range(A.ndim)))))
+    compare(function(weft, A, axis), function(np, dense, axis), close=True)
+
+
+@pytest.mark.parametrize("name", OF_ALL)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_of_all_elements(name, data):
+    function = OF_ALL[name]
+    A, dense = tensor(data)
+    try:
+        expected = function(np, dense)
+    except ValueError:
+        with pytest.raises(ValueError, match="empty sequence"):
+            function(weft, A)
+        return
+    compare(function(weft, A), expected)
+
+
+@given(data=st.data())
+def test_sort_descending_and_argsort(data):
+    A, dense = tensor(data)
+    axis = data.draw(st.integers(0, A.ndim - 1))
+    ascending = np.sort(dense, axis=axis)
+    count = np.isnan(dense).sum(axis=axis, keepdims=True)
+    place = np.arange(dense.shape[axis]).reshape([-1 if a == axis else 1 for a in range(A.ndim)])
+    turned = np.where(place < dense.shape[axis] - count, dense.shape[axis] - count - 1 - place, place)
+    compare(weft.sort(A, axis=axis, descending=True), np.take_along_axis(ascending, turned, axis))
+    for descending in (False, True):
+        order = weft.argsort(A, axis=axis, descending=descending).todense()
+        sorted_ = weft.sort(A, axis=axis, descending=descending).todense()
+        np.testing.assert_array_equal(np.take_along_axis(dense, order, axis), sorted_)
+    np.testing.assert_array_equal(weft.argsort(A, axis=axis).todense(), np.argsort(dense, axis=axis, kind="stable"))
+
+
+@given(data=st.data())
+def test_where(data):
+    shape = data.draw(st.sampled_from([(4, 5), (5,), (3, 4, 2)]))
+    (A, a), (B, b), (C, c) = (tensor(data, shape) for _ in range(3))
+    with np.errstate(invalid="ignore"):
+        compare(weft.where(A > 1, B, C), np.where(a > 1, b, c))
+        compare(weft.where(A, B, 2), np.where(a, b, 2))
+        compare(weft.where(a > 1, B, -0.0), np.where(a > 1, b, -0.0))
+    compare(weft.where(A), np.where(a))
+    row = A[..., :1]
+    compare(weft.where(row != 0, B, C), np.where(a[..., :1] != 0, b, c))
+
+
+def test_where_takes_values_as_they_are():
+    A = weft.from_coords([[0, 1]], [complex(np.inf, 1), complex(-0.0, np.nan)], shape=(3,))
+    found = weft.where(weft.asarray([True, True, False]), A, 1j).todense()
+    assert found.tobytes() == np.where([True, True, False], A.todense(), 1j).tobytes()
+
+
+def test_lines_of_large_tensors_cost_what_is_stored():
+    A = weft.from_coords([[3, 7], [5, 10**8]], [2.0, -4.0], shape=(10, 10**9), format="coo")
+    assert weft.argmax(A, axis=1).todense()[3] == 5
+    assert weft.argmin(A) == 7 * 10**9 + 10**8
+    assert weft.sort(A, axis=1)[3, 10**9 - 1] == 2
+    assert weft.sort(A, axis=1).nnz == 2
+    assert weft.median(A) == 0
+    assert weft.unique_counts(A).counts.todense().tolist() == [1, 10**10 - 2, 1]
+    with pytest.raises(weft.errors.DensifyError, match="max_densify_bytes"):
+        weft.cumsum(A, axis=1)
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dia", "dense"])
+def test_linear_algebra(format):
+    rng = np.random.default_rng(2)
+    a = np.where(rng.random((4, 4)) < 0.5, rng.random((4, 4)), 0)
+    t = np.where(rng.random((2, 4, 4)) < 0.5, rng.random((2, 4, 4)), 0)
+    v, z = np.array([1.0, 0, 2, 0]), np.array([1j, 0, 2, 1 - 1j])
+    A, T, V, Z = (
+        weft.asarray(a, format=format),
+        weft.asarray(t, format="csf"),
+        *(weft.asarray(x, format="s") for x in (v, z)),
+    )
+    pairs = [
+        (weft.matmul(A, A), a @ a), (weft.tensordot(T, A, axes=1), np.tensordot(t, a, 1)),
+        (weft.tensordot(T, T, axes=([0, 2], [0, 1])), np.tensordot(t, t, ([0, 2], [0, 1]))),
+        (weft.tensordot(A, A), np.tensordot(a, a)), (weft.tensordot(V, V, axes=0), np.tensordot(v, v, 0)),
+        (weft.vecdot(Z, V), np.vecdot(z, v)), (weft.vdot(Z, Z), np.vdot(z, z)), (weft.outer(V, V), np.outer(v, v)),
+        (weft.dot(A, V), np.dot(a, v)), (weft.dot(T, A), np.dot(t, a)), (weft.dot(A, 3), np.dot(a, 3)),
+        (weft.inner(A, A), np.inner(a, a)), (weft.trace(A), np.trace(a)),
+        (weft.linalg.trace(T, offset=1), np.linalg.trace(t, offset=1)),
+        (weft.linalg.diagonal(T), np.linalg.diagonal(t)), (weft.linalg.matrix_transpose(T), np.matrix_transpose(t)),
+        (weft.linalg.cross(A[:, :3], A[0, 1:]), np.cross(a[:, :3], a[0, 1:])),
+        *((weft.linalg.matrix_power(A, n), np.linalg.matrix_power(a, n)) for n in (0, 1, 2, 5)),
+        *((weft.linalg.vector_norm(T, axis=1, ord=o), np.linalg.vector_norm(t, axis=1, ord=o))
+          for o in (0, 1, 2, 3.5, np.inf, -np.inf)),
+        *((weft.linalg.matrix_norm(T, ord=o), np.linalg.matrix_norm(t, ord=o))
+          for o in ("fro", 1, -1, np.inf, -np.inf)),
+        *((weft.linalg.norm(A, *arguments), np.linalg.norm(a, *arguments))
+          for arguments in ((), (1,), ("fro",), (np.inf, 0), (None, 1), (2, (1,)), (1, None, True), (1, (0, 1), True))),
+    ]  # fmt: skip
+    for found, expected in pairs:
+        found = found.todense() if isinstance(found, weft.SparseTensor) else found
+        assert np.shape(found) == np.shape(expected)
+        np.testing.assert_allclose(found, expected)
+    for name in ("inv", "svd", "solve", "det"):
+        with pytest.raises(NotImplementedError, match=r"use .*"):
+            getattr(weft.linalg, name)(A)
+    with pytest.raises(NotImplementedError, match="svds"):
+        weft.linalg.matrix_norm(A, ord=2)
+
+
+def test_creation():
+    same = [
+        (weft.zeros((2, 3)), np.zeros((2, 3))), (weft.ones(3, dtype=np.int8), np.ones(3, np.int8)),
+        (weft.full((2, 2), 1 + 2j), np.full((2, 2), 1 + 2j)), (weft.full((), 3), np.full((), 3)),
+        (weft.eye(3, 4, k=-1), np.eye(3, 4, k=-1)), (weft.eye(2, 5, k=3, dtype=bool), np.eye(2, 5, k=3, dtype=bool)),
+        (weft.eye(3, k=7), np.eye(3, k=7)), (weft.identity(3), np.identity(3)), (weft.arange(5), np.arange(5)),
+        (weft.arange(1, 10, 3, dtype=np.float32), np.arange(1, 10, 3, np.float32)),
+        (weft.arange(5, step=2), np.arange(0, 5, 2)),
+        (weft.linspace(0, 1, 7, endpoint=False), np.linspace(0, 1, 7, endpoint=False)),
+        (weft.zeros_like(weft.eye(3, format="csr")), np.zeros((3, 3))), (weft.from_dlpack(np.arange(4)), np.arange(4)),
+        *zip(weft.meshgrid(np.arange(3), np.arange(2)), np.meshgrid(np.arange(3), np.arange(2)), strict=True),
+        *zip(weft.meshgrid(np.arange(3), np.arange(2), indexing="ij"),
+             np.meshgrid(np.arange(3), np.arange(2), indexing="ij"), strict=True),
+    ]  # fmt: skip
+    for found, expected in same:
+        compare(found, expected)
+    assert weft.ones((10**9, 10**9)).nnz == 0
+    assert str(weft.zeros_like(weft.eye(3, format="csr")).format) == "csr"
+    for wrong in (lambda: weft.zeros(3, device="gpu"), lambda: weft.meshgrid(np.arange(2), indexing="ji")):
+        with pytest.raises(ValueError, match=r"cpu|indexing"):
+            wrong()
+
+
+def test_numpy_functions_dispatch():
+    rng = np.random.default_rng(2)
+    a = np.where(rng.random((4, 6)) < 0.5, rng.random((4, 6)), 0)
+    A = weft.asarray(a, format="csr")
+    calls = [
+        lambda x: np.sum(x, 1), lambda x: np.mean(x, axis=0), lambda x: np.concatenate([x, x], axis=1),
+        lambda x: np.einsum("ij,ij->i", x, x), lambda x: np.tensordot(x, x, 2), lambda x: np.dot(x, a.T),
+        lambda x: np.where(x > 0.5, x, 0), lambda x: np.linalg.norm(x, axis=1), lambda x: np.vstack([x, a]),
+        lambda x: np.reshape(x, (6, 4)), lambda x: np.roll(x, 1, 1), lambda x: np.argmax(x, axis=1),
+        lambda x: np.kron(x, x),
+        lambda x: np.sort(x, axis=0), lambda x: np.count_nonzero(x), lambda x: np.median(x), lambda x: np.flip(x, 0),
+        lambda x: np.tril(x, 1), lambda x: np.diagonal(x), lambda x: np.moveaxis(x, 0, 1), lambda x: np.nonzero(x),
+        lambda x: np.take(x, [1, 0], axis=1), lambda x: np.stack([x, x], axis=1), lambda x: np.expand_dims(x, 1),
+        lambda x: np.broadcast_to(x, (2, 4, 6)), lambda x: np.clip(x, 0.1, 0.5), lambda x: np.round(x, 1), np.transpose,
+        lambda x: np.isin(x, [0.0]), lambda x: np.diff(x, axis=0), lambda x: np.trace(x),
+        lambda x: np.cumsum(x, axis=1),
+        lambda x: np.repeat(x, 2, 0), lambda x: np.tile(x, (1, 2)), lambda x: np.pad(x, 1), lambda x: np.max(x, axis=1),
+        lambda x: np.nansum(x, axis=1), lambda x: np.shape(x), lambda x: np.ndim(x), np.size, np.zeros_like,
+        np.iscomplexobj,
+    ]  # fmt: skip
+    for function in calls:
+        found, expected = function(A), function(a)
+        if isinstance(expected, (tuple, int)):
+            compare(found, expected) if isinstance(found, tuple) and isinstance(found[0], weft.SparseTensor) else None
+            assert isinstance(found, type(expected))
+            continue
+        found = found.todense() if isinstance(found, weft.SparseTensor) else found
+        np.testing.assert_allclose(found, expected)
+    with pytest.raises(TypeError, match=r"numpy\.fft.*todense"):
+        np.fft.fft(A)
+
+
+def test_limits_name_the_setting():
+    with (
+        config.override(max_densify_bytes=100),
+        pytest.raises(TypeError, match="max_densify_bytes, 100"),
+    ):
+        weft.argsort(weft.zeros((10, 10)))
