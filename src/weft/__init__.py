@@ -17,7 +17,7 @@ from .errors import WeftError
 from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
 from .runtime import get_num_threads, set_num_threads
 from .tensor import SparseTensor, asarray, from_coords, from_levels, random
-from .tensor.functions import compile, einsum, evaluate, explain
+from .tensor.functions import compile, einsum, einsum_path, evaluate, explain
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ __all__ = [
     "compile",
     "config",
     "einsum",
+    "einsum_path",
     "errors",
     "evaluate",
     "explain",

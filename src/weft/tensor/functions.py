@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,17 +11,19 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import pipeline
+from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, parse, parse_einsum
 from ..index_notation.nodes import Assignment
+from .contraction import Plan, plan
 from .kernel import CompiledKernel, operand_names, orders, reads
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
-__all__ = ["compile", "einsum", "evaluate", "explain"]
+__all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
 
 
 @lru_cache(maxsize=1024)
@@ -129,7 +132,8 @@ def einsum(
         Of the result; by default NumPy's promotion of the operands' dtypes.
     optimize : {'auto', True, False} or str or list
         ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
-        path contracts pairs. ``"auto"`` contracts pairs only where all of three or more operands are dense.
+        path, as NumPy has it, contracts pairs. ``"auto"`` takes what :func:`einsum_path` expects to be cheaper, by
+        how many entries the operands hold; with ``config.reassociate`` off it is one kernel.
 
     Returns
     -------
@@ -148,31 +152,68 @@ def einsum(
     """
     notation, given = parse_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
-    if len(found) > 2 and optimize is not False:
-        automatic = isinstance(optimize, str) and optimize == "auto"
-        if not automatic or all(operand.storage.format.is_dense for operand in found.values()):
-            return _by_pairs(notation, list(found.values()), optimize, format, dtype)
+    if len(found) > 2 and optimize is not False and (config.reassociate or optimize != "auto"):
+        planned = _planned(notation, list(found.values()), optimize)
+        if len(planned.path) > 1 or len(planned.path[0]) < len(found):
+            return _by_steps(planned, list(found.values()), format, dtype)
     return _run(notation.assignment, found, format, dtype)
 
 
-def _by_pairs(
-    notation: Einsum, operands: Sequence[Any], optimize: Any, format: FormatLike | None, dtype: DTypeLike | None
-) -> Any:
-    """Contract pairs of operands, in opt_einsum's order."""
-    import opt_einsum
+def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
+    """In which order :func:`einsum` would contract, and why.
 
-    shapes = [operand.storage.shape for operand in operands]
-    _, path = opt_einsum.contract_path(
-        _plain_subscripts(notation), *shapes, shapes=True, optimize="auto" if optimize is True else optimize
-    )
+    Parameters
+    ----------
+    *operands
+        What :func:`einsum` takes.
+    optimize : bool, str or list
+        As :func:`einsum` takes it.
+
+    Returns
+    -------
+    path : list
+        As NumPy has it; all operands at once where one loop nest computes everything.
+    report : str
+        The steps, with the estimates by which they were chosen.
+
+    Examples
+    --------
+    >>> import numpy as np, weft
+    >>> A = weft.random((1000, 1000), density=0.01, format="csr")
+    >>> path, report = weft.einsum_path("ij,jk,kl->il", A, A, np.ones((1000, 10)))
+    >>> path
+    ['einsum_path', (1, 2), (0, 1)]
+    """
+    notation, given = parse_einsum(operands)
+    found = list(_adopted(dict(zip(notation.names, given, strict=True)), weak=False).values())
+    planned = _planned(notation, found, optimize)
+    fused = len(planned.path) == 1
+    lines = [
+        f"{'one loop nest' if fused else 'pair by pair'}: {_plain_subscripts(notation)}",
+        f"estimated multiplications, fused:    {planned.fused:.3g}",
+        f"estimated multiplications, by pairs: {planned.pairwise:.3g}",
+        *(f"  {step}" for step in planned.steps),
+    ]
+    return ["einsum_path", *planned.path], "\n".join(lines)
+
+
+def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Plan:
+    """The order of contraction, by the operands' shapes and how many entries they hold."""
+    storages = [operand.storage for operand in operands]
+    densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
+    wanted = tuple(optimize) if isinstance(optimize, list) else optimize
+    return plan(_plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
+
+
+def _by_steps(planned: Plan, operands: Sequence[Operand], format: FormatLike | None, dtype: DTypeLike | None) -> Any:
+    """Contract some operands after others."""
     pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
                for operand in operands]  # fmt: skip
-    steps = path.contraction_list
-    for number, step in enumerate(steps, 1):
-        last = number == len(steps)
-        taken = [pending.pop(place) for place in step[0]]
+    for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
+        last = number == len(planned.path)
+        taken = [pending.pop(place) for place in sorted(places, reverse=True)]
         wanted: dict[str, Any] = {"format": format, "dtype": dtype} if last else {}
-        pending.append(einsum(step[2], *taken, optimize=False, **wanted))
+        pending.append(einsum(step, *taken, optimize=False, **wanted))
     return pending[0]
 
 

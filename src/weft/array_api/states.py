@@ -1,0 +1,117 @@
+"""What weft has of the array API standard (2025.12) and of NumPy, name by name; ``docs/array_api.md`` is made of it."""
+
+from __future__ import annotations
+
+__all__ = ["EXPLANATIONS", "NUMPY", "STANDARD", "STATES", "WHY", "state_of"]
+
+STANDARD: dict[str, str] = {
+    "constants": "e inf nan newaxis pi",
+    "creation": """
+        arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril triu zeros
+        zeros_like
+    """,
+    "dtypes": """
+        astype bool can_cast complex128 complex64 finfo float32 float64 iinfo int16 int32 int64 int8 isdtype
+        result_type uint16 uint32 uint64 uint8
+    """,
+    "elementwise": """
+        abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or
+        bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide
+        greater greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p log2 logaddexp
+        logical_and logical_not logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive
+        pow real reciprocal remainder round sign signbit sin sinh sqrt square subtract tan tanh trunc
+    """,
+    "indexing": "take take_along_axis",
+    "inspection": "__array_api_version__ __array_namespace_info__",
+    "linear algebra": "matmul matrix_transpose tensordot vecdot",
+    "linalg": """
+        linalg.cholesky linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
+        linalg.inv linalg.matmul linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
+        linalg.outer linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot
+        linalg.trace linalg.vecdot linalg.vector_norm
+    """,
+    "fft": """
+        fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq
+        fft.rfftfreq fft.fftshift fft.ifftshift
+    """,
+    "manipulation": """
+        broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
+        squeeze stack tile unstack
+    """,
+    "searching": "argmax argmin count_nonzero nonzero searchsorted where",
+    "sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "sorting": "argsort sort",
+    "statistics": "cumulative_prod cumulative_sum max mean min prod std sum var",
+    "utility": "all any diff",
+}
+
+NUMPY: dict[str, str] = {
+    "elementwise": """
+        absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt conjugate deg2rad degrees divmod exp2
+        float_power fmax fmin fmod gcd heaviside invert lcm ldexp left_shift logaddexp2 mod power rad2deg radians
+        right_shift rint true_divide interp map
+    """,
+    "reductions and statistics": """
+        nanmax nanmean nanmin nanprod nansum median nanmedian percentile quantile nanquantile cumprod cumsum average
+        histogram bincount ptp nanstd nanvar nanargmax nanargmin corrcoef cov
+    """,
+    "products": "dot einsum einsum_path inner kron outer trace vdot linalg.norm convolve",
+    "shapes": """
+        array_split atleast_1d atleast_2d atleast_3d block column_stack concatenate dsplit dstack fliplr flipud hsplit
+        hstack pad ravel rollaxis rot90 split swapaxes transpose vsplit vstack append delete insert resize
+    """,
+    "searching and sets": "argwhere flatnonzero unique partition argpartition lexsort choose select digitize",
+    "diagonals and creation": "diag diagonal identity promote_types",
+}
+
+STATES: dict[str, str] = {
+    "dense result": """
+        arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
+        linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
+        unique_counts unique_inverse unique_values
+    """,
+    "composed": """
+        asarray astype bool can_cast clip complex128 complex64 diag divmod e empty empty_like eye finfo float32 float64
+        full full_like identity iinfo inf int16 int32 int64 int8 interp isdtype isin map nan newaxis ones ones_like pad
+        pi promote_types result_type roll round sort tril triu uint16 uint32 uint64 uint8 where zeros zeros_like
+        broadcast_shapes __array_api_version__ __array_namespace_info__ einsum_path column_stack concat concatenate
+        dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
+        linalg.matrix_transpose
+    """,
+    "unsupported": """
+        linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank
+        linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn
+        fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift
+        partition argpartition lexsort
+    """,
+    "missing": """
+        average histogram bincount ptp nanstd nanvar nanargmax nanargmin corrcoef cov convolve append delete insert
+        resize choose select digitize
+    """,
+}  # what is in none of these is compiled
+
+EXPLANATIONS: dict[str, str] = {
+    "compiled": "a kernel generated for the operands' formats",
+    "composed": "made of compiled parts, of NumPy on the arrays of coordinates and values, or of nothing but types",
+    "dense result": "what is stored is all that is looked at where the function allows it; the result has no fill "
+    "value and is dense",
+    "unsupported": "raises, and says what to use instead",
+    "missing": "not written yet",
+}
+
+WHY: dict[str, str] = {
+    "linalg.": "factorisations and solutions are dense; scipy.sparse.linalg takes SparseTensors for what is not",
+    "fft.": "transforms are dense; numpy.fft of `todense()`",
+    "": "the result is a dense order of dense elements; NumPy's of `todense()`",
+}
+
+
+def state_of(name: str) -> str:
+    """The state of a name.
+
+    Examples
+    --------
+    >>> state_of("cos"), state_of("fft.fft")
+    ('compiled', 'unsupported')
+    """
+    return next((state for state, names in STATES.items() if name in names.split()), "compiled")

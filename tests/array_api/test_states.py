@@ -1,0 +1,111 @@
+"""The table of functions in the documentation: it is made here, and true."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from weft.array_api.states import EXPLANATIONS, NUMPY, STANDARD, STATES, WHY, state_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "array_api.md"
+NAMES = [name for group in (STANDARD, NUMPY) for names in group.values() for name in names.split()]
+
+
+def found(name):
+    place, _, name = f"weft.{name}".rpartition(".")
+    place = weft if place == "weft" else getattr(weft, place.removeprefix("weft."), None)
+    return hasattr(place, name), getattr(place, name, None)
+
+
+def page() -> str:
+    counts = {state: sum(state_of(name) == state for name in NAMES) for state in EXPLANATIONS}
+    own = [n for names in STANDARD.values() for n in names.split()]
+    passing = [n for n in own if state_of(n) not in ("unsupported", "missing")]
+    lines = [
+        "# The array API standard and NumPy's functions",
+        "",
+        "<!-- made by tests/array_api/test_states.py: change src/weft/array_api/states.py and run it with"
+        " --update-golden -->",
+        "",
+        f"`weft` is a namespace of the array API standard {weft.__array_api_version__}; NumPy's functions called on a"
+        " `SparseTensor` are weft's of the same name.",
+        f"Of the standard's {len(own)} names weft has {len(passing)}.",
+        "",
+        "| state | names | meaning |",
+        "|---|---|---|",
+        *(f"| {state} | {counts[state]} | {text} |" for state, text in EXPLANATIONS.items()),
+    ]
+    for title, group in (("The standard", STANDARD), ("NumPy beyond it", NUMPY)):
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| group | " + " | ".join(EXPLANATIONS) + " |",
+            "|---|" + "---|" * len(EXPLANATIONS),
+        ]
+        for kind, names in group.items():
+            cells = [
+                ", ".join(f"`{n}`" for n in sorted(names.split()) if state_of(n) == state) for state in EXPLANATIONS
+            ]
+            lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        "## Why some are unsupported",
+        "",
+        *(f"- `{k}…`: {why}" if k else f"- others: {why}" for k, why in WHY.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def test_the_page(request):
+    if request.config.getoption("--update-golden"):
+        PAGE.write_text(page(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_state_is_what_is_there(name):
+    is_there, function = found(name)
+    match state_of(name):
+        case "missing":
+            assert not is_there
+        case "unsupported":
+            if is_there:
+                with pytest.raises(NotImplementedError, match="use"):
+                    function(weft.eye(2))
+        case _:
+            assert is_there
+
+
+def test_every_public_function_has_a_state():
+    tools = """
+        Compressed Dense Format LevelFormat Singleton SparseTensor WeftError compile config errors evaluate explain
+        formats from_coords from_levels get_num_threads interop linalg load load_npz query random read_mtx read_tns
+        register_format save save_npz set_num_threads spy write_mtx write_tns
+    """
+    assert set(weft.__all__) - set(tools.split()) <= set(NAMES)
+    assert {n for names in STATES.values() for n in names.split()} <= set(NAMES)
+
+
+def test_the_namespace():
+    x = weft.eye(3)
+    xp = x.__array_namespace__()
+    assert xp is weft
+    info = xp.__array_namespace_info__()
+    assert info.default_device() == x.device
+    assert set(info.dtypes(kind="integral")) == {f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64)}
+    assert info.default_dtypes()["complex floating"] == np.complex128
+    assert info.capabilities()["boolean indexing"]
+    assert x.to_device("cpu") is x
+    with pytest.raises(ValueError, match="version"):
+        x.__array_namespace__(api_version="1999.01")
+    with pytest.raises(BufferError, match="todense"):
+        x.__dlpack__()
+    np.testing.assert_array_equal(np.from_dlpack(weft.asarray(np.arange(3))), [0, 1, 2])
+    assert xp.result_type(x, xp.complex64) == np.complex128
+    assert xp.can_cast(x, "float32") is False
+    assert xp.finfo(x).bits == 64
+    assert xp.astype(x, xp.int8).dtype == np.int8
+    assert xp.isdtype(x.dtype, "real floating")
