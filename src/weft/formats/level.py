@@ -249,6 +249,20 @@ class LevelFormat:
         """Positions the level will hold, from its arrays after ``insert_edges``."""
         return self.size(parent_size, dimension, arrays)
 
+    def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
+        """The position of a coordinate below ``p_{k-1}``, -1 where there is none; None where that takes a kernel."""
+        return None
+
+    def interleaved(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]] | None:
+        """The arrays of several tensors' levels under the same parents as one: what each parent has, one after another.
+
+        The coordinates of each are moved by ``offsets``. Also, for each, where its positions go. None where the level
+        cannot be joined so.
+        """
+        return None
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

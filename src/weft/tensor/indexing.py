@@ -36,6 +36,10 @@ def getitem(storage: Storage, key: Any) -> Storage:
     IndexError
         For keys that do not fit the shape.
     """
+    if type(key) is tuple and len(key) == len(storage.shape) and all(type(k) is int for k in key):
+        found = _element(storage, key)
+        if found is not None:
+            return found
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
@@ -43,6 +47,25 @@ def getitem(storage: Storage, key: Any) -> Storage:
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
     return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+
+
+def _element(storage: Storage, key: tuple[int, ...]) -> Storage | None:
+    """The one element that integers name, looked up level by level; None where a level cannot be searched."""
+    format = storage.format
+    if format.is_structured:
+        return None
+    p, arrays = 0, iter(storage.arrays)
+    for level, axis in zip(format.levels, format.mode_order, strict=True):
+        size, k = storage.shape[axis], key[axis]
+        if not -size <= k < size:
+            return None  # whose message is another's business
+        found = level.find(p, k + size if k < 0 else k, size, {role: next(arrays) for role in level.roles})
+        if found is None:
+            return None
+        if found < 0:
+            return Storage.dense(np.asarray(storage.type.fill, storage.dtype))
+        p = found
+    return Storage.dense(np.asarray(storage.vals[p]))
 
 
 def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:

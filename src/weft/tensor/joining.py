@@ -62,7 +62,8 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
     parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
-    return _rooted(parts, goal, shape, axis) or _as_coordinates(parts, goal, shape, axis)
+    found = _rooted(parts, goal, shape, axis) or _innermost(parts, goal, shape, axis)
+    return found or _as_coordinates(parts, goal, shape, axis)
 
 
 def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
@@ -85,6 +86,25 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     names = tuple(a.dtype.name for a in arrays)
     type = tensor_type(vals.dtype.name, goal, names, same[0].type.fill)
     return Storage(shape, type, tuple(arrays), vals)
+
+
+def _innermost(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
+    """What each parent has, one after another; None where the axis is not a last level below dense ones."""
+    if goal.is_structured or goal.mode_order[-1] != axis or any(level.roles for level in goal.levels[:-1]):
+        return None
+    goal = goal.canonical()
+    same = [pipeline.convert(part, goal) for part in parts]
+    offsets = np.cumsum([0, *(s.shape[axis] for s in same[:-1])]).tolist()
+    found = goal.levels[-1].interleaved([s.level_arrays(len(goal.levels) - 1) for s in same], offsets)
+    if found is None:
+        return None
+    arrays, places = found
+    vals = np.empty(sum(map(len, places)), same[0].dtype)
+    for s, place in zip(same, places, strict=True):
+        vals[place] = s.vals[: len(place)]
+    made = tuple(arrays[role] for role in goal.levels[-1].roles)
+    type = tensor_type(vals.dtype.name, goal, tuple(a.dtype.name for a in made), same[0].type.fill)
+    return Storage(shape, type, made, vals)
 
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:

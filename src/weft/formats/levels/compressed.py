@@ -123,6 +123,34 @@ class Compressed(LevelFormat):
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size
 
+    def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
+        if not (self.ordered and self.unique):
+            return None
+        begin, end = arrays["pos"][parent : parent + 2].tolist()
+        crd = arrays["crd"]
+        p = begin + int(crd[begin:end].searchsorted(coord))
+        return p if p < end and crd[p] == coord else -1
+
+    def interleaved(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]] | None:
+        counts = [np.diff(part["pos"]) for part in parts]
+        sizes = [int(part["pos"][-1]) for part in parts]
+        last = max((int(part["crd"].max(initial=0)) + by for part, by in zip(parts, offsets, strict=True)), default=0)
+        wide = np.result_type(index_dtype(max(last, sum(sizes))), *(part["pos"] for part in parts))
+        pos = np.zeros(len(counts[0]) + 1, wide)
+        np.cumsum(sum(counts), out=pos[1:])
+        crd = np.empty(sum(sizes), wide)
+        free = pos[:-1].copy()  # where the next tensor's children of each parent go
+        places = []
+        for part, count, size, by in zip(parts, counts, sizes, offsets, strict=True):
+            place = np.arange(size, dtype=wide)
+            place += np.repeat(free - part["pos"][:-1], count)
+            crd[place] = part["crd"][:size] + wide.type(by)
+            free += count
+            places.append(place)
+        return {"pos": pos, "crd": crd}, places
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

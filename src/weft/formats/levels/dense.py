@@ -38,6 +38,9 @@ class Dense(LevelFormat):
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, m.dimension)
 
+    def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
+        return parent * dimension + coord
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
