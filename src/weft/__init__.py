@@ -67,6 +67,7 @@ _LAZY = {
         take_along_axis tile transpose
     """,
     "tensor.moments": "mean nanmean std var",
+    "tensor.query": "query",
     "tensor.reductions": """
         all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
     """,

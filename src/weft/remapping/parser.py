@@ -20,7 +20,7 @@ from typing import NoReturn
 from ..errors import NotationError
 from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, Extent, IndexExpr
 
-__all__ = ["parse"]
+__all__ = ["Parser", "parse"]
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[()#,=|^&+\-*/%]))")
 _NESTING = 60
@@ -34,18 +34,23 @@ def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ..
     NotationError
         When the text is malformed; it points at the place.
     """
-    return _Parser(text, parameters).remapping()
+    return Parser(text, parameters).remapping()
 
 
-class _Parser:
+class Parser:
+    """A reader of index expressions; the attribute query language is read by one that knows more."""
+
+    token = _TOKEN
+    what = "a remapping"
+
     def __init__(self, text: str, parameters: Mapping[str, int]):
         self.text, self.parameters = text, parameters
         self.tokens: list[tuple[str, str, int]] = []
         at = 0
         while text[at:].strip():
-            match = _TOKEN.match(text, at)
+            match = self.token.match(text, at)
             if match is None:
-                self.fail("no part of a remapping", at + len(text[at:]) - len(text[at:].lstrip()))
+                self.fail(f"no part of {self.what}", at + len(text[at:]) - len(text[at:].lstrip()))
             assert match.lastgroup is not None
             self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
             at = match.end()

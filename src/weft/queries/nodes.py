@@ -1,0 +1,68 @@
+"""Attribute queries as objects (2020 paper, section 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import NotationError
+from ..remapping.nodes import IndexExpr, to_text
+
+__all__ = ["NAMES", "Aggregate", "Query"]
+
+NAMES = "ijklmnopqrstuvwxyzabcdefgh"
+"""What the axes of a tensor are called, in their order."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One statistic of the entries that share some coordinates.
+
+    Parameters
+    ----------
+    op : {'count', 'max', 'min', 'id'}
+        How many distinct coordinates there are, the largest or the smallest one, or whether there is one.
+    args : tuple of IndexExpr
+        The coordinates: one or more for ``count``, one for ``max`` and ``min``, none for ``id``.
+    label : str
+        What the result is called.
+    """
+
+    op: Literal["count", "max", "min", "id"]
+    args: tuple[IndexExpr, ...]
+    label: str
+
+    def __post_init__(self) -> None:
+        wanted = {"count": len(self.args) >= 1, "id": not self.args}.get(self.op, len(self.args) == 1)
+        if not wanted:
+            many = {"count": "one coordinate or more", "id": "none"}.get(self.op, "one coordinate")
+            raise NotationError(f"{self.op} is of {many}, not of {len(self.args)}")
+
+    def __str__(self) -> str:
+        return f"{self.op}({','.join(to_text(a, NAMES) for a in self.args)}) as {self.label}"
+
+
+@dataclass(frozen=True)
+class Query:
+    """Statistics for every combination of some coordinates.
+
+    Parameters
+    ----------
+    over : tuple of IndexExpr
+        The coordinates; none for the whole tensor.
+    aggregates : tuple of Aggregate
+        The statistics.
+
+    Examples
+    --------
+    >>> from weft.queries import parse
+    >>> str(parse("select [j - i] -> id() as ne, count(i) as n"))
+    'select [j-i] -> id() as ne, count(i) as n'
+    """
+
+    over: tuple[IndexExpr, ...]
+    aggregates: tuple[Aggregate, ...]
+
+    def __str__(self) -> str:
+        over = ",".join(to_text(e, NAMES) for e in self.over)
+        return f"select [{over}] -> {', '.join(map(str, self.aggregates))}"

@@ -1,0 +1,141 @@
+"""The transformations of queries (2020 paper, Table 1): where one does not apply the statement stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, substitute
+from .statement import Map, Reference, Statement, Value, Width, free_axes
+
+__all__ = [
+    "Stored",
+    "counter_to_histogram",
+    "fold_constants",
+    "inline_temporary",
+    "optimize",
+    "reduction_to_assign",
+    "simplify_width_count",
+]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the passes ask of how a tensor is stored: properties of its levels.
+
+    Parameters
+    ----------
+    innermost : int or None
+        The axis that the last level stores, where that level can tell how many entries are below each parent.
+    only_nonzeros : bool
+        Whether every position is an entry, and no coordinate comes twice: what is stored is what counts.
+    """
+
+    innermost: int | None = None
+    only_nonzeros: bool = False
+
+
+def reduction_to_assign(stmt: Statement) -> Statement:
+    """A reduction into places that are all different is an assignment.
+
+    Every loop's variable must be a coordinate of the target by itself.
+    """
+    if stmt.where is not None:
+        stmt = replace(stmt, where=reduction_to_assign(stmt.where))
+    alone = {e.number for e in stmt.target.indices if isinstance(e, Axis)}
+    return replace(stmt, op=None) if stmt.op is not None and set(stmt.loops) <= alone else stmt
+
+
+def inline_temporary(stmt: Statement) -> Statement:
+    """A temporary that is assigned, not reduced into, is what it is assigned."""
+    made = stmt.where
+    if made is None or made.op is not None or made.where is not None:
+        return stmt
+    read = _reference(stmt.value)
+    if read is None or read.tensor != made.target.tensor:
+        return stmt
+    names = {e.number: own for e, own in zip(read.indices, made.target.indices, strict=True) if isinstance(e, Axis)}
+    target = replace(stmt.target, indices=tuple(substitute(e, names) for e in stmt.target.indices))
+    return Statement(made.loops, target, stmt.op, _inlined(stmt.value, made.value, names))
+
+
+def _reference(value: Value) -> Reference | None:
+    while isinstance(value, Map):
+        value = value.of
+    return value if isinstance(value, Reference) else None
+
+
+def _inlined(value: Value, new: Value, names: dict[int, IndexExpr]) -> Value:
+    if isinstance(value, Map):
+        inner = _inlined(value.of, new, names)
+        assert isinstance(inner, (Map, Reference))
+        return Map(inner, substitute(value.value, names))
+    return new
+
+
+def fold_constants(stmt: Statement) -> Statement:
+    """What is mapped twice is mapped once, to the outer value, where the inner one is a constant that is not zero."""
+    value = stmt.value
+    while isinstance(value, Map) and isinstance(value.of, Map) and _is_one(value.of.value):
+        value = Map(value.of.of, value.value)
+    where = None if stmt.where is None else fold_constants(stmt.where)
+    return replace(stmt, value=value, where=where)
+
+
+def _is_one(expr: IndexExpr) -> bool:
+    return isinstance(expr, Constant) and expr.value != 0
+
+
+def simplify_width_count(stmt: Statement, stored: Stored) -> Statement:
+    """A sum of constants over the innermost axis is how many entries there are, which a level knows.
+
+    The tensor must store only nonzeros, and the innermost axis must be reduced over.
+    """
+    value = stmt.value
+    if not (stmt.op == "+" and isinstance(value, Map) and isinstance(value.of, Reference) and stored.only_nonzeros):
+        return stmt
+    if not isinstance(value.value, Constant) or value.of.tensor != "B" or stored.innermost not in stmt.loops:
+        return stmt
+    if stored.innermost in free_axes(stmt.target):
+        return stmt
+    loops = tuple(axis for axis in stmt.loops if axis != stored.innermost)
+    outer = tuple(e for e in value.of.indices if e != Axis(stored.innermost))
+    return replace(stmt, loops=loops, value=Width(Reference("B", outer), value.value))
+
+
+def counter_to_histogram(stmt: Statement) -> Statement:
+    """The largest counter of some coordinates is the largest number of entries that have them."""
+    match stmt:
+        case Statement(
+            op="max",
+            value=Map(
+                of=Reference(tensor="B") as source, value=Binary(op="+", left=Counter(over=over), right=Constant(1))
+            ),
+        ):
+            extra = tuple(e for e in over if e not in stmt.target.indices)
+            coordinates = (*stmt.target.indices, *extra)
+            histogram = Statement(stmt.loops, Reference("W", coordinates), "+", Map(source, Constant(1)))
+            loops = tuple(dict.fromkeys(axis for axis in stmt.loops if axis in free_axes(histogram.target)))
+            return Statement(loops, stmt.target, "max", Reference("W", coordinates), histogram)
+    return stmt
+
+
+def optimize(stmt: Statement, stored: Stored) -> Statement:
+    """Every transformation, eagerly, until none applies.
+
+    Examples
+    --------
+    >>> from weft.queries import canonical, parse
+    >>> q = parse("select [i] -> count(j) as nir", 2)
+    >>> stmt = canonical(q, q.aggregates[0], (4, 6))
+    >>> print(optimize(stmt, Stored()))
+    ∀i ∀j Q(i) += map(B(i,j), 1)
+    >>> print(optimize(stmt, Stored(innermost=1, only_nonzeros=True)))
+    ∀i Q(i) = width(B(i))*1
+    """
+    while True:
+        new = counter_to_histogram(stmt)
+        new = fold_constants(inline_temporary(reduction_to_assign(new)))
+        new = reduction_to_assign(simplify_width_count(new, stored))
+        if new == stmt:
+            return stmt
+        stmt = new
