@@ -11,6 +11,7 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import index_dtype
 from ..errors import NotationError
+from ..formats import Format
 from ..queries import Query, Statement, Stored, Width, canonical, optimize, parse
 from ..queries.nodes import Aggregate
 from ..remapping.inverse import interval_of
@@ -119,7 +120,12 @@ def _stored(storage: Storage) -> Stored:
     above, last = format.levels[:-1], format.levels[-1]
     tells = last.unique and all(level.has_every for level in above) and "pos" in last.roles and last.gapless
     innermost = format.mode_order[-1] if tells else None
-    return Stored(innermost, only_nonzeros=format.is_compact and format.is_unique)
+    return Stored(innermost, only_nonzeros=_entries_alone(format) and format.is_unique)
+
+
+def _entries_alone(format: Format) -> bool:
+    """Whether what is stored was put there: not to fill blocks, bands or diagonals."""
+    return format.is_compact and all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
 def _widths(storage: Storage, stmt: Statement) -> np.ndarray[Any, Any] | None:
@@ -181,9 +187,7 @@ def _dense(found: Any) -> np.ndarray[Any, Any]:
 
 def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...], lows: list[int], shape: tuple[int, ...]) -> Storage:
     """Where a tensor whose coordinates are some expressions has entries: a canonical tensor of true."""
-    format = storage.format
-    chosen = format.is_compact and all(level.has_every or level.iteration == "position" for level in format.levels)
-    coo = pipeline.convert(storage, coordinates(len(storage.shape)), prune=not chosen)
+    coo = pipeline.convert(storage, coordinates(len(storage.shape)), prune=not _entries_alone(storage.format))
     if not exprs:
         return Storage.dense(np.asarray(len(coo.vals) > 0))
     own = [row.astype(np.int64) for row in coo.arrays[1:]]
