@@ -34,6 +34,7 @@ def asarray(
     dtype: DTypeLike | None = None,
     copy: bool | None = None,
     fill_value: Any = None,
+    device: Any = None,
 ) -> SparseTensor:
     """Anything array-like as a tensor, sharing its memory where the format and dtype allow it.
 
@@ -50,6 +51,8 @@ def asarray(
     fill_value : scalar, optional
         The value of entries that will not be stored. Where ``obj`` is sparse already it must agree with its own,
         unless ``obj`` has no notion of one (scipy.sparse).
+    device : {"cpu", None}
+        Where it is.
 
     Raises
     ------
@@ -67,6 +70,8 @@ def asarray(
     >>> str(A.format), np.shares_memory(A.to_scipy_sparse().data, S.data)
     ('csr', True)
     """
+    if device not in (None, "cpu"):
+        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
     if isinstance(obj, SparseTensor):
         source, known = obj._storage, True
     else:

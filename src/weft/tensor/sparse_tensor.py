@@ -20,6 +20,7 @@ from .methods import Methods
 if TYPE_CHECKING:
     from scipy.sparse import sparray
 
+    from .advice import Suggestion
     from .tree import Tree
 
 __all__ = ["SparseTensor"]
@@ -231,6 +232,33 @@ class SparseTensor(Dispatch, Methods):
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         found = foreign.convert(self._storage, format, given, **dtypes)
         return self if found is self._storage else SparseTensor(found)
+
+    def suggest_format(self, op: str = "spmv") -> Suggestion:
+        """A format that suits this tensor, with the reasons.
+
+        Parameters
+        ----------
+        op : {'spmv', 'spgemm', 'add', 'insert'}
+            What the tensor is for.
+
+        Returns
+        -------
+        Suggestion
+            Its ``format``, the ``options`` that :meth:`asformat` takes with it, and ``reasons``.
+
+        Examples
+        --------
+        >>> import weft
+        >>> print(weft.eye(1000).suggest_format())
+        dia
+          1000 entries of 1000000
+          rows of 1 entries at most, 1.0 on average, 0 of 1000 empty
+          1 diagonals
+          diagonals are full enough: no coordinates are read
+        """
+        from .advice import suggest_format
+
+        return suggest_format(self._storage, op)
 
     def todia(self) -> SparseTensor:
         """The matrix by diagonals."""
