@@ -18,7 +18,7 @@ FEW[[3, 50], [7, 7]] = 1
     ("dense", "op", "format"),
     [
         (STENCIL, "spmv", "dia"), (BLOCKS, "spmv", "bsr"), (ROWS, "spmv", "ell"), (SKEWED, "spmv", "csr"),
-        (FEW, "spmv", "dcsr"), (STENCIL, "spgemm", "csr"), (STENCIL, "insert", "dok"), 
+        (FEW, "spmv", "dcsr"), (STENCIL, "spgemm", "csr"), (STENCIL, "insert", "dok"),
         (np.ones((4, 4)), "spmv", "dense"),
         (np.zeros((3, 3, 3)), "spmv", "csf"), (np.zeros((3, 3, 3)), "add", "coo"), (np.zeros(9), "spmv", "coo"),
     ],
