@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import value_dtype
 from ..errors import DTypeError, ShapeError
-from ..formats import Compressed, Format
+from ..formats import Compressed, Dense, Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..index_notation.promotion import loop_dtypes
@@ -147,7 +147,13 @@ def kept_first(storage: Storage, axes: Axes) -> Storage:
     if storage.format.is_dense or not axes.kept or set(modes[: len(axes.kept)]) == set(axes.kept):
         return storage
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
-    return foreign.convert(storage, Format(Remapping(order), (Compressed(),) * len(order)))
+    # Entries find their rows by counting where there is room for a count of each; else they are sorted.
+    counted = len(order) == 2 and storage.shape[order[0]] <= _ROOM + 4 * len(storage.vals)
+    first = Dense() if counted else Compressed()
+    return foreign.convert(storage, Format(Remapping(order), (first, *(Compressed(),) * (len(order) - 1))))
+
+
+_ROOM = 1 << 16
 
 
 def same_structure(*storages: Storage) -> bool:
