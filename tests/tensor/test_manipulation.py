@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.beside import FORMATS as EVERY
 from tests.beside import sparse
 
 import weft
@@ -152,6 +153,21 @@ def test_reshape_of_more_elements_than_fit_32_bits():
     big = weft.from_coords([[1], [1]], [1.0], shape=(2**40, 2**40))
     with pytest.raises(weft.errors.IndexOverflowError, match="64-bit"):
         big.reshape(-1)
+
+
+@pytest.mark.parametrize(("ndim", "format"), [(ndim, format) for ndim, formats in EVERY.items() for format in formats])
+def test_joining_tensors_of_every_format(ndim, format):
+    rng = np.random.default_rng(3)
+    shape = (3, 4, 2)[:ndim]
+    for axis in range(ndim):
+        for sizes in [(1, 3), (3, 0, 1, 2), (2, 5)]:
+            dense = [
+                np.where(rng.random(s) < 0.5, rng.integers(1, 9, s).astype(float), 0)
+                for s in ((*shape[:axis], n, *shape[axis + 1 :]) for n in sizes)
+            ]
+            compare(weft.concat([sparse(d, 0, format) for d in dense], axis=axis), np.concatenate(dense, axis))
+            mixed = [sparse(d, 0, f) for d, f in zip(dense, (format, "coo", "dense", format), strict=False)]
+            compare(weft.concat(mixed, axis=axis), np.concatenate(dense, axis))
 
 
 def test_joining_keeps_format_and_fill_value():

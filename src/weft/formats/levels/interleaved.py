@@ -6,7 +6,7 @@ the first level owns, holds the coordinates of all (2018 paper, section 3.2).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -54,6 +54,18 @@ class InterleavedCompressed(Compressed):
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][:: self.of]
+
+    def joined(
+        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        tables = [part["crd"].reshape(-1, self.of) for part in parts]
+        own = [{**part, "crd": table[:, 0]} for part, table in zip(parts, tables, strict=True)]
+        found = super().joined(own, parents, offsets)
+        if found is None:
+            return None
+        ends = [int(part["pos"][n]) for part, n in zip(parts, parents, strict=True)]
+        others = np.concatenate([table[:n, 1:] for table, n in zip(tables, ends, strict=True)])
+        return {**found, "crd": np.column_stack([found["crd"], others]).ravel()}
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         crd = np.asarray(arrays["crd"])
