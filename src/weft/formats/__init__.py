@@ -5,6 +5,7 @@ from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
 from .levels import (
     Banded,
+    Capped,
     Compressed,
     Dense,
     Growable,
@@ -18,12 +19,14 @@ from .levels import (
     Singleton,
     Sliced,
     Slots,
+    Spilled,
     Squeezed,
     Window,
 )
 
 __all__ = [
     "Banded",
+    "Capped",
     "Compressed",
     "Dense",
     "Format",
@@ -41,6 +44,7 @@ __all__ = [
     "Singleton",
     "Sliced",
     "Slots",
+    "Spilled",
     "Squeezed",
     "TensorType",
     "Window",

@@ -17,6 +17,7 @@ from .format import Format
 from .level import LevelFormat
 from .levels import (
     Banded,
+    Capped,
     Compressed,
     Dense,
     Growable,
@@ -29,6 +30,7 @@ from .levels import (
     Singleton,
     Sliced,
     Slots,
+    Spilled,
     Squeezed,
 )
 
@@ -125,6 +127,10 @@ def _hicoo(order: int, block: int | Sequence[int] = 128) -> Format:
     return Format(_blocked(order, _blocks("hicoo", block, order), "%"), (*_coo(order).levels, *_coo(order).levels))
 
 
+def _hyb(order: int, width: int = 0) -> Format:
+    return _matrix("hyb", order, "(i,j) -> (#i,i,j)", (Capped(width=width), Spilled(), Singleton(padded=True)))
+
+
 def _dok(order: int) -> Format:
     middle = (Singleton(ordered=False, unique=False, padded=True),) * (order - 2)
     rest = (*middle, *(Singleton(ordered=False, padded=True),) * (order > 1))
@@ -143,6 +149,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "csf": lambda n: Format(Remapping.identity(n), (Compressed(),) * n),
     "dia": lambda n: _matrix("dia", n, "(i,j) -> (j-i,j,i)", (Squeezed(), Range(), Offset())),
     "ell": lambda n: _matrix("ell", n, "(i,j) -> (#i,i,j)", (Sliced(), Dense(), Singleton(padded=True))),
+    "hyb": _hyb,
     "jad": lambda n: _matrix("jad", n, "(i,j) -> (#i,i,j)", (Sliced(), Jagged(), Singleton())),
     "bsr": _bsr,
     "csb": _csb,

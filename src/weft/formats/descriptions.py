@@ -20,6 +20,7 @@ WHEN: dict[str, str] = {
     "csf": "Tensors of any order that are used often: a tree of coordinates, every prefix stored once.",
     "dia": "Stencils and bands: few diagonals, nearly full. No coordinate of an entry is stored.",
     "ell": "Matrices with nearly as many entries in every row: slices of one entry a row, walked with unit stride.",
+    "hyb": "As `ell` where a few rows are longer: `width` slices, and a list of what exceeds them.",
     "jad": "As `ell` for rows of different lengths: rows by length, longest first, so that nothing is padded.",
     "bsr": "Dense blocks of one size, as finite elements with several unknowns make them.",
     "csb": "Large sparse blocks: products with a matrix and with its transpose cost the same.",
@@ -117,6 +118,16 @@ i: dense
 j: singleton
     crd = [ 0  0 -1  0  1  1 -1  3 -1 -1 -1  4]
 vals = [5 7 0 8 1 3 0 4 0 0 0 9]
+""",
+    "hyb": """\
+#i: capped
+    size = [2]
+i: spilled(¬O¬U)
+    count = [1]
+    rest = [3]
+j: singleton
+    crd = [ 0  0 -1  0  1  1 -1  3  4]
+vals = [5 7 0 8 1 3 0 4 9]
 """,
     "jad": """\
 #i: sliced

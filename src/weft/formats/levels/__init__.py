@@ -5,6 +5,7 @@ from .compressed import Compressed
 from .dense import Dense
 from .growable import Growable
 from .hashed import Hashed, Slots
+from .hybrid import Capped, Spilled
 from .interleaved import InterleavedCompressed, InterleavedSingleton
 from .jagged import Jagged
 from .listed import Listed, ListedHashed
@@ -17,6 +18,7 @@ from .window import Picked, Window
 
 __all__ = [
     "Banded",
+    "Capped",
     "Compressed",
     "Dense",
     "Growable",
@@ -32,6 +34,7 @@ __all__ = [
     "Singleton",
     "Sliced",
     "Slots",
+    "Spilled",
     "Squeezed",
     "Window",
 ]

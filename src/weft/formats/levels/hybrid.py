@@ -1,0 +1,159 @@
+"""Capped and spilled levels: what of the rows fits into a few slices, and the rest beside it (HYB).
+
+Bell and Garland's hybrid format is an ELL part and a COO part. Here both are one hierarchy over ``(#i,i,j)``: under
+each slice come all rows, as in ELL, and under one more node the rows of what the slices do not hold, as in COO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import add, block, eq, ge, gt, if_, lit, lt, minimum, mul, sub
+from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
+from ...remapping import Counter, Remapping
+from ..level import LevelFormat, LevelVars
+from .access import element, put
+
+__all__ = ["Capped", "Spilled"]
+
+
+@dataclass(frozen=True)
+class Capped(LevelFormat):
+    """Slices ``0`` to ``size - 1``, and slice ``size`` for all that count further.
+
+    Parameters
+    ----------
+    width : int
+        How many slices there are; 0 for the mean number of entries of the rows that have any, rounded.
+    """
+
+    width: int = 0
+
+    letter: ClassVar[str] = "y"
+    iteration: ClassVar[Literal["value", "position"]] = "value"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
+    inserts: ClassVar[bool] = True
+    full = True
+    compact: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    roles: ClassVar[tuple[str, ...]] = ("size",)
+
+    def why_not(self, remapping: Remapping, level: int) -> str | None:
+        if self.width < 0:
+            return f"a width of {self.width} is negative"
+        if level or not isinstance(remapping.coordinates[level], Counter):
+            return "it is the first level, and its coordinate counts entries"
+        return None
+
+    def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        return lit(0), add(element(m["size"], lit(0)), lit(1))
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return coord
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return minimum(coords[m.level], element(m["size"], lit(0)))
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"size": 1}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"entries": 1, "rows": 1}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        first = if_(eq(coords[m.level], lit(0)), Update("+", Load(m["rows"], lit(0)), lit(1)))
+        return block(Update("+", Load(m["entries"], lit(0)), lit(1)), first)
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        if self.width:
+            return put(m["size"], lit(0), lit(self.width))
+        entries, rows = Load(m["entries"], lit(0)), Load(m["rows"], lit(0))
+        mean = Binary("/", add(mul(lit(2), entries), rows), mul(lit(2), rows))
+        return if_(gt(rows, lit(0)), put(m["size"], lit(0), mean))
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return add(element(m["size"], lit(0)), lit(1))
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return (1,)
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["size"])[0]) + 1
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        size = np.asarray(arrays["size"])
+        if len(size) != 1 or size[0] < 0:
+            return f"size is one number that is not negative, not {size.tolist()}"
+        return None
+
+
+@dataclass(frozen=True)
+class Spilled(LevelFormat):
+    """Every coordinate under each slice of the capped level above; under its last, those stored in ``crd[0:count]``."""
+
+    ordered: bool = False
+    unique: bool = False
+
+    letter: ClassVar[str] = "x"
+    sortable: ClassVar[bool] = False
+    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    roles: ClassVar[tuple[str, ...]] = ("count", "rest")
+    borrows: ClassVar[tuple[str, ...]] = ("size",)
+
+    def _slices(self, m: LevelVars) -> Expr:
+        return element(m["size"], lit(0))
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        width = Select(lt(parent, self._slices(m)), m.dimension, element(m["count"], lit(0)))
+        begin = mul(parent, m.dimension)
+        return begin, add(begin, width)
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        nth = sub(p, mul(parent, m.dimension))
+        return Select(lt(parent, self._slices(m)), nth, element(m["rest"], nth))
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"count": 1}
+
+    def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"before": dimension + 1}
+
+    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        spilt = Update("+", Load(m["before"], add(coords[m.level], lit(1))), lit(1))
+        return if_(ge(parent, self._slices(m)), spilt)
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q, before = Var("q"), m["before"]
+        total = Update("+", Load(before, add(q, lit(1))), Load(before, q))
+        return block(For(q, lit(0), m.dimension, total), put(m["count"], lit(0), Load(before, m.dimension)))
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        row, further = coords[m.level], sub(coords[m.level - 1], parent)
+        nth = Select(lt(parent, self._slices(m)), row, add(Load(m["before"], row), further))
+        return add(mul(parent, m.dimension), nth)
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        nth = sub(p, mul(self._slices(m), m.dimension))
+        return if_(ge(nth, lit(0)), put(m["rest"], nth, coord))
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return add(mul(self._slices(m), m.dimension), element(m["count"], lit(0)))
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return 1, size - (parent_size - 1) * dimension
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return (parent_size - 1) * dimension + int(np.asarray(arrays["count"])[0])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        count, rest = np.asarray(arrays["count"]), np.asarray(arrays["rest"])
+        if len(count) != 1 or count[0] < 0 or len(rest) < count[0]:
+            return f"count is one number that is not negative, not {count.tolist()}, with as many coordinates"
+        rest = rest[: int(count[0])]
+        if len(rest) and (rest.min() < 0 or rest.max() >= dimension):
+            return f"rest holds coordinates outside [0, {dimension})"
+        return None
