@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from ..errors import LoweringError
 from ..ir import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -248,6 +249,8 @@ class CFunction:
                 return self._parallel(stmt, pad)
             case Allocate(var, size, zero):
                 return self._allocate(var, size, zero, pad)
+            case Array(var, size):
+                return [f"{pad}{type_name(var.ty[:-1])} {self.names.name(var.name)}[{size}];"]
             case Free(var):
                 name = self.names.name(var.name)
                 return [f"{pad}{self.expressions.call('weft_free', name)};", f"{pad}{name} = NULL;"]
@@ -307,7 +310,7 @@ def _written_arrays(body: Stmt) -> set[str]:
             case Evaluate(call):
                 for arg in call.args:
                     written |= _pointers(arg)
-            case Allocate(var):
+            case Allocate(var) | Array(var):
                 written.add(var.name)
             case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
                 sources.append((var.name, _pointers(value)))

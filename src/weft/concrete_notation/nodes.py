@@ -32,6 +32,7 @@ __all__ = [
     "accesses",
     "assignments",
     "foralls_of",
+    "result_of",
     "rewrite",
     "to_text",
 ]
@@ -112,12 +113,18 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``)."""
+    """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``).
+
+    With ``tiles`` the blocks are of that variable's coordinates, over its whole dimension, and the outer loop can stand
+    anywhere above: the inner one is over what of its range lies in the block. ``tiles`` is ``var``, or follows from it
+    and outer loops by adding.
+    """
 
     var: str
     outer: str
     inner: str
     factor: int
+    tiles: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,11 @@ def assignments(stmt: Stmt) -> Iterator[Assign]:
         case Sequence(stmts=stmts):
             for each in stmts:
                 yield from assignments(each)
+
+
+def result_of(stmt: Stmt) -> Assign:
+    """The assignment that a statement is there for: its last, which those before it lead up to."""
+    return list(assignments(stmt))[-1]
 
 
 def foralls_of(stmt: Stmt) -> Iterator[Forall]:

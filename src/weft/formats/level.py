@@ -120,6 +120,11 @@ class LevelFormat:
         return self.full and self.locates == "direct"
 
     @property
+    def spans(self) -> bool:
+        """Whether, below any parent, it has all coordinates of its dimension, or all that lie inside the tensor."""
+        return self.has_every
+
+    @property
     def gapless(self) -> bool:
         """Whether every position that is iterated holds an entry."""
         return True

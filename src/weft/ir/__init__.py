@@ -2,6 +2,7 @@
 
 from .nodes import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -34,8 +35,8 @@ from .traversal import children, free_variables, rebuild, rewrite, used_names, w
 from .verify import problems, verify
 
 __all__ = [
-    "Allocate", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For", "Free",
-    "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update",
-    "Var", "While", "children", "expression_text", "free_variables", "function_text", "problems", "rebuild",
+    "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
+    "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
+    "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "problems", "rebuild",
     "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify", "walk",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ It knows nothing of tensors. Grammar::
     stmt  ::= Declare(var, expr?) | Set(var, expr) | Store(array, index, expr)
             | Update(op, var-or-load, expr) | Block(stmt*) | If(cond, stmt, stmt?)
             | While(cond, stmt) | For(var, start, stop, stmt) | Allocate(var, size, zero)
-            | Free(var) | Evaluate(call) | Comment(text) | Return(expr)
+            | Array(var, size) | Free(var) | Evaluate(call) | Comment(text) | Return(expr)
             | Parallel(prologue, For, epilogue)
     function ::= Function(name, params, body)
 
@@ -22,9 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "Allocate", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For", "Free",
-    "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary", "Update", "Var",
-    "While",
+    "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
+    "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
+    "Update", "Var", "While",
 ]  # fmt: skip
 
 
@@ -220,6 +220,14 @@ class Allocate(Stmt):
     var: Var
     size: Expr
     zero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Stmt):
+    """Declare ``var`` (a pointer) as a few elements that belong to the enclosing block: registers, if all goes well."""
+
+    var: Var
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

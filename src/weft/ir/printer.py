@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .nodes import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -123,6 +124,8 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
         case Allocate(var, size, zero):
             kind = "zeros" if zero else "empty"
             return [(depth, f"{var.name}: {var.ty} = {kind}({expression_text(size)})")]
+        case Array(var, size):
+            return [(depth, f"{var.name}: {var.ty[:-1]}[{size}]")]
         case Free(var):
             return [(depth, f"free {var.name}")]
         case Evaluate(call):

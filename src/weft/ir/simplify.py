@@ -15,6 +15,7 @@ from dataclasses import replace
 from .fold import FALSE, TRUE, fold_binary, fold_unary
 from .nodes import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -84,7 +85,7 @@ class _Down:
             case Block(stmts):
                 for s in stmts:
                     self._survey(s, active)
-            case Declare(var) | Allocate(var):
+            case Declare(var) | Allocate(var) | Array(var):
                 self._declare(var.name, active)
             case Set(Var(name)) | Update(_, Var(name)) | Free(Var(name)):
                 self.changed.add(name)
@@ -227,6 +228,9 @@ class _Down:
                 size = self.expr(size)
                 self.bind(var.name)
                 out.append(Allocate(var, size, zero))
+            case Array(var):
+                self.bind(var.name)
+                out.append(s)
             case Evaluate(call):
                 out.append(Evaluate(self.expr(call)))  # type: ignore[arg-type]
             case Return(value):
@@ -253,7 +257,7 @@ class _Down:
 
 def _top_level_names(block: Block) -> list[str]:
     """The names that would move to the enclosing scope if ``block`` were unwrapped."""
-    return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate)]  # type: ignore[attr-defined]
+    return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate, Array)]  # type: ignore[attr-defined]
 
 
 def _note(e: Expr, used: set[str]) -> None:
@@ -326,7 +330,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             if var.name not in reads:
                 return None
             _note(size, used)
-        case Free(var):
+        case Array(var) | Free(var):
             return s if var.name in reads else None
         case Store() | Update() | Evaluate() | Return():
             for child in children(s):

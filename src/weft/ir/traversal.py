@@ -7,6 +7,7 @@ from typing import Any
 
 from .nodes import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -53,7 +54,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     Unary: ("a",), Binary: ("a", "b"), Cast: ("a",), Select: ("cond", "a", "b"), Load: ("array", "index"),
     Declare: ("var", "value"), Set: ("var", "value"), Store: ("array", "index", "value"), Update: ("target", "value"),
     If: ("cond", "then", "orelse"), While: ("cond", "body"), For: ("var", "start", "stop", "body"),
-    Parallel: ("threads", "prologue", "loop", "epilogue"), Allocate: ("var", "size"), Free: ("var",),
+    Parallel: ("threads", "prologue", "loop", "epilogue"), Allocate: ("var", "size"), Array: ("var",), Free: ("var",),
     Evaluate: ("call",), Return: ("value",),
 }  # fmt: skip
 
@@ -74,6 +75,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     For: lambda n, c: For(c[0], c[1], c[2], c[3], n.simd),
     Parallel: lambda n, c: Parallel(c[0], c[1], c[2], c[3], n.schedule),
     Allocate: lambda n, c: Allocate(c[0], c[1], n.zero),
+    Array: lambda n, c: Array(c[0], n.size),
     Free: lambda n, c: Free(*c),
     Evaluate: lambda n, c: Evaluate(*c),
     Return: lambda n, c: Return(*c),
@@ -138,7 +140,7 @@ def used_names(node: Node) -> set[str]:
 
 def declared_names(node: Node) -> list[str]:
     """The names declared under ``node``, by declarations, loops and allocations, in order, with repetition."""
-    return [n.var.name for n in walk(node) if type(n) in (Declare, For, Allocate)]  # type: ignore[union-attr]
+    return [n.var.name for n in walk(node) if type(n) in (Declare, For, Allocate, Array)]  # type: ignore[union-attr]
 
 
 def assigned_names(node: Node) -> set[str]:
@@ -170,6 +172,8 @@ def _free(node: Node, bound: set[str], free: dict[str, Var]) -> None:
             bound.add(var.name)
         case Allocate(var, size):
             _free(size, bound, free)
+            bound.add(var.name)
+        case Array(var):
             bound.add(var.name)
         case For(var, start, stop, body):
             _free(start, bound, free)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import LoweringError
 from .nodes import (
     Allocate,
+    Array,
     Binary,
     Block,
     Call,
@@ -234,6 +235,10 @@ class _Checker:
                     self.say(f"the scratch array {var.name} is a {var.ty}, not a pointer")
                 self.declare(var)
                 self.scratch.add(var.name)
+            case Array(var, size):
+                if not is_pointer(var.ty) or size < 1:
+                    self.say(f"the array {var.name} of {size} elements is a {var.ty}, not a pointer to at least one")
+                self.declare(var)
             case Free(var):
                 self.expr(var)
                 if var.name not in self.scratch:

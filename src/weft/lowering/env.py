@@ -18,7 +18,7 @@ class Env:
 
     ``coords`` are the coordinates of the enclosing loops, ``pos`` the positions reached in each access's levels,
     ``segments`` the ends of runs of duplicates, ``values`` values already summed, ``whole`` whether all that a variable
-    can still become lies inside the tensor.
+    can still become lies inside the tensor, ``tiles`` the parts of variables' ranges that enclosing loops are in.
     """
 
     coords: Mapping[str, ir.Expr] = field(default_factory=dict)
@@ -26,6 +26,7 @@ class Env:
     segments: Mapping[tuple[Access, int], ir.Expr] = field(default_factory=dict)
     values: Mapping[Access, ir.Expr] = field(default_factory=dict)
     whole: Mapping[str, ir.Expr] = field(default_factory=dict)
+    tiles: Mapping[str, tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
 
     def parent(self, access: Access, level: int) -> ir.Expr | None:
         return lit(0) if level == 0 else self.pos.get((access, level - 1))

@@ -25,6 +25,7 @@ from ..concrete_notation.nodes import (
     accesses,
     assignments,
     foralls_of,
+    result_of,
 )
 from ..concrete_notation.nodes import (
     Sequence as Seq,
@@ -34,7 +35,7 @@ from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, mul, sub
+from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, minimum, mul, sub
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import lattice, workspaces
@@ -43,7 +44,7 @@ from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
-from .physical import Definition, definitions, digits, path
+from .physical import Definition, computed, definitions, digits, path
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .values import UNKNOWN, fill_of, same_value, typed, without_conversions
@@ -107,9 +108,10 @@ class Lowerer:
                 self.extents.setdefault(var, dimension)
             for var, level in zip(path(access, tensor.type.format), tensor.levels, strict=True):
                 self.extents.setdefault(var, level.dimension)
-        loops = {f.var for f in foralls_of(program.stmt)}
+        loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
         self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
         self.target.definitions = self.definitions
+        self.computed = computed(stored, types)
         workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -206,7 +208,8 @@ class Lowerer:
         while (target, resolved) in env.pos:
             resolved += 1
         base = env.pos[(target, resolved - 1)] if resolved else lit(0)
-        return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype)))
+        part = env.tiles.get(self.target.variable(0)) if env.tiles and not resolved else None
+        return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype), part))
 
     def read(self, access: Access, env: Env) -> ir.Expr:
         if access in env.values:
@@ -234,7 +237,7 @@ class Lowerer:
     def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
         universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
-        neutral = self._neutral(list(assignments(stmt.body))[-1])[0]
+        neutral = self._neutral(result_of(stmt.body))[0]
         points = lattice.build(self._view(stmt.body), lambda a: self._iterators(a, v), self._fill, universe, neutral)
         if record:
             self.lattices.append((v, points))
@@ -267,7 +270,7 @@ class Lowerer:
                 return self._view(body)
             case Where(consumer=consumer, producer=producer):
                 made = self._view(producer)
-                last = list(assignments(producer))[-1]
+                last = result_of(producer)
                 if not same_value(fill_of(made, self._fill), self._neutral(last)[0]):
                     made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
                 return _substitute(self._view(consumer), last.target, made)
@@ -308,20 +311,46 @@ class Lowerer:
         begin, end = bounds or (lit(0), self._block_count(cut, stmt, env))
         block_number = ir.Var(self.names[cut.outer])
         inner = replace(env, coords={**env.coords, cut.outer: block_number})
-        return ir.For(block_number, begin, end, self.statement(stmt.body, inner))
+        decls: list[ir.Stmt] = []
+        if cut.tiles is not None:
+            lo, hi = (self.name(f"{self.names[cut.tiles]}_{which}") for which in ("low", "high"))
+            last = add(lo, lit(cut.factor))
+            decls = [
+                ir.Declare(lo, mul(block_number, lit(cut.factor))),
+                ir.Declare(hi, minimum(last, self.extents[cut.tiles])),
+            ]
+            inner = replace(inner, tiles={**env.tiles, cut.tiles: (lo, hi)})
+        return ir.For(block_number, begin, end, block(*decls, self.statement(stmt.body, inner)))
 
     def _block_count(self, cut: Split, stmt: Forall, env: Env) -> ir.Expr:
-        begin, end = self._blocks(cut, stmt.body, env)
+        begin, end = (lit(0), self.extents[cut.tiles]) if cut.tiles else self._blocks(cut, stmt.body, env)
         return ir.Binary("/", add(sub(end, begin), lit(cut.factor - 1)), lit(cut.factor))
 
     def _inner(self, cut: Split, stmt: Forall, env: Env) -> ir.Stmt:
         """The loop inside one block: the loop that was split, over part of its range."""
         begin, end = self._blocks(cut, stmt.body, env)
         start, stop = self.name(f"{self.names[cut.inner]}begin"), self.name(f"{self.names[cut.inner]}end")
-        first = add(begin, mul(env.coords[cut.outer], lit(cut.factor)))
-        last = add(start, lit(cut.factor))
+        decls: list[ir.Stmt] = []
+        if cut.tiles is None:
+            first = add(begin, mul(env.coords[cut.outer], lit(cut.factor)))
+            last: ir.Expr = add(start, lit(cut.factor))
+        else:
+            lo, hi = env.tiles[cut.tiles]
+            by = self._ahead(cut, env)
+            whole = self.name(f"{self.names[cut.var]}_begin"), self.name(f"{self.names[cut.var]}_end")
+            decls = [ir.Declare(v, e) for v, e in zip(whole, (begin, end), strict=True)]
+            begin, end = whole
+            first, last = maximum(begin, sub(lo, by)), sub(hi, by)
         body = self.forall(Forall(cut.var, stmt.body), env, (start, stop))
-        return block(ir.Declare(start, first), ir.Declare(stop, ir.Select(lt(last, end), last, end)), body)
+        return block(*decls, ir.Declare(start, first), ir.Declare(stop, minimum(last, end)), body)
+
+    def _ahead(self, cut: Split, env: Env) -> ir.Expr:
+        """By how much the variable that is tiled is ahead of the loop's own."""
+        if cut.tiles == cut.var:
+            return lit(0)
+        d = next(d for d in (*self.definitions, *self.computed) if d.var == cut.tiles)
+        coords = {n: lit(0) if v == cut.var else env.coords[v] for n, v in enumerate(d.of) if v in d.needs}
+        return emit(d.value, coords, self._sizes(d))
 
     def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
         v = stmt.var
@@ -416,6 +445,11 @@ class Lowerer:
                     whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")
                     decls.append(ir.Declare(name, lt(most, self.extents[d.var])))
         return replace(env, coords=coords, whole=whole), decls, guards
+
+    def settled(self, env: Env) -> bool:
+        """Whether it is known of every variable that is still to follow whether all of it lies inside the tensor."""
+        pending = {d.var for d in self.definitions if not d.inside and d.var not in env.coords}
+        return bool(pending) and pending <= env.whole.keys()
 
     def _most(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
         """The largest that a variable can become, given some of what it is made of."""

@@ -76,7 +76,8 @@ class Merge:
         owner, env = self.owner, self.env
         begin, end = self.bounds or owner._bounds(it, self.stmt.var, env)
         if isinstance(self.stmt.body, Assign):
-            if it.format.iteration == "value":
+            single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
+            if it.format.iteration == "value" or single:
                 owner.dense_inside = True
             elif self.stmt.body.op is not None:
                 owner.sums_entries = True
@@ -304,17 +305,39 @@ class Merge:
 
     # -- cases: one for each lattice point ----------------------------------------------------------------------
     def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
-        owner, v = self.owner, self.stmt.var
-        known = env.coords.keys()
-        env, derived, guards = owner.derive(replace(env, coords={**env.coords, v: self.coord}))
-        new = env.coords.keys() - known
+        owner, before = self.owner, env
+        env, derived, guards = owner.derive(replace(env, coords={**env.coords, self.stmt.var: self.coord}))
         guards += [g for it in loop if (g := self._holds_entry(it)) is not None]
+        new = env.coords.keys() - before.coords.keys()
+        if not owner.settled(env) or env.whole.keys() == before.whole.keys():
+            return block(*derived, self._cases_at(loop, env, guards, new, steps))
+        # Whether a block reaches beyond an edge is known here: inside, nothing more is asked about any.
+        inside, edge = (replace(env, whole=dict.fromkeys(env.whole, lit(whole, "bool"))) for whole in (True, False))
+        return block(
+            *derived,
+            if_(
+                land(*env.whole.values()),
+                self._cases_at(loop, inside, guards, new, steps),
+                self._cases_at(loop, edge, guards, new, steps),
+            ),
+        )
+
+    def _cases_at(
+        self,
+        loop: list[Iterator],
+        env: Env,
+        guards: Sequence[ir.Expr],
+        new: Set[str],
+        steps: Mapping[Iterator, ir.Stmt] | None,
+    ) -> ir.Stmt:
+        """The cases where all is known that follows from the coordinate."""
+        owner, v = self.owner, self.stmt.var
         mine = set(loop)
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
         involved = [a for a in dict.fromkeys(accesses(owner._view(self.stmt.body))) if owner._iterators(a, v)]
         searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.certain))
-        decls: list[ir.Stmt] = derived
+        decls: list[ir.Stmt] = []
         found: dict[Iterator, ir.Expr] = {}
         for it in searched:
             assert it.access is not None

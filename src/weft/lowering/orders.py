@@ -8,7 +8,7 @@ from itertools import permutations
 from math import inf
 from typing import Any
 
-from ..concrete_notation.nodes import Workspace
+from ..concrete_notation.nodes import Split, Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .conversions import Conversion, reordered
@@ -41,9 +41,11 @@ class Orders:
     view: View
     copying: bool = False
     huge: bool = False
+    tiling: bool = True
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
+    splits: list[Split] = field(default_factory=list)
     price: float = 0.0
 
     def __post_init__(self) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..formats import Format, TensorType
+from ..formats import Format, TensorType, geometry
 from ..index_notation.nodes import Access
 from ..remapping.inverse import linear
-from ..remapping.nodes import Axis, IndexExpr, axes_of, to_text
+from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
-__all__ = ["Definition", "definitions", "digits", "path", "spelling"]
+__all__ = ["Definition", "computed", "definitions", "digits", "path", "size_of", "spelling"]
 
 
 @lru_cache(maxsize=4096)
@@ -80,6 +80,30 @@ def _of(access: Access, format: Format) -> Iterable[Definition]:
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
             yield Definition(levels[k], value, access.indices, access.indices)
+
+
+def computed(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[Definition, ...]:
+    """The levels that store nothing and have one coordinate, which follows from those above: their loops are none."""
+    found: dict[Definition, None] = {}
+    for access in accesses:
+        format = types[access.tensor].format
+        levels = path(access, format)
+        for k, level in enumerate(format.levels if format.is_structured else ()):
+            value = geometry.computed(format.remapping, k) if level.branchless and not level.roles else None
+            if value is not None:
+                found[Definition(levels[k], value, levels, access.indices)] = None
+    return tuple(found)
+
+
+def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, TensorType]) -> int | None:
+    """How many values a level's variable has, where the remapping alone says: inside a block."""
+    for access in accesses:
+        format = types[access.tensor].format
+        for v, c in zip(path(access, format), format.remapping.coordinates, strict=True):
+            match c:
+                case Binary(op="%", right=Constant(value=value)) if v == variable:
+                    return value
+    return None
 
 
 def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:

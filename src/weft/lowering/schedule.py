@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
@@ -35,7 +35,7 @@ from .iteration_graph import (
     strip,
 )
 from .orders import Nest, Orders
-from .physical import digits, path
+from .physical import digits, path, size_of
 from .results import chains, takes_any_order
 from .structured import views
 from .terms import (
@@ -47,7 +47,9 @@ from .terms import (
     pull_factors,
     uniform_factors,
 )
+from .tiling import Tiles
 from .values import converted, same_value
+from .workspaces import FEW
 
 __all__ = ["Conversion", "Schedule", "schedule"]
 
@@ -143,11 +145,14 @@ class _Scheduler(Orders):
                     "triples are appended, sorted and summed"
                 )
             stmt = self.triples(terms, how)
-        stmt = self.parallelize(stmt)
-        found = Schedule(
-            Program(stmt, tuple(self.workspaces)), self.target, dict(self.types), tuple(self.conversions), final,
-            tuple(self.notes),
-        )  # fmt: skip
+        if kind == "scatter" and dense and self.tiling:
+            tiles = Tiles(self.target, self.types, self.view.definitions, self.fresh)
+            stmt = tiles.cut(stmt)
+            self.splits += tiles.splits
+            self.notes += tiles.notes
+        program = Program(self.parallelize(stmt), tuple(self.workspaces), tuple(self.splits))
+        conversions = tuple(self.conversions)
+        found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes))
         return price + self.price, found
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
@@ -263,7 +268,8 @@ class _Scheduler(Orders):
         """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
         return not isinstance(term, Reduce) and all(self.types[a.tensor].format.is_dense for a in reads(term))
 
-    def accumulate(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
+    def accumulate(self, negative: bool, term: Expr, nest: Nest, into: Access | None = None) -> Stmt:
+        target = into or self.target
         term = self.stored_for(term, nest.order, nest.converts)
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
@@ -277,10 +283,31 @@ class _Scheduler(Orders):
             dtype = self.dtype(body)
             t = self.workspace((), "scalar", dtype)
             value: Expr = _taken_from_zero(t) if negative else t
-            consumer = Assign(self.target, converted(value, self.dtypes, self.result.dtype), "add")
+            consumer = Assign(target, converted(value, self.dtypes, self.result.dtype), "add")
             producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
             return foralls(outer, Where(consumer, producer))
-        return self.nest(nest.order, bound, factors, self.target, "add", negative)
+        return self.nest(nest.order, bound, factors, target, "add", negative)
+
+    def in_registers(self, negative: bool, term: Expr, nest: Nest, bound: Sequence[str]) -> Stmt | None:
+        """A small block of the result accumulated in a workspace and stored once; None where that is no block.
+
+        The loops over the inside of a block come below the first reduction; what they write in each of its iterations
+        would go to memory and back.
+        """
+        first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
+        outer, inner = nest.order[:first], tuple(v for v in nest.order[first:] if v in self.free)
+        sizes = [size_of(v, reads(term), self.types) for v in inner]
+        if not sizes or not outer or not all(is_full(term, v, self.types) for v in outer):
+            return None
+        if prod(FEW + 1 if n is None else n for n in sizes) > FEW:
+            return None
+        w = self.workspace(inner, "dense", self.result.dtype)
+        producer = self.accumulate(negative, term, nest, into=w)
+        for _ in outer:
+            assert isinstance(producer, Forall)
+            producer = producer.body
+        self.notes.append(f"blocks of {self.target.tensor} over {', '.join(inner)} are accumulated in registers")
+        return foralls(outer, Where(foralls(inner, Assign(self.target, w)), producer))
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
         """Whether each of the loops has one iteration: then nothing is to be gathered inside."""
@@ -293,6 +320,8 @@ class _Scheduler(Orders):
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = path(self.target, self.result.format)
         appended = chains(self.result.format)
+        if not appended and (blocks := self.in_registers(negative, term, nest, bound)) is not None:
+            return blocks
         depth = appended[-1].last + 1 if appended else 0
         while (
             not appended
@@ -385,6 +414,9 @@ class _Scheduler(Orders):
     def parallelize(self, stmt: Stmt) -> Stmt:
         """Mark the outermost loop where its iterations write different parts of the result."""
         match stmt:
+            case Forall(var=v, body=body) if any(s.outer == v for s in self.splits):
+                tiles = next(s.tiles for s in self.splits if s.outer == v)
+                return Forall(v, body, parallel=tiles == path(self.target, self.result.format)[0])
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
                 first = path(self.target, format)[:1]
@@ -396,7 +428,12 @@ class _Scheduler(Orders):
 
 
 def schedule(
-    assignment: Assignment, types: Mapping[str, TensorType], *, copying: bool = False, huge: bool = False
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    *,
+    copying: bool = False,
+    huge: bool = False,
+    tiling: bool = True,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -410,13 +447,15 @@ def schedule(
         The assignment is a conversion: it must not ask for another.
     huge : bool
         Dimensions are too large for an array over one: workspaces are hash tables.
+    tiling : bool
+        Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
 
     Returns
     -------
     Schedule
     """
     seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.final))]
-    found = [_Scheduler(view, copying, huge).run() for view in seen]
+    found = [_Scheduler(view, copying, huge, tiling).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())

@@ -165,14 +165,19 @@ class Target:
                 return counts[chain.index]
         return self.format.levels[level].get_size(self.vars.levels[level], self.size(level - 1, counts))
 
-    def fill(self, resolved: int, base: Expr, value: Const) -> Stmt:
-        """Set every value below position ``base`` of level ``resolved - 1``."""
+    def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
+        """Set every value below position ``base`` of level ``resolved - 1``; of the root, below ``part`` of level 0."""
         if not self.mode.values:
             return block()
         size: Expr = lit(1)
         for k in range(resolved, len(self.format.levels)):
             size = mul(size, self.vars.levels[k].dimension)
         index = Var(f"q{self.vars.name}")
+        if part is not None:
+            size = lit(1)
+            for m in self.vars.levels[1:]:
+                size = mul(size, m.dimension)
+            return For(index, mul(part[0], size), mul(part[1], size), Store(self.vars.vals, index, value))
         start = Var(f"q{self.vars.name}_begin")
         loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))
         return block(Declare(start, mul(base, size)), loop)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, assignments
+from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, assignments, result_of
 from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
@@ -239,8 +239,8 @@ def specialize(
         case Where(consumer=consumer, producer=producer):
             made = specialize(producer, absent, neutral)
             if made is None:
-                first = next(assignments(producer))
-                return specialize(consumer, {**absent, first.target: neutral(first)}, neutral)
+                made_into = result_of(producer)
+                return specialize(consumer, {**absent, made_into.target: neutral(made_into)}, neutral)
             used = specialize(consumer, absent, neutral)
             return None if used is None else Where(used, made)
         case Sequence(stmts=stmts):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..concrete_notation.nodes import Assign, Where, Workspace, assignments
+from ..concrete_notation.nodes import Assign, Where, Workspace, result_of
 from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.levels import Listed, ListedHashed
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
+from ..ir import simplify_expression
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, mul, not_, sub
 from ..remapping import Remapping
 from .env import Env
@@ -25,7 +26,10 @@ from .tensors import TensorVars
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["assign", "declare", "neutral_of", "where"]
+__all__ = ["FEW", "assign", "declare", "neutral_of", "where"]
+
+FEW = 64
+"""Elements of a workspace that may stand in registers, or at least on the stack."""
 
 _LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed()}
 _LISTED = ("listed", "hashed")
@@ -69,8 +73,17 @@ def _extent(owner: Lowerer, w: Workspace) -> ir.Expr:
     return size
 
 
+def _few(owner: Lowerer, w: Workspace) -> int | None:
+    """How many elements a dense workspace has, where that is known when compiling and few."""
+    size = simplify_expression(_extent(owner, w))
+    found = int(size.value) if isinstance(size, ir.Const) else FEW + 1  # type: ignore[arg-type]
+    return found if found <= FEW else None
+
+
 def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     size = _extent(owner, w)
+    if w.kind == "dense" and _few(owner, w) is not None:
+        return {}  # declared where it is used
     if owner.mode.values:
         _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
     if w.kind != "listed":
@@ -110,8 +123,7 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 
 def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
-    first = next(assignments(stmt.producer))
-    w = owner.workspaces[first.target.tensor]
+    w = owner.workspaces[result_of(stmt.producer).target.tensor]
     mode = owner.mode
     if not mode.values and w.kind not in _LISTED:
         return owner.statement(stmt.consumer, env)
@@ -129,7 +141,9 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     q = owner.name("q")
     if w.kind == "dense":
         reset = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)))
-        return block(reset, producer, owner.statement(stmt.consumer, env))
+        few = _few(owner, w)
+        array = block() if few is None else ir.Array(tensor.vals, few)
+        return block(array, reset, producer, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     clear: ir.Stmt
     if w.kind == "listed":

@@ -178,7 +178,7 @@ def lower(
         Changes the automatic schedule.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, copying=copying, huge=huge)
+    planned = schedule(explicit, types, copying=copying, huge=huge, tiling=by_hand is None)
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")

@@ -33,6 +33,10 @@ class Range(LevelFormat):
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("width",)
 
+    @property
+    def spans(self) -> bool:
+        return True
+
     def why_not(self, remapping: Remapping, level: int) -> str | None:
         if not isinstance(remapping.coordinates[level], Axis):
             return "it stores nothing of its coordinate, which must be that of an axis"

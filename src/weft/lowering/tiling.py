@@ -1,0 +1,111 @@
+"""Loops that go over the whole of a dense result again and again, cut so that they do so for one part of it at a time.
+
+Diagonals of dia, columns of a matrix stored by columns: the outer loop does not decide what is written, the inner one
+does, and by the time it comes round again what it wrote has left the cache. With a loop over *tiles* of the result
+outside both, it has not; and tiles can be filled where they are computed, and shared by threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, accesses, assignments
+from ..concrete_notation.nodes import Sequence as Seq
+from ..formats import TensorType
+from ..index_notation.nodes import Access
+from ..remapping.inverse import linear
+from .iteration_graph import places
+from .physical import Definition, computed, digits, path
+
+__all__ = ["TILE", "Tiles"]
+
+TILE = 2048
+"""Coordinates in a tile: of two vectors of float64, as many as a first-level cache holds."""
+
+
+@dataclass
+class Tiles:
+    """Cuts the loops of a statement that accumulates into a dense result.
+
+    Parameters
+    ----------
+    target : Access
+        The result.
+    types : mapping
+        The types of all tensors.
+    definitions : sequence of Definition
+        What follows from the loops.
+    fresh : callable
+        A name that is not taken, from one that may be.
+    """
+
+    target: Access
+    types: Mapping[str, TensorType]
+    definitions: Sequence[Definition]
+    fresh: Callable[[str], str]
+    splits: list[Split] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def cut(self, stmt: Stmt) -> Stmt:
+        """The statement with each nest cut that gains by it."""
+        if not self._variables():
+            return stmt
+        match stmt:
+            case Forall():
+                return self._tiled(stmt) or stmt
+            case Seq(stmts=(Fill() as fill, Forall() as loops)) if (tile := self._tiled(loops)) is not None:
+                if self.splits[-1].tiles == self._variables()[0]:
+                    return replace(tile, body=Seq((fill, tile.body)))
+                return Seq((fill, tile))
+            case Seq(stmts=stmts):
+                return Seq(tuple(self.cut(s) for s in stmts))
+        return stmt
+
+    def _variables(self) -> tuple[str, ...]:
+        return path(self.target, self.types[self.target.tensor].format)
+
+    def _tiled(self, loops: Forall) -> Forall | None:
+        """One nest cut into tiles; None where its first loop decides already what of the result is written."""
+        order: list[str] = []
+        body: Stmt = loops
+        while isinstance(body, Forall):
+            order.append(body.var)
+            body = body.body
+        stored = [a for s in assignments(body) for a in (*accesses(s.value), s.target) if a.tensor in self.types]
+        none = computed(stored, self.types)
+        order = [v for v in order if all(v != d.var for d in none)]
+        definitions = (*self.definitions, *none)
+        place = places(order, definitions)
+        known = [(place[u], u) for u in self._variables() if u in place]
+        if not known:
+            return None
+        depth, u = min(known)
+        v = order[depth]
+        if depth == 0 or set(order[:depth]) & set(digits(u, definitions)) or not self._spans(v, stored):
+            return None
+        if u != v:
+            d = next(d for d in definitions if d.var == u)
+            factors = linear(d.value)
+            if factors is None or factors.get(d.of.index(v)) != 1:
+                return None
+        cut = Split(v, self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside"), TILE, tiles=u)
+        self.splits.append(cut)
+        self.notes.append(f"loops are cut into tiles of {TILE} over {u}: what they accumulate into stays in the cache")
+
+        def within(s: Stmt) -> Stmt:
+            assert isinstance(s, Forall)
+            return Forall(cut.inner, s.body) if s.var == v else Forall(s.var, within(s.body))
+
+        return Forall(cut.outer, within(loops))
+
+    def _spans(self, v: str, stored: Sequence[Access]) -> bool:
+        """Whether the loop over ``v`` reaches all coordinates: else loops above would be repeated for little."""
+        levels = [
+            level
+            for a in stored
+            for w, level in zip(path(a, self.types[a.tensor].format), self.types[a.tensor].format.levels, strict=True)
+            if w == v
+        ]
+        driving = [level for level in levels if not level.has_every]
+        return bool(levels) and len(driving) < 2 and all(u.iteration == "value" and u.spans for u in levels)
