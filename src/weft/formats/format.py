@@ -127,6 +127,19 @@ class Format:
         """``(level, role)`` of every index array, in storage order; levels count from 0."""
         return tuple((k, role) for k, level in enumerate(self.levels) for role in level.roles)
 
+    @cached_property
+    def looked_up(self) -> Format | None:
+        """The format as which the same arrays find whole coordinates; None where levels do that, or nothing does.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> [str(level) for level in parse_format("dok", 2).looked_up.levels]
+        ['dense', 'spanned']
+        """
+        found = self.levels[0].looked_up(self.levels[1:]) if self.levels and not self.is_structured else None
+        return None if found is None else Format(self.remapping, found)
+
     @property
     def letters(self) -> str:
         """taco's letters, with the mode order where it is not the identity."""

@@ -68,6 +68,8 @@ class LevelFormat:
     locates : {None, 'direct', 'probe', 'search'}
         Random access: not at all, by arithmetic, in a hash table, or by searching a segment (never used where
         iterating is cheaper). All but the first may find that a coordinate is not stored.
+    walks : bool
+        Whether it can be iterated; a level that cannot is only asked for coordinates.
     inserts, appends : bool
         The assembly capabilities.
     full, branchless, compact : bool
@@ -95,6 +97,7 @@ class LevelFormat:
     letter: ClassVar[str] = "?"
     iteration: ClassVar[Literal["value", "position"]] = "position"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
+    walks: ClassVar[bool] = True
     inserts: ClassVar[bool] = False
     appends: ClassVar[bool] = False
     full = False
@@ -132,7 +135,7 @@ class LevelFormat:
     @property
     def merges(self) -> bool:
         """Whether the level can be walked together with others, by increasing coordinate."""
-        return self.has_every or (self.ordered and self.gapless and self.iteration == "position")
+        return self.has_every or (self.walks and self.ordered and self.gapless and self.iteration == "position")
 
     # -- access: coordinate value iteration ---------------------------------------------------------------------
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -156,6 +159,17 @@ class LevelFormat:
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         """``locate(p_{k-1}, i_1, ..., i_k) -> p_k``; negative when a searching level does not hold ``i_k``."""
         raise NotImplementedError(f"{self} cannot locate")
+
+    def probe(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        """``locate``, given the coordinates of the ancestors too, for a table that is over all of them."""
+        return self.locate(m, parent, coords[-1])
+
+    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
+        """The levels as which the arrays of this level and of those below find whole coordinates; None if they do not.
+
+        Their arrays are the same, in the same order.
+        """
+        return None
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         """The position that children and values hang on, for a coordinate iterated at ``p_k``: ``p_k`` itself."""

@@ -281,7 +281,8 @@ def conversions(
             case "merge":
                 as_it_is = False
         neutral = 0 if how == "scatter" and not copying else _neutral(expr, types)
-        if not as_it_is and not _can_be_walked(expr, access, types, neutral, appending=how == "merge"):
+        walks = all(level.walks for level in format.levels)
+        if not (as_it_is and walks) and not _can_be_walked(expr, access, types, neutral, appending=how == "merge"):
             found.append(access)
     return tuple(found)
 
@@ -308,6 +309,8 @@ def _can_be_walked(
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
         if not walks:
             continue
+        if not level.walks:
+            return False
         alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
         if not alone or (appending and not level.ordered):
             return False

@@ -79,7 +79,7 @@ def _conjunction(p: Point, q: Point) -> Point:
     located = _unique(it for it in p.coiterate + q.coiterate if it.locatable)
     if not must and located:
         # Of those that could all be located, one that stores less than every coordinate is walked.
-        walked = next((it for it in located if not it.certain), located[0])
+        walked = min(located, key=lambda it: (it.certain, not it.format.walks))
         must, located = (walked,), tuple(it for it in located if it is not walked)
     return Point(must, _unique(located + p.locate + q.locate))
 

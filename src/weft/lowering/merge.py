@@ -346,7 +346,8 @@ class Merge:
             if parent is None:
                 raise LoweringError(f"{it} is searched before its parent")
             p = owner.name(f"p{it.name}")
-            locate = it.format.locate(owner.tensors[it.access.tensor].levels[it.level], parent, self.coord)
+            coords = (*owner._above(it, env), self.coord)
+            locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
             if it.format.iteration == "value":  # found by arithmetic, which is right within its bounds only
                 begin, end = owner._bounds(it, v, env)
                 within = land(ge(self.coord, begin), lt(self.coord, end))

@@ -54,11 +54,14 @@ class Orders:
         self.result = self.types[self.target.tensor]
         self.value = self.assignment.value
         self.free = self.view.free
-        self.origins = {new: old for old, new in self.view.stored}
+        self.origins = {new: old for old, new in (*self.view.stored, *self.view.asked)}
         self.dtypes = {name: type.dtype for name, type in self.types.items()}
         self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
         for old, new in self.view.stored:
-            self.store_plainly(old, new)
+            reason = f"{old} is not walked by the levels of {self.view.types[old].format}"
+            self.store_first(old, new, reason, CONVERT * nonzeros(self.view.types[old].format))
+        for old, new in self.view.asked:
+            self.store_first(old, new, f"the table of {old} is asked for whole coordinates, no array changes", 0.0)
 
     # -- naming -------------------------------------------------------------------------------------------------
     def fresh(self, stem: str) -> str:
@@ -101,19 +104,18 @@ class Orders:
             yield (*own, *(v for v in variables if v not in own))
             yield (*(v for v in variables if v not in own), *own)
 
-    def store_plainly(self, old: str, new: str) -> None:
-        """Note that a structured operand is converted before anything else."""
+    def store_first(self, old: str, new: str, reason: str, price: float) -> None:
+        """Note that an operand is converted before anything else."""
         original, type = self.view.types[old], self.types[new]
-        accesses = tuple(a for a in reads(self.value) if a.tensor == new)
-        reason = f"{old} is not walked by the levels of {original.format}"
-        was = tuple(Access(old, a.indices) for a in accesses)
+        was = tuple(Access(old, a.indices) for a in reads(self.value) if a.tensor == new)
         self.conversions.append(Conversion(old, new, type.format, reason, was))
         self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
-        self.price += CONVERT * nonzeros(original.format)
+        self.price += price
 
     def impossible(self, converts: Sequence[Access], order: Sequence[str]) -> bool:
         """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
-        return any(a.tensor in self.view.kept or not set(a.indices) <= set(order) for a in converts)
+        kept = {*self.view.kept, *(new for _, new in self.view.asked)}
+        return any(a.tensor in kept or not set(a.indices) <= set(order) for a in converts)
 
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
         converts = conversions(expr, order, self.types, how, self.view.definitions, self.copying)

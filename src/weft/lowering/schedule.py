@@ -454,7 +454,7 @@ def schedule(
     -------
     Schedule
     """
-    seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.final))]
+    seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.asked or view.final))]
     found = [_Scheduler(view, copying, huge, tiling).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:

@@ -45,6 +45,8 @@ class View:
         What follows from the loops.
     final : Format or None
         What the result is to be converted to at the end.
+    asked : tuple of (str, str)
+        Names of operands whose arrays are only looked up, and what they are called then.
     """
 
     assignment: Assignment
@@ -54,10 +56,33 @@ class View:
     free: tuple[str, ...] = ()
     definitions: tuple[Definition, ...] = ()
     final: Format | None = None
+    asked: tuple[tuple[str, str], ...] = ()
 
 
 def views(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[View]:
-    """Every way worth a look; the first keeps all it can, the last keeps nothing."""
+    """Every way worth a look."""
+    yield from _walked(assignment, types)
+    found = [n for n in dict.fromkeys(a.tensor for a in reads(assignment.value)) if _can_be_asked(types[n])]
+    for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
+        for names in combinations(found, n):
+            value, known, asked = assignment.value, dict(types), []
+            for name in names:
+                new, type = _other_name(name, "asked", known), types[name]
+                assert type.format.looked_up is not None
+                known[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
+                value = _renamed(value, name, new)
+                asked.append((name, new))
+            for view in _walked(replace(assignment, value=value), known):
+                yield replace(view, asked=tuple(asked))
+
+
+def _can_be_asked(type: TensorType) -> bool:
+    """Whether an operand's arrays find whole coordinates; all of these are of one dtype then."""
+    return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
+
+
+def _walked(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[View]:
+    """Ways to walk the operands as they are; the first keeps all it can, the last keeps nothing."""
     names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
@@ -94,9 +119,7 @@ def _view(
     for name in structured:
         if name in kept or name == target.tensor:
             continue
-        old, new = types[name], f"{name}_plain"
-        while new in types:
-            new += "_"
+        old, new = types[name], _other_name(name, "plain", types)
         index = "int64" if "int64" in old.index_dtypes else "int32"
         types[new] = TensorType.of(old.dtype, old.format.plain(), index, old.fill)
         stored.append((name, new))
@@ -207,6 +230,13 @@ def _over_loops(
             done = [_over_loops(arg, covered, walked, types, kept) for arg in args]
             return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
     return expr, set()
+
+
+def _other_name(name: str, kind: str, taken: Mapping[str, TensorType]) -> str:
+    new = f"{name}_{kind}"
+    while new in taken:
+        new += "_"
+    return new
 
 
 def _renamed(expr: Expr, old: str, new: str) -> Expr:

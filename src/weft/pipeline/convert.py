@@ -75,7 +75,7 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
             target.dtype, triples_format(_triples_of(format)), ("int64",) * (1 + len(format.levels)), target.fill
         )
         return pack(_copier(source, loose, skip_fill).run((storage,)), target)
-    plain = format.plain()
+    plain = _plain(storage)
     if source.format == plain:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
     middle = tensor_type(target.dtype, plain, (_index_dtype(storage, plain),) * len(plain.roles), target.fill)
@@ -89,6 +89,17 @@ def count_entries(storage: Storage) -> int:
     return _copier(storage.type, target, False).count((storage,))
 
 
+def _plain(storage: Storage) -> Format:
+    """Dense and compressed levels for a tensor on its way: no array of a dimension far larger than what is stored."""
+    plain = storage.format.plain()
+    if storage.shape and storage.shape[0] > _WIDE * (storage.vals.size + _FEW):
+        return Format(plain.remapping, (Compressed(),) * plain.order)
+    return plain
+
+
+_WIDE, _FEW = 16, 1 << 16
+
+
 def _triples_of(format: Format) -> Remapping:
     return format.remapping if format.is_structured else Remapping.identity(format.order)
 
@@ -97,7 +108,7 @@ def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
     if triples.format.remapping != _triples_of(format) or not is_appendable(format):
-        plain = format.plain()
+        plain = _plain(triples)
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(pack(triples, middle), target, False)
     levels = tuple(range(len(format.levels))) if format.is_structured else format.mode_order
@@ -117,6 +128,9 @@ def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | No
     source = storage.type
     if source.dtype != dtype or source.format.remapping != format.remapping:
         return None
+    if format == source.format.looked_up:
+        asked = tensor_type(dtype, format, source.index_dtypes, source.fill)
+        return Storage(storage.shape, asked, storage.arrays, storage.vals)
     if index_dtype is not None and any(d != index_dtype for d in source.index_dtypes):
         return None
     for have, want in zip(source.format.levels, format.levels, strict=True):

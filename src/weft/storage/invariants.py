@@ -59,7 +59,17 @@ def _reason(storage: Storage) -> str | None:
         position += len(level.roles)
     if len(storage.vals) != size:
         return f"there are {len(storage.vals)} values for {size} positions"
-    return _chains_reason(storage, arrays)
+    return _chains_reason(storage, arrays) or _lookup_reason(storage)
+
+
+def _lookup_reason(storage: Storage) -> str | None:
+    """Why looking up whole coordinates in the arrays would not find them."""
+    asked = storage.format.looked_up
+    if asked is None:
+        return None
+    level = asked.levels[-1]
+    reason = level.check(1, storage.shape[-1], dict(zip(level.roles, storage.arrays, strict=True)))
+    return None if reason is None else f"the table of whole coordinates: {reason}"
 
 
 def _array_reason(storage: Storage) -> str | None:

@@ -22,6 +22,7 @@ from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 from . import foreign
 from .operands import describe, scalar_storage
+from .shapes import broadcast_shapes
 
 __all__ = ["Plan", "apply_scalar", "apply_unary", "flat_map", "plan_binary", "vector", "with_axes", "without_axis"]
 
@@ -52,7 +53,7 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
         When the shapes do not broadcast.
     """
     try:
-        shape = np.broadcast_shapes(left.shape, right.shape)
+        shape = broadcast_shapes(left.shape, right.shape)
     except ValueError:
         raise ShapeError(
             f"{operator(op).name}: shapes do not broadcast: {describe(left)} and {describe(right)}"

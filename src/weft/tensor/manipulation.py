@@ -27,6 +27,7 @@ from .indexing import coordinates, getitem, natural, take_along
 from .operands import adopt
 from .refill import refilled, with_fill
 from .reshaping import reshaped
+from .shapes import broadcast_shapes
 from .sparse_tensor import SparseTensor
 
 __all__ = [
@@ -191,9 +192,6 @@ def atleast_3d(x: Any) -> SparseTensor:
     return SparseTensor(storage_of(x)) if n > 2 else expand_dims(atleast_2d(x), 2)
 
 
-broadcast_shapes = np.broadcast_shapes
-
-
 def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
     """The tensor repeated along new axes and those of size 1; what is stored is stored as often."""
     storage = storage_of(x)
@@ -226,7 +224,7 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
 
 def broadcast_arrays(*arrays: Any) -> list[SparseTensor]:
     """All of them in the shape that they broadcast to."""
-    shape = np.broadcast_shapes(*(storage_of(x).shape for x in arrays))
+    shape = broadcast_shapes(*(storage_of(x).shape for x in arrays))
     return [broadcast_to(x, shape) for x in arrays]
 
 

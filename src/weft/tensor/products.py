@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..errors import ShapeError
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
 from .elementwise import Plan, without_axis
 from .operands import describe
+from .shapes import broadcast_shapes
 
 __all__ = ["plan_matmul"]
 
@@ -31,7 +30,7 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple
         raise ShapeError(f"matmul: the inner sizes differ: {describe(left)} @ {describe(right)}")
     batch_a, batch_b = a[:-2], b[:-2]
     try:
-        batch = np.broadcast_shapes(batch_a, batch_b)
+        batch = broadcast_shapes(batch_a, batch_b)
     except ValueError:
         raise ShapeError(f"matmul: the batches do not broadcast: {describe(left)} @ {describe(right)}") from None
     left, first = _batched("A", left, batch, ("i", "k")[-len(a) :])

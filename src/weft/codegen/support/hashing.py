@@ -45,7 +45,32 @@ static inline int64_t weft_hash_free_@(const @_t *crd, int64_t begin, int64_t wi
 }
 """
 
+
+def _find_whole(arity: int, ty: str) -> str:
+    """Looking up a coordinate of several levels in one table."""
+    levels = range(1, arity + 1)
+    crds = ", ".join(f"const {ty}_t *crd{n}" for n in levels)
+    coords = ", ".join(f"int64_t i{n}" for n in levels)
+    same = " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels)
+    return (
+        "/* The position in a table of whole coordinates that holds one; -1 if none. -1 marks an empty slot. */\n"
+        f"static inline int64_t weft_hash_find_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
+        f"    int64_t key, {coords}) {{\n"
+        "  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);\n"
+        "  for (int64_t tried = 0; tried < width && crd1[begin + slot] != -1; tried++) {\n"
+        f"    if ({same}) return begin + slot;\n"
+        "    slot = (slot + 1) & (width - 1);\n"
+        "  }\n"
+        "  return -1;\n"
+        "}\n"
+    )
+
+
+MOST_LEVELS = 12
+
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
     SNIPPETS[f"weft_hash_free_{_ty}"] = Snippet(_FREE.replace("@", _ty))
+    for _arity in range(1, MOST_LEVELS + 1):
+        SNIPPETS[f"weft_hash_find_{_arity}_{_ty}"] = Snippet(_find_whole(_arity, _ty))

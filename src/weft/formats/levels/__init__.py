@@ -13,6 +13,7 @@ from .offset import Offset
 from .range import Range
 from .singleton import Singleton
 from .sliced import Sliced
+from .spanned import Spanned
 from .squeezed import Squeezed
 from .window import Picked, Window
 
@@ -34,6 +35,7 @@ __all__ = [
     "Singleton",
     "Sliced",
     "Slots",
+    "Spanned",
     "Spilled",
     "Squeezed",
     "Window",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,10 +12,41 @@ from ...ir.builder import add, block, ge, gt, if_, lit, mul
 from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Update, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
+from .dense import Dense
 
-__all__ = ["Hashed", "Slots"]
+__all__ = ["MIX", "Hashed", "Slots", "key_of", "misplaced"]
 
-_MIX = 1000003
+MIX = 1000003
+
+
+def key_of(coords: tuple[Expr, ...]) -> Expr:
+    """What a whole coordinate is hashed by."""
+    key: Expr = lit(0)
+    for coord in coords:
+        key = add(mul(key, lit(MIX)), coord)
+    return key
+
+
+def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
+    """Why looking up would miss what tables hold: a key beyond an empty slot, counted from where it belongs.
+
+    Parameters
+    ----------
+    keys : ndarray
+        Shape ``(width,)`` for one table or ``(tables, width)``; what is not ``taken`` is ignored.
+    taken : ndarray of bool
+        The slots that are not empty.
+    """
+    keys, taken = np.atleast_2d(keys), np.atleast_2d(taken)
+    width = keys.shape[1]
+    table, slot = np.nonzero(taken)
+    hashed = keys[table, slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
+    home = (hashed & np.uint64(width - 1)).astype(np.int64)
+    empty = np.zeros((len(taken), 2 * width + 1), np.int64)  # empty slots before each, going round once
+    np.cumsum(np.concatenate([~taken, ~taken], axis=1), axis=1, out=empty[:, 1:])
+    end = slot + width * (slot < home)
+    lost = empty[table, end] > empty[table, home]
+    return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None
 
 
 @dataclass(frozen=True)
@@ -39,6 +70,12 @@ class Slots(LevelFormat):
     @property
     def gapless(self) -> bool:
         return False
+
+    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
+        from .spanned import Spanned
+
+        entries = all(level.branchless and level.roles == ("crd",) for level in below)
+        return (*(Dense() for _ in below), Spanned(arity=1 + len(below))) if entries else None
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         width = element(m["width"], lit(0))
@@ -70,10 +107,7 @@ class Slots(LevelFormat):
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))
-        key: Expr = lit(0)
-        for coord in coords:
-            key = add(mul(key, lit(_MIX)), coord)
-        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key), "int64")
+        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key_of(coords)), "int64")
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
@@ -107,6 +141,9 @@ class Hashed(Slots):
     letter: ClassVar[str] = "h"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
 
+    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
+        return None  # it is looked up level by level
+
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))
         return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, coords[m.level]), "int64")
@@ -120,7 +157,8 @@ class Hashed(Slots):
         if reason is not None:
             return reason
         width = int(np.asarray(arrays["width"])[0])
-        rows = np.sort(np.asarray(arrays["crd"]).reshape(parent_size, width), axis=1)
+        tables = np.asarray(arrays["crd"]).reshape(parent_size, width)
+        rows = np.sort(tables, axis=1)
         if ((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any():
             return "a table holds a coordinate twice"
-        return None
+        return misplaced(tables.astype(np.int64), tables >= 0)

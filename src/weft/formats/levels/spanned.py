@@ -1,0 +1,63 @@
+"""Spanned levels: one hash table over the coordinates of all levels, looked up with a whole coordinate at once.
+
+The 2018 paper leaves DOK open since its locate would have to span several levels. It does here: the levels above are
+dense and store nothing, and the last one, asked for ``(i_1, ..., i_k)``, finds the position. It is never walked: for
+that the same arrays are slots with singletons below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ...ir.builder import lit
+from ...ir.nodes import Call, Expr
+from ..level import LevelFormat, LevelVars
+from .access import element
+from .hashed import MIX, key_of, misplaced
+
+__all__ = ["Spanned"]
+
+
+@dataclass(frozen=True)
+class Spanned(LevelFormat):
+    """A table of ``width`` slots; ``crd1`` to ``crdN`` hold the coordinates of all levels, -1 in empty slots.
+
+    Parameters
+    ----------
+    arity : int
+        How many coordinates there are.
+    """
+
+    arity: int = 2
+
+    letter: ClassVar[str] = "m"
+    walks: ClassVar[bool] = False
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
+    compact: ClassVar[bool] = False
+
+    @property
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("width", *(f"crd{n + 1}" for n in range(self.arity)))
+
+    def probe(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        crds = tuple(m[role] for role in self.roles[1:])
+        name = f"weft_hash_find_{self.arity}_{crds[0].ty[:-1]}"
+        return Call(name, (*crds, lit(0), element(m["width"], lit(0)), key_of(coords), *coords), "int64")
+
+    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
+        return 1, *(size,) * self.arity
+
+    def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        return int(np.asarray(arrays["width"])[0])
+
+    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
+        crds: list[np.ndarray[Any, Any]] = [np.asarray(arrays[role]) for role in self.roles[1:]]
+        key = np.zeros(len(crds[0]), np.int64)
+        with np.errstate(over="ignore"):
+            for crd in crds:
+                key = key * np.int64(MIX) + crd
+        return misplaced(key, crds[0] >= 0)
