@@ -160,6 +160,8 @@ def power_law_tensor(shape: tuple[int, ...], nonzeros: int) -> Tensor:
 
 
 TENSORS: dict[str, Callable[[], Tensor]] = {
+    "small3d": lambda: uniform_tensor((100, 100, 100), 10_000),
+    "cube3d": lambda: uniform_tensor((300, 300, 300), 500_000),
     "uniform3d": lambda: uniform_tensor((500, 1000, 20_000), 5_000_000),
     "uniform3d_20m": lambda: uniform_tensor((1000, 2000, 20_000), 20_000_000),
     "powerlaw3d": lambda: power_law_tensor((50_000, 50_000, 50_000), 10_000_000),

@@ -7,10 +7,11 @@ import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from . import formats
+from . import coordinate_tensors, formats
 from .cases import CASES, runs_of
 from .inputs import scale
 from .latency import LATENCIES
@@ -77,7 +78,7 @@ def scaling_rows(only: str) -> Iterator[Row]:
 
 
 def format_rows(only: str) -> Iterator[Row]:
-    for name, source, peer, ratio, target in formats.rows(only):
+    for name, source, peer, ratio, target in chain(formats.rows(only), coordinate_tensors.rows(only)):
         yield Row(name, source, peer, f"ratio {ratio}", *limit(ratio.median, target))
 
 

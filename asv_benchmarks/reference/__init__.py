@@ -19,10 +19,10 @@ from weft.runtime import toolchain
 from ..inputs import Tensor
 
 __all__ = ["Csf", "add", "csf", "innerprod", "mattransmul", "mttkrp", "plus3", "residual", "sddmm", "spgemm", "spmm",
-           "spmv", "ttm", "ttv"]  # fmt: skip
+           "spmv", "spmv_bsr3", "spmv_coo", "spmv_dia", "spmv_ell", "ttm", "ttv"]  # fmt: skip
 
 FOLDER = Path(__file__).parent
-FILES = ("dense_results.c", "merges.c", "spgemm.c", "tensors.c")
+FILES = ("dense_results.c", "merges.c", "spgemm.c", "spmv_formats.c", "tensors.c")
 
 
 @cache
@@ -62,6 +62,34 @@ def spmv(a: sp.csr_array, x: np.ndarray) -> np.ndarray:
     """``y = A x``."""
     y = np.empty(a.shape[0])
     call("ref_spmv", a.shape[0], *arrays(a), x, y)
+    return y
+
+
+def spmv_coo(a: sp.coo_array, x: np.ndarray) -> np.ndarray:
+    """``y = A x`` of a coordinate list."""
+    y = np.empty(a.shape[0])
+    call("ref_spmv_coo", a.shape[0], a.nnz, *a.coords, a.data, x, y)
+    return y
+
+
+def spmv_dia(a: sp.dia_array, x: np.ndarray) -> np.ndarray:
+    """``y = A x`` of diagonals, tile by tile of the rows."""
+    y = np.empty(a.shape[0])
+    call("ref_spmv_dia", *a.shape, *a.data.shape, a.offsets, a.data, x, y)
+    return y
+
+
+def spmv_ell(m: int, columns: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """``y = A x`` of slices of one entry a row, -1 for a column where there is none."""
+    y = np.empty(m)
+    call("ref_spmv_ell", m, len(columns) // m, columns, values, x, y)
+    return y
+
+
+def spmv_bsr3(a: sp.bsr_array, x: np.ndarray) -> np.ndarray:
+    """``y = A x`` of blocks of 3 x 3."""
+    y = np.empty(a.shape[0])
+    call("ref_spmv_bsr3", a.shape[0] // 3, a.indptr, a.indices, a.data.reshape(-1), x, y)
     return y
 
 

@@ -11,6 +11,14 @@ void ref_spmm(int32_t m, int32_t k, const int32_t *pos, const int32_t *crd, cons
 void ref_sddmm(int32_t m, int32_t k, const int32_t *pos, const int32_t *crd, const double *val, const double *c,
                const double *d, int32_t *out_pos, int32_t *out_crd, double *out);
 
+void ref_spmv_coo(int32_t m, int64_t n, const int32_t *row, const int32_t *col, const double *val, const double *x,
+                  double *y);
+void ref_spmv_dia(int32_t m, int32_t n, int32_t diagonals, int32_t width, const int32_t *offsets, const double *val,
+                  const double *x, double *y);
+void ref_spmv_ell(int32_t m, int32_t width, const int32_t *col, const double *val, const double *x, double *y);
+void ref_spmv_bsr3(int32_t rows, const int32_t *pos, const int32_t *crd, const double *val, const double *x,
+                   double *y);
+
 int64_t ref_add(int32_t m, const int32_t *a_pos, const int32_t *a_crd, const double *a, const int32_t *b_pos,
                 const int32_t *b_crd, const double *b, int32_t *pos, int32_t *crd, double *val);
 int64_t ref_plus3(int32_t m, const int32_t *a_pos, const int32_t *a_crd, const double *a, const int32_t *b_pos,
