@@ -13,9 +13,9 @@ from .measure import interleaved, threads
 
 __all__ = ["cell", "draw", "table"]
 
-SHAPE = (10_000, 5_000_000)
-MATRIX = (1e-7, 1e-6, 1e-5, 1e-4)
-VECTOR = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+SHAPE = (10_000, 100_000_000)  # a dense vector is larger than any cache
+MATRIX = (1e-8, 1e-7, 1e-6, 1e-5)
+VECTOR = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 FORMATS = {"dense array": "dense", "sparse vector": "s", "hash map": "hash_vector"}
 MOST = 2e9
 """Steps that a cell may take: every row of the matrix is merged with all of a sparse vector."""
@@ -30,7 +30,7 @@ def cell(matrix: float, vector: float) -> dict[str, float]:
     nonzeros = max(1, round(matrix * m * n))
     keys = np.unique(rng.integers(0, m * n, nonzeros))
     A = weft.from_coords(np.array(np.unravel_index(keys, SHAPE)), rng.random(len(keys)), SHAPE, format="csr")
-    stored = np.sort(rng.choice(n, max(1, round(vector * n)), replace=False))
+    stored = np.unique(rng.integers(0, n, max(1, round(vector * n))))
     x = weft.from_coords(stored[None], rng.random(len(stored)), (n,), format="s")
     runs = {}
     for name, format in FORMATS.items():

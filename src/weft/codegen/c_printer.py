@@ -66,6 +66,7 @@ class CFunction:
         self.parts: list[str] = []
         self.symbol = abi.symbol(function.name)
         self.label = 0
+        self.regions = 0
         # Of the C function being printed:
         self.scratch: dict[str, Var] = {}
         self.can_fail = False
@@ -165,7 +166,8 @@ class CFunction:
     # Parallel regions
 
     def _parallel(self, s: Parallel, pad: str) -> list[str]:
-        name = f"{self.symbol}_thread{len(self.parts) + 1}"
+        self.regions += 1
+        name = f"{self.symbol}_thread{self.regions}"
         region = Parallel(Const(1), s.prologue, s.loop, s.epilogue)
         shared = list(free_variables(region).values())
         inside = self._body(s.prologue, s.loop, s.epilogue, region=s)
@@ -193,7 +195,7 @@ class CFunction:
         if self.can_fail:
             lines.append(f"    if (weft_status != {abi.OK}) continue;")
             self.escape = "next"
-        lines += self._stmt(s.loop.body, 2)
+        lines += self._chunk(s.loop.body) or self._stmt(s.loop.body, 2)
         if any(isinstance(n, Allocate) for n in walk(s.loop.body)):
             lines.append("  next:;")
         lines.append("  }")
@@ -203,6 +205,21 @@ class CFunction:
             fails = any(isinstance(n, Allocate) for n in walk(s.epilogue))
             return [*lines, f"  if (weft_status == {abi.OK}) {{", *epilogue, "  }", *(["done:;"] if fails else [])]
         return lines + epilogue
+
+    def _chunk(self, body: Stmt) -> list[str] | None:
+        """The call of a function of its own for an iteration; None where it changes variables of the thread.
+
+        A loop around calls of the OpenMP runtime holds so many registers that those inside it are left too few.
+        """
+        shared = free_variables(body)
+        if any(isinstance(n, Allocate | Return) for n in walk(body)) or assigned_names(body) & shared.keys():
+            return None
+        name = f"{self.symbol}_chunk{self.regions}"
+        derived = any(is_pointer(v.ty) and v.name not in (*self.outputs, *self.scratch) for v in shared.values())
+        params = [self._parameter(v, self._writable(v), not derived) for v in shared.values()]
+        head = _fill("static __attribute__((noinline)) void ", name, params or ["void"], " {")
+        self.parts.append("\n".join([head, *self._stmt(body, 1), "}", ""]))
+        return [_fill("    ", name, [self.names.name(v) for v in shared], ";")]
 
     def _writable(self, var: Var) -> bool:
         return self.outputs.get(var.name, var.name in self.scratch or var.name in self.written)

@@ -16,7 +16,8 @@ from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum
+from ..ir import walk
+from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum, sub
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
@@ -92,7 +93,8 @@ class Merge:
         if it.format.unique or self._may_revisit(it):
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
-            return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
+            loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
+            return self._long_and_short(loop)
         self._require_order([it])
         run, segment, inner = self._deduplicate(it, env)
         step = block(
@@ -108,8 +110,22 @@ class Merge:
         assert it.access is not None
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
 
+    def _long_and_short(self, loop: ir.For) -> ir.Stmt:
+        """A sum over stored entries: of many of them reassociated, where allowed, of few from the first to the last."""
+        simd = self._simd(loop.start, loop.stop)
+        straight = not any(isinstance(n, ir.If | ir.Call | ir.For | ir.While | ir.Select) for n in walk(loop.body))
+        if simd is None or not straight:
+            return loop
+        begin, end = (self.owner.name(f"{loop.var.name}_{which}") for which in ("from", "to"))
+        few = replace(loop, start=begin, stop=end)
+        return block(
+            ir.Declare(begin, loop.start),
+            ir.Declare(end, loop.stop),
+            if_(ge(sub(end, begin), lit(_SHORT)), replace(few, simd=simd), few),
+        )
+
     def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
-        """Reassociate a sum over a dense loop, where allowed and not so short that it is unrolled anyway."""
+        """Reassociate a sum, where allowed and not known to be so short that it is unrolled anyway."""
         if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= _SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body

@@ -93,7 +93,6 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if owner.mode is not Mode.COUNT:
         arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
     arrays["size"] = ir.Var(f"{name}_size")
-    owner.scratch.append(ir.Declare(arrays["size"], lit(0)))
     return arrays
 
 
@@ -117,7 +116,6 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     arrays = {"keys": keys, "mask": mask, "size": ir.Var(f"{name}_size")}
     for role in ("list", "slots", "spare"):
         arrays[role] = _scratch(owner, ir.Var(f"{name}_{role}", "int64*"), widest)
-    owner.scratch.append(ir.Declare(arrays["size"], lit(0)))
     return arrays
 
 
@@ -155,11 +153,11 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(
+        ir.Declare(m["size"], lit(0)),
         producer,
         sort,
         owner.statement(stmt.consumer, env),
         ir.For(q, lit(0), m["size"], clear),
-        ir.Set(m["size"], lit(0)),
     )
 
 

@@ -18,6 +18,19 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
 
 static inline void weft_free(void *memory) { __builtin_free(memory); }
 
+static __attribute__((noinline)) void weft_row_sums_chunk1(int64_t A2_dim, double *restrict w,
+    const double *restrict A_vals, int64_t i, double *restrict y_vals) {
+  for (int64_t j = 0; j < A2_dim; j++) {
+    w[j] = A_vals[i * A2_dim + j];
+  }
+  double total = 0.0;
+#pragma omp simd reduction(+:total)
+  for (int64_t j = 0; j < A2_dim; j++) {
+    total += w[j];
+  }
+  y_vals[i] = total;
+}
+
 static int64_t weft_row_sums_thread1(int64_t y1_dim, int64_t A2_dim, int64_t A1_dim,
     const double *restrict A_vals, double *restrict y_vals) {
   int64_t weft_status = 0;
@@ -32,15 +45,7 @@ ready:;
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < A1_dim; i++) {
     if (weft_status != 0) continue;
-    for (int64_t j = 0; j < A2_dim; j++) {
-      w[j] = A_vals[i * A2_dim + j];
-    }
-    double total = 0.0;
-#pragma omp simd reduction(+:total)
-    for (int64_t j = 0; j < A2_dim; j++) {
-      total += w[j];
-    }
-    y_vals[i] = total;
+    weft_row_sums_chunk1(A2_dim, w, A_vals, i, y_vals);
   }
   if (weft_status == 0) {
     weft_free(w);
