@@ -60,12 +60,14 @@ _LAZY = {
     "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp map",
     "tensor.diagonals": "diag diagonal tril triu",
     "tensor.display": "spy",
+    "tensor.editing": "append delete insert resize",
     "tensor.linalg": "dot inner matmul outer tensordot trace vdot vecdot",
     "tensor.manipulation": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
         matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
         take_along_axis tile transpose
     """,
+    "tensor.masked": "nanstd nanvar",
     "tensor.moments": "mean nanmean std var",
     "tensor.query": "query",
     "tensor.reductions": """
@@ -78,6 +80,7 @@ _LAZY = {
         array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
         vstack
     """,
+    "tensor.statistics": "average bincount digitize histogram nanargmax nanargmin ptp",
     "tensor.ufuncs": """
         abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
         bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cbrt ceil clip conj

@@ -46,6 +46,17 @@ OF_ONE_AXIS = {
     "sort": lambda w, x, axis: w.sort(x, axis=axis),
     "diff": lambda w, x, axis: w.diff(x, axis=axis),
     "diff twice": lambda w, x, axis: w.diff(x, n=2, axis=axis, prepend=1.0),
+    "ptp": lambda w, x, axis: w.ptp(x, axis=axis, keepdims=True),
+    "nanargmax": lambda w, x, axis: w.nanargmax(x, axis=axis),
+    "nanargmin": lambda w, x, axis: w.nanargmin(x, axis=axis, keepdims=True),
+    "average": lambda w, x, axis: w.average(x, axis=axis),
+    "weighted average": lambda w, x, axis: w.average(x, axis=axis, weights=np.arange(1.0, x.shape[axis] + 1)),
+    "append": lambda w, x, axis: w.append(x, x, axis=axis),
+    "delete": lambda w, x, axis: w.delete(x, 0, axis=axis),
+    "delete some": lambda w, x, axis: w.delete(x, [0, -1], axis=axis),
+    "delete a slice": lambda w, x, axis: w.delete(x, slice(None, None, 2), axis=axis),
+    "insert": lambda w, x, axis: w.insert(x, 0, 7.0, axis=axis),
+    "insert some": lambda w, x, axis: w.insert(x, [0, x.shape[axis], 0], 7.0, axis=axis),
     "cumsum": lambda w, x, axis: w.cumsum(x, axis=axis),
     "cumprod": lambda w, x, axis: w.cumprod(x, axis=axis),
 }
@@ -74,10 +85,17 @@ OF_ALL = {
     "unique_all": lambda w, x: tuple(w.unique_all(x)),
     "unique_inverse": lambda w, x: tuple(w.unique_inverse(x)),
     "unique_values": lambda w, x: w.unique_values(x),
+    "bincount": lambda w, x: w.bincount((w.isfinite(x) * 3).astype(np.int64).ravel(), minlength=2),
+    "digitize": lambda w, x: w.digitize(x, np.array([0.0, 2.0, 5.0]), right=True),
+    "append": lambda w, x: w.append(x, 3.0),
+    "delete": lambda w, x: w.delete(x, []),
+    "insert": lambda w, x: w.insert(x, 0, [1.0, 2.0]),
+    "resize": lambda w, x: w.resize(x, (3, 7)),
     "interp": lambda w, x: w.interp(x, np.array([0.0, 1.0, 5.0]), np.array([1.0, 3.0, 2.0])),
 }
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty|Mean or variance:RuntimeWarning")
 @pytest.mark.parametrize("name", OF_ONE_AXIS)
 @settings(max_examples=30)
 @given(data=st.data())
@@ -88,13 +106,13 @@ def test_along_an_axis(name, data):
     with np.errstate(all="ignore"):
         try:
             expected = function(np, dense, axis)
-        except ValueError as error:
+        except (ValueError, IndexError, ZeroDivisionError) as error:
             expected = error
-        if isinstance(expected, ValueError):
-            with pytest.raises(ValueError, match=str(expected)):
+        if isinstance(expected, Exception):
+            with pytest.raises(type(expected), match=str(expected)):
                 function(weft, A, axis)
             return
-        compare(function(weft, A, axis), expected, close=name.startswith("cum"))
+        compare(function(weft, A, axis), expected, close=name.startswith("cum") or "average" in name)
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN|invalid value|Mean of empty:RuntimeWarning")
@@ -273,3 +291,100 @@ def test_limits_name_the_setting():
         pytest.raises(TypeError, match="max_densify_bytes, 100"),
     ):
         weft.argsort(weft.zeros((10, 10)))
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_histogram(data):
+    A, dense = tensor(data)
+    dense[~np.isfinite(dense)] = 3
+    A = sparse(dense, A.fill_value if np.isfinite(A.fill_value) else 3.0, str(A.format))
+    for options in [{}, {"bins": 3}, {"bins": [0.0, 1.5, 9.0]}, {"range": (-1, 4), "density": dense.size > 0}]:
+        with np.errstate(invalid="ignore"):
+            compare(weft.histogram(A, **options), np.histogram(dense, **options))
+    with pytest.raises(TypeError, match="number of bins"):
+        weft.histogram(A, "auto")
+
+
+NEED_INITIAL = {"max": {"initial": -9.0}, "min": {"initial": 9.0}}
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty|Degrees of freedom|invalid value:RuntimeWarning")
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std"])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_reductions_of_a_mask(name, data):
+    A, dense = tensor(data)
+    axis = data.draw(st.one_of(st.none(), st.integers(-A.ndim, A.ndim - 1)))
+    mask = np.random.default_rng(data.draw(st.integers(0, 9))).random(dense.shape) < 0.6
+    mask = data.draw(st.sampled_from([mask, mask[..., :1], np.bool_(True)]))
+    given = {"axis": axis, "keepdims": data.draw(st.booleans()), **NEED_INITIAL.get(name, {})}
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(dense, where=mask, **given)
+        ours = mask if not mask.ndim or data.draw(st.booleans()) else weft.asarray(mask, format="coo")
+        compare(getattr(weft, name)(A, where=ours, **given), expected, close=True)
+        compare(getattr(np, name)(A, where=mask, **given), expected, close=True)
+
+
+@pytest.mark.filterwarnings("ignore:Degrees of freedom:RuntimeWarning")
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_variance_of_what_is_not_nan(name, data):
+    A, dense = tensor(data)
+    axis = data.draw(st.one_of(st.none(), st.integers(-A.ndim, A.ndim - 1)))
+    given = {"axis": axis, "ddof": data.draw(st.integers(0, 2)), "keepdims": data.draw(st.booleans())}
+    with np.errstate(all="ignore"):
+        compare(getattr(weft, name)(A, **given), getattr(np, name)(dense, **given), close=True)
+
+
+def test_masks_are_booleans_and_what_has_no_identity_needs_a_start():
+    A = weft.eye(3, format="csr")
+    for function in (weft.sum, weft.mean, weft.var):
+        with pytest.raises(TypeError, match="where= takes booleans"):
+            function(A, where=np.ones((3, 3)))
+    with pytest.raises(ValueError, match="one has to specify 'initial'"):
+        weft.max(A, where=A > 0)
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dia", "dok", "dense"])
+def test_accumulate_and_at(format):
+    rng = np.random.default_rng(4)
+    dense = np.where(rng.random((5, 4)) < 0.5, rng.integers(1, 5, (5, 4)).astype(float), 0)
+    A = weft.asarray(dense, format=format)
+    for ufunc in (np.add, np.multiply, np.maximum, np.subtract):
+        compare(ufunc.accumulate(A, axis=1), ufunc.accumulate(dense, axis=1))
+    for key in [([0, 0, 4], [1, 1, -1]), (slice(1, 3), 2), 3, ([1, 1],)]:
+        for ufunc in (np.add, np.subtract):
+            B, expected = weft.asarray(dense, format=format), dense.copy()
+            ufunc.at(B, key, 2.0)
+            ufunc.at(expected, key, 2.0)
+            compare(B, expected)
+            assert B.format == A.format
+    large = weft.from_coords([[3], [7]], [1.0], (10**9, 10**9), format="coo")
+    np.add.at(large, ([3, -1], [7, 0]), [2.0, 5.0])
+    assert large.nnz == 2
+    assert large[3, 7] == 3
+    with pytest.raises(TypeError, match="array of indices"):
+        np.add.at(large, ([3],), 2.0)
+    with pytest.raises(TypeError):
+        np.multiply.at(A, 0, 2.0)
+
+
+def test_what_editing_refuses():
+    A = weft.eye(3, format="csr")
+    with pytest.raises(IndexError, match="out of bounds"):
+        weft.delete(A, 3, axis=0)
+    with pytest.raises(IndexError, match="out of bounds"):
+        weft.insert(A, 4, 1.0, axis=0)
+    with pytest.raises(ValueError, match="non-negative"):
+        weft.resize(A, (-1, 2))
+    with pytest.raises(ValueError, match="All-NaN"):
+        weft.nanargmax(weft.from_coords([[0], [0]], [np.nan], (2, 1), fill_value=np.nan))
+    with pytest.raises(ZeroDivisionError):
+        weft.average(A, axis=0, weights=np.zeros(3))
+    with pytest.raises(TypeError, match="Axis must be specified"):
+        weft.average(A, weights=np.ones(3))
+    row = weft.asarray([[1.0, 2.0, 3.0]])
+    compare(weft.insert(A, 1, row, axis=0), np.insert(np.eye(3), 1, [1.0, 2.0, 3.0], axis=0))
+    compare(weft.insert(A, 1, [4.0, 5.0, 6.0], axis=1), np.insert(np.eye(3), 1, [4.0, 5.0, 6.0], axis=1))

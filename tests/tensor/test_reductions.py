@@ -191,7 +191,8 @@ def test_nothing_to_reduce(shape, format):
         (lambda A: A.sum(axis=0, out=np.zeros(3)), ValueError),
         (lambda A: A.var(ddof=1, correction=1), ValueError),
         (lambda A: weft.sum("text"), DTypeError),
-        (lambda A: np.add.reduce(A, where=np.ones(A.shape, bool)), TypeError),
+        (lambda A: A.max(where=np.ones(A.shape, bool)), ValueError),
+        (lambda A: A.sum(where=np.ones(A.shape)), TypeError),
         (lambda A: np.power.reduce(A), TypeError),
     ],
 )

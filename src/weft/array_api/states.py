@@ -68,7 +68,7 @@ STATES: dict[str, str] = {
     "dense result": """
         arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
         linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
-        unique_counts unique_inverse unique_values
+        unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar
     """,
     "composed": """
         asarray astype bool can_cast clip complex128 complex64 diag divmod e empty empty_like eye finfo float32 float64
@@ -76,17 +76,13 @@ STATES: dict[str, str] = {
         pi promote_types result_type roll round sort tril triu uint16 uint32 uint64 uint8 where zeros zeros_like
         broadcast_shapes __array_api_version__ __array_namespace_info__ einsum_path column_stack concat concatenate
         dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
-        linalg.matrix_transpose
+        linalg.matrix_transpose append average delete digitize insert ptp resize
     """,
     "unsupported": """
         linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank
         linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn
         fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift
-        partition argpartition lexsort
-    """,
-    "missing": """
-        average histogram bincount ptp nanstd nanvar nanargmax nanargmin corrcoef cov convolve append delete insert
-        resize choose select digitize
+        partition argpartition lexsort corrcoef cov convolve choose select
     """,
 }  # what is in none of these is compiled
 
@@ -96,13 +92,12 @@ EXPLANATIONS: dict[str, str] = {
     "dense result": "what is stored is all that is looked at where the function allows it; the result has no fill "
     "value and is dense",
     "unsupported": "raises, and says what to use instead",
-    "missing": "not written yet",
 }
 
 WHY: dict[str, str] = {
     "linalg.": "factorisations and solutions are dense; scipy.sparse.linalg takes SparseTensors for what is not",
     "fft.": "transforms are dense; numpy.fft of `todense()`",
-    "": "the result is a dense order of dense elements; NumPy's of `todense()`",
+    "": "the work or the result is that of all elements; NumPy's of `todense()`",
 }
 
 

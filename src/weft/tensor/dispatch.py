@@ -78,7 +78,8 @@ class Dispatch(Operators):
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(adopt(x) is None for x in inputs):
+        keyed = method in ("at", "reduceat")  # whose second input says where
+        if any(adopt(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             return NotImplemented
         if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
             result = matmul(inputs[0], inputs[1], type(self))

@@ -44,9 +44,10 @@ class Methods(Tensor):
         out: Any = None,
         keepdims: bool = False,
         initial: Any = None,
+        where: Any = True,
     ) -> Any:
         """The sum over some axes."""
-        return _reductions().sum(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial)
+        return _reductions().sum(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
 
     def prod(
         self,
@@ -55,48 +56,58 @@ class Methods(Tensor):
         out: Any = None,
         keepdims: bool = False,
         initial: Any = None,
+        where: Any = True,
     ) -> Any:
         """The product over some axes."""
-        return _reductions().prod(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial)
+        return _reductions().prod(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
 
-    def min(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    def min(
+        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
         """The smallest element over some axes."""
-        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial)
+        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
-    def max(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    def max(
+        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
         """The largest element over some axes."""
-        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial)
+        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
 
-    def any(self, axis: _Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    def any(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether an element is not zero."""
-        return _reductions().any(self, axis=axis, out=out, keepdims=keepdims)
+        return _reductions().any(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
-    def all(self, axis: _Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    def all(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether no element is zero."""
-        return _reductions().all(self, axis=axis, out=out, keepdims=keepdims)
+        return _reductions().all(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
     def count_nonzero(self, axis: _Axis = None, keepdims: bool = False) -> Any:
         """How many elements are not zero."""
         return _reductions().count_nonzero(self, axis=axis, keepdims=keepdims)
 
-    def mean(self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False) -> Any:
+    def mean(
+        self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *,
+        where: Any = True,
+    ) -> Any:  # fmt: skip
         """The mean over some axes."""
-        return _moments().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+        return _moments().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
     def var(
         self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
-        keepdims: bool = False, *, correction: float | None = None,
+        keepdims: bool = False, *, correction: float | None = None, where: Any = True,
     ) -> Any:  # fmt: skip
         """The variance over some axes."""
-        given = {"ddof": ddof, "correction": correction}
+        given = {"ddof": ddof, "correction": correction, "where": where}
         return _moments().var(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
 
     def std(
         self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
-        keepdims: bool = False, *, correction: float | None = None,
+        keepdims: bool = False, *, correction: float | None = None, where: Any = True,
     ) -> Any:  # fmt: skip
         """The standard deviation over some axes."""
-        given = {"ddof": ddof, "correction": correction}
+        given = {"ddof": ddof, "correction": correction, "where": where}
         return _moments().std(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:

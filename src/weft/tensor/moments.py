@@ -42,10 +42,14 @@ __all__ = ["mean", "nanmean", "std", "var"]
 _plans: dict[tuple[Any, ...], Plan] = {}
 
 
-def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
+def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
+    """The dtype in which a mean is computed."""
     wanted = value_dtype(dtype) if dtype is not None else storage.dtype
-    if dtype is None and wanted.kind in "biu":
-        wanted = np.dtype(np.float64)
+    return np.dtype(np.float64) if dtype is None and wanted.kind in "biu" else wanted
+
+
+def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
+    wanted = _computed(storage, dtype)
     return () if wanted == storage.dtype else (wanted.name,)
 
 
@@ -58,11 +62,17 @@ def _divided(total: Storage, count: float) -> Storage:
 
 
 def mean(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
-) -> Any:
-    """The mean over some axes; that of integers is a float64."""
+    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """The mean over some axes; that of integers is a float64. The arguments are those of :func:`weft.sum`."""
     storage, has_array = operand(x, "mean")
     axes = Axes.of(axis, storage.shape)
+    if where is not True:
+        from .masked import masked_mean
+
+        found = masked_mean(x, where, axis, _computed(storage, dtype))
+        return finish_reduction(found, axes, keepdims, has_array, out, "mean")
     total = reduce_storage("add", _mean_chain(storage, dtype), storage, axes)
     return finish_reduction(_divided(total, axes.count), axes, keepdims, has_array, out, "mean")
 
@@ -81,7 +91,7 @@ def nanmean(
 
 def var(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
-    keepdims: bool = False, out: Any = None,
+    keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The variance over some axes: the mean of the squared distance from the mean.
 
@@ -99,22 +109,24 @@ def var(
         Leave the axes as axes of size 1.
     out : ndarray, optional
         Where to put the result.
+    where : array_like of bool
+        Which elements are meant, broadcast.
     """
-    result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction)
+    result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
     return finish_reduction(result, axes, keepdims, has_array, out, "var")
 
 
 def std(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
-    keepdims: bool = False, out: Any = None,
+    keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The standard deviation over some axes; the arguments are those of :func:`var`."""
-    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction)
+    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where)
     return finish_reduction(apply_unary("sqrt", result), axes, keepdims, has_array, out, "std")
 
 
 def _variance(
-    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None
+    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any
 ) -> tuple[Storage, Axes, bool]:
     if correction is not None:
         if ddof:
@@ -122,6 +134,10 @@ def _variance(
         ddof = correction
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
+    if where is not True:
+        from .masked import masked_variance
+
+        return masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0], axes, has_array
     storage = entries_alone(storage)
     if not storage.format.is_dense and not storage.format.is_unique:
         storage = foreign.convert(storage, storage.format.canonical())

@@ -220,9 +220,12 @@ def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: boo
 
 
 def _reduction(
-    name: str, op: str, chain: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any
-) -> Any:
+    name: str, op: str, chain: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any,
+    where: Any = True,
+) -> Any:  # fmt: skip
     storage, has_array = operand(x, name)
+    if where is not True:
+        storage = _chosen(op, chain, x, where, initial)
     axes = Axes.of(axis, storage.shape)
     if initial is not None and axes.count == 0 and OPERATORS[op].identity is None:
         shape = tuple(storage.shape[a] for a in axes.kept)
@@ -232,6 +235,25 @@ def _reduction(
         if initial is not None:
             result = apply_scalar(op, result, result.dtype.type(initial), False)
     return finish_reduction(result, axes, keepdims, has_array, out, name)
+
+
+def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -> Storage:
+    """The elements that a reduction is of, and where it is not of them what changes nothing."""
+    from .masked import chosen
+
+    row = OPERATORS[op]
+    start = row.identity
+    if op.startswith("logical"):
+        start = row.start("bool")
+        x = x != 0 if chain else x
+    elif start is None:
+        if initial is None:
+            raise ValueError(
+                f"reduction operation '{op}' does not have an identity, so to use a where mask one has to specify "
+                "'initial'"
+            )
+        start = initial
+    return chosen(x, where, start)._storage
 
 
 def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
@@ -250,7 +272,7 @@ def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
 
 def sum(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None,
+    initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The sum over some axes; small integers are summed as int64, as by NumPy.
 
@@ -268,41 +290,47 @@ def sum(
         What to begin with.
     out : ndarray, optional
         Where to put the result.
+    where : array_like of bool
+        Which elements are meant, broadcast; what has no identity needs ``initial`` with it.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
         A scalar when no axis is left; an ndarray where ``x`` is one.
     """
-    return _reduction("sum", "add", _widened(x, dtype, "sum"), x, axis, keepdims, initial, out)
+    return _reduction("sum", "add", _widened(x, dtype, "sum"), x, axis, keepdims, initial, out, where)
 
 
 def prod(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None,
+    initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The product over some axes; the arguments are those of :func:`sum`."""
-    return _reduction("prod", "multiply", _widened(x, dtype, "prod"), x, axis, keepdims, initial, out)
+    return _reduction("prod", "multiply", _widened(x, dtype, "prod"), x, axis, keepdims, initial, out, where)
 
 
-def min(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+def min(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+) -> Any:
     """The smallest element over some axes; NaN where there is one."""
-    return _reduction("min", "minimum", (), x, axis, keepdims, initial, out)
+    return _reduction("min", "minimum", (), x, axis, keepdims, initial, out, where)
 
 
-def max(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+def max(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+) -> Any:
     """The largest element over some axes; NaN where there is one."""
-    return _reduction("max", "maximum", (), x, axis, keepdims, initial, out)
+    return _reduction("max", "maximum", (), x, axis, keepdims, initial, out, where)
 
 
-def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
     """Whether an element is not zero."""
-    return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out)
+    return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out, where)
 
 
-def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
     """Whether no element is zero."""
-    return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out)
+    return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out, where)
 
 
 def _as_bool(x: Any, name: str) -> tuple[str, ...]:
@@ -317,30 +345,34 @@ def count_nonzero(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> An
 
 def nansum(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None,
+    initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The sum of what is not NaN; the arguments are those of :func:`sum`."""
     chain = ("nan_as_zero", *_widened(x, dtype, "nansum"))
-    return _reduction("nansum", "add", chain, x, axis, keepdims, initial, out)
+    return _reduction("nansum", "add", chain, x, axis, keepdims, initial, out, where)
 
 
 def nanprod(
     x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
-    initial: Any = None, out: Any = None,
+    initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The product of what is not NaN; the arguments are those of :func:`sum`."""
     chain = ("nan_as_one", *_widened(x, dtype, "nanprod"))
-    return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out)
+    return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out, where)
 
 
-def nanmin(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+def nanmin(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+) -> Any:
     """The smallest element that is not NaN; NaN where all are."""
-    return _reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out)
+    return _reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where)
 
 
-def nanmax(x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None) -> Any:
+def nanmax(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+) -> Any:
     """The largest element that is not NaN; NaN where all are."""
-    return _reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out)
+    return _reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where)
 
 
 _BY_UFUNC = {
@@ -357,8 +389,6 @@ def reduce_ufunc(
     function = _BY_UFUNC.get(op)
     if function is None:
         raise TypeError(f"{name} does not take SparseTensors; use their todense()")
-    if where is not True:
-        raise TypeError(f"{name} of SparseTensors takes no where=")
     more: dict[str, Any] = {}
     if dtype is not None:
         if op not in ("add", "multiply"):
@@ -368,4 +398,4 @@ def reduce_ufunc(
         if op.startswith("logical"):
             raise TypeError(f"{name} of SparseTensors takes no initial=")
         more["initial"] = initial
-    return function(x, axis=axis, keepdims=keepdims, out=out, **more)
+    return function(x, axis=axis, keepdims=keepdims, out=out, where=where, **more)

@@ -15,6 +15,7 @@ array([[0.5, 1. ],
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import value_dtype
 from ..errors import DTypeError
 from ..index_notation.operators import ALIASES, OPERATORS, operator
+from ..storage import Storage
 from .elementwise import apply_unary, with_axes
 from .operands import Tensor, adopt, is_scalar
 from .operators import elementwise, finish
@@ -252,5 +254,50 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         from .reductions import reduce_ufunc
 
         return reduce_ufunc(op, name, inputs[0], out=out, **kwargs)
+    if method == "accumulate" and isinstance(inputs[0], Tensor):
+        return _accumulated(ufunc, inputs[0], out=out, **kwargs)
+    if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], Tensor) and not kwargs:
+        return _added_at(inputs[0], inputs[1], inputs[2] if ufunc is np.add else -np.asarray(_array(inputs[2])))
     extra = f" with {', '.join(kwargs)}" if kwargs else ""
     raise TypeError(f"{name}{extra} does not take SparseTensors; use their todense()")
+
+
+def _array(x: Any) -> Any:
+    return x.todense() if isinstance(x, SparseTensor) else x
+
+
+def _accumulated(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike | None = None, out: Any = None) -> Any:
+    """``ufunc.accumulate``: what accumulates has no value that most elements share, and is dense."""
+    from .refill import require_dense
+
+    storage = x._storage
+    require_dense(storage.shape, storage.dtype, f"the elements of np.{ufunc.__name__}.accumulate")
+    found = ufunc.accumulate(x.todense(), axis=axis, dtype=dtype)
+    return SparseTensor(Storage.dense(found)) if out is None else store(found, out, f"np.{ufunc.__name__}.accumulate")
+
+
+def _added_at(x: Any, key: Any, values: Any) -> None:
+    """``np.add.at``: every value is added, those for one element one after another."""
+    shape = x.shape
+    place = np.zeros(shape, np.int8) if math.prod(shape) <= _SMALL else None
+    keys = tuple(_array(k) for k in (key if isinstance(key, tuple) else (key,)))
+    if place is None and not all(isinstance(k, (int, np.integer, np.ndarray, list)) for k in keys):
+        raise TypeError("np.add.at of a large SparseTensor takes arrays of indices; add a tensor of the values instead")
+    if place is not None:
+        linear = np.arange(place.size).reshape(shape)[keys]
+    else:
+        whole = np.broadcast_arrays(*(np.asarray(k) for k in keys))
+        if len(whole) != len(shape):
+            raise TypeError(
+                f"np.add.at of a large SparseTensor takes an array of indices for each of {len(shape)} axes"
+            )
+        linear = np.ravel_multi_index([np.where(k < 0, k + n, k) for k, n in zip(whole, shape, strict=True)], shape)
+    given = np.broadcast_to(_array(values), np.shape(linear)).ravel()
+    coords = np.array(np.unravel_index(np.ravel(linear), shape))
+    from .construction import from_coords
+
+    more = from_coords(coords, given.astype(x.dtype, casting="same_kind"), shape)
+    x._storage = (x + more).asformat(x.format)._storage
+
+
+_SMALL = 1 << 24

@@ -1,0 +1,132 @@
+"""Elements put in, taken out, appended or repeated along an axis, as NumPy names it: parts of a tensor joined anew.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0, 1.0]], format="csr")
+>>> weft.delete(A, 1, axis=1).todense(), weft.insert(A, 1, 7.0, axis=1).todense()
+(array([[0., 1.]]), array([[0., 7., 3., 1.]]))
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .manipulation import broadcast_to, moveaxis, ravel, reshape, storage_of, take, tile
+from .sparse_tensor import SparseTensor
+from .stacking import concat
+
+__all__ = ["append", "delete", "insert", "resize"]
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
+    """The elements of one tensor after those of another, along an axis; without one all of both as vectors."""
+    if axis is None:
+        return concat([ravel(x), ravel(values)], axis=0)
+    return concat([SparseTensor(storage_of(x)), SparseTensor(storage_of(values))], axis=axis)
+
+
+def _along(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
+    if axis is None:
+        return ravel(x), 0
+    tensor = SparseTensor(storage_of(x))
+    return tensor, normalize_axis_index(axis, tensor.ndim)
+
+
+def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any]:
+    """The positions that a key means, none negative; ``last`` is the greatest."""
+    if isinstance(obj, slice):
+        return np.arange(*obj.indices(size))
+    found = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)
+    if found.dtype == bool:
+        if found.shape != (size,):
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
+                             f"of {size}")  # fmt: skip
+        return np.flatnonzero(found)
+    if not found.size:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    beyond = (found < -size) | (found > last)
+    if beyond.any():
+        raise IndexError(f"index {found[beyond].ravel()[0]} is out of bounds for axis {axis} with size {size}")
+    return np.where(found < 0, found + size, found)
+
+
+def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
+    """The tensor without some positions along an axis; without one of all elements as a vector.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    obj : int, slice, or array of int or bool
+        What goes.
+    axis : int, optional
+        Along which.
+    """
+    tensor, along = _along(x, axis)
+    size = tensor.shape[along]
+    keep = np.ones(size, bool)
+    keep[_positions(obj, size, size - 1, along).ravel()] = False
+    return take(tensor, np.flatnonzero(keep), axis=along)
+
+
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTensor:
+    """The tensor with values put in before some positions along an axis; without one of all elements as a vector.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    obj : int, slice, or array of int or bool
+        Before which positions of ``x``.
+    values : array_like
+        What; broadcast, and converted to the dtype of ``x``.
+    axis : int, optional
+        Along which.
+    """
+    tensor, along = _along(x, axis)
+    size = tensor.shape[along]
+    places = _positions(obj, size, size, along)
+    new = SparseTensor(storage_of(values))
+    if new.ndim > tensor.ndim:
+        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {tensor.shape}")
+    if not places.ndim and new.ndim:  # one position takes what broadcasts to the tensor with its axis in front
+        new = moveaxis(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape), 0, along)
+    count = (
+        new.shape[along - tensor.ndim] if new.ndim >= tensor.ndim - along and not places.ndim else max(places.size, 1)
+    )
+    if places.ndim:
+        count = places.size
+    shape = (*tensor.shape[:along], count, *tensor.shape[along + 1 :])
+    whole = broadcast_to(new, shape)
+    if whole.dtype != tensor.dtype:
+        whole = whole.astype(tensor.dtype)
+    at = np.full(count, places) if not places.ndim else places.ravel()
+    order = np.argsort(at, kind="stable")
+    target = np.sort(at) + np.arange(count)
+    source = np.empty(size + count, np.int64)
+    old = np.ones(size + count, bool)
+    old[target] = False
+    source[old] = np.arange(size)
+    source[target] = size + order
+    return take(concat([tensor, whole], axis=along), source, axis=along)
+
+
+def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:
+    """The elements in another shape, from the first on again where there are not enough."""
+    shape = tuple(new_shape) if isinstance(new_shape, Sequence) else (operator.index(new_shape),)
+    if any(size < 0 for size in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    flat, wanted = ravel(x), math.prod(shape)
+    if not flat.shape[0] or not wanted:
+        return SparseTensor(storage_of(np.zeros(shape, flat.dtype)))
+    repeated = tile(flat, -(-wanted // flat.shape[0]))
+    return reshape(repeated[:wanted], shape)
