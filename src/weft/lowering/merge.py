@@ -16,12 +16,12 @@ from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
-from ..ir import walk
-from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum, sub
+from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
 from .lattice import Iterator, Point
+from .long_sums import SHORT, by_average, long_and_short
 from .physical import path
 from .target import Mode
 from .terms import additive_terms
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .lower import Lowerer
 
 __all__ = ["Merge"]
-
-_SHORT = 16
 
 
 class Merge:
@@ -75,7 +73,8 @@ class Merge:
     # -- one iterator: a for loop -------------------------------------------------------------------------------
     def _plain(self, it: Iterator) -> ir.Stmt:
         owner, env = self.owner, self.env
-        begin, end = self.bounds or owner._bounds(it, self.stmt.var, env)
+        whole = owner._bounds(it, self.stmt.var, env)
+        begin, end = self.bounds or whole
         if isinstance(self.stmt.body, Assign):
             single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
             if it.format.iteration == "value" or single:
@@ -83,7 +82,7 @@ class Merge:
             elif self.stmt.body.op is not None:
                 owner.sums_entries = True
         if it.format.iteration == "value":
-            return ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
+            return by_average(ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end)), whole)
         p = self.p[it]
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
@@ -94,7 +93,7 @@ class Merge:
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
             loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
-            return self._long_and_short(loop)
+            return long_and_short(by_average(loop, whole), self._simd(begin, end), owner.name)
         self._require_order([it])
         run, segment, inner = self._deduplicate(it, env)
         step = block(
@@ -110,23 +109,9 @@ class Merge:
         assert it.access is not None
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
 
-    def _long_and_short(self, loop: ir.For) -> ir.Stmt:
-        """A sum over stored entries: of many of them reassociated, where allowed, of few from the first to the last."""
-        simd = self._simd(loop.start, loop.stop)
-        straight = not any(isinstance(n, ir.If | ir.Call | ir.For | ir.While | ir.Select) for n in walk(loop.body))
-        if simd is None or not straight:
-            return loop
-        begin, end = (self.owner.name(f"{loop.var.name}_{which}") for which in ("from", "to"))
-        few = replace(loop, start=begin, stop=end)
-        return block(
-            ir.Declare(begin, loop.start),
-            ir.Declare(end, loop.stop),
-            if_(ge(sub(end, begin), lit(_SHORT)), replace(few, simd=simd), few),
-        )
-
     def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
         """Reassociate a sum, where allowed and not known to be so short that it is unrolled anyway."""
-        if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= _SHORT:  # type: ignore[arg-type]
+        if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body
         if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
