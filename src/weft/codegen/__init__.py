@@ -1,4 +1,4 @@
-"""IR to C: the tensor ABI, names, the printer and the prelude."""
+"""IR to C: the tensor ABI, names, the printer and the prelude; the last two are imported when C is first printed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..ir import Function
 from .abi import OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
-from .c_printer import print_function
 from .names import NameMaker, mangle
-from .prelude import INCLUDES, PRELUDE, prelude_text, required
 
 __all__ = [
     "OK",
@@ -34,6 +32,9 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
     It compiles with ``cc -O3 -march=native -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with ``-lm``; without
     ``-fopenmp`` it means the same on one thread. Unless ``contract``, products are rounded before they are added.
     """
+    from .c_printer import print_function
+    from .prelude import INCLUDES, PRELUDE, prelude_text
+
     printed = [print_function(function) for function in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
@@ -49,6 +50,8 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
 
 def emit_library(names: Iterable[str]) -> str:
     """C text that stands alone and exports the prelude functions ``names``, for calling them from Python."""
+    from .prelude import INCLUDES, PRELUDE, required
+
     exported = list(names)
     parts = [INCLUDES]
     for name in required(exported):

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
-from .prelude import PRELUDE
 
 __all__ = [
     "COUNTS", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "declaration", "parameters", "signature", "symbol",
@@ -46,6 +45,8 @@ def declaration(name: str, arity: int) -> str:
 
 def symbol(name: str) -> str:
     """The exported C name of the kernel called ``name`` in the IR."""
+    from .prelude import PRELUDE
+
     text = f"weft_{mangle(name)}"
     return f"{text}_" if text in PRELUDE or text == "weft_tensor" else text
 

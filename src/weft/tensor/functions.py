@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,11 +17,13 @@ from ..errors import DTypeError, NotationError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, parse, parse_einsum
 from ..index_notation.nodes import Assignment
-from .contraction import Plan, plan
 from .kernel import CompiledKernel, operand_names, orders, reads
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from .contraction import Plan
 
 __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
 
@@ -202,6 +204,8 @@ def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Pl
     storages = [operand.storage for operand in operands]
     densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
     wanted = tuple(optimize) if isinstance(optimize, list) else optimize
+    from .contraction import plan
+
     return plan(_plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
 
 
