@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.codegen import PRELUDE, NameMaker, declaration, mangle, signature, symbol
+from weft.codegen import NameMaker, declaration, mangle, signature, symbol
 from weft.codegen.names import is_reserved
+from weft.codegen.prelude import PRELUDE
 
 
 @pytest.mark.parametrize("name", ["x", "B2_pos", "jB", "pA1", "value", "i"])

@@ -3,7 +3,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from weft.codegen import PRELUDE, emit_library
+from weft.codegen import emit_library
+from weft.codegen.prelude import PRELUDE
 from weft.codegen.prelude import required
 from weft.dtypes import VALUE_DTYPES
 from weft.index_notation.operators import OPERATORS

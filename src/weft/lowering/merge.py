@@ -374,7 +374,11 @@ class Merge:
                 if not all(it in present for it in owner._iterators(a, v))
             }
             stmt = specialize(self.stmt.body, absent, owner._neutral) if absent else self.stmt.body
-            body = if_(land(*guards), self._body(stmt, env, new)) if stmt is not None else block()
+            here = env
+            if steps and at and not owner.definitions:
+                # In a case of its own the coordinate is that of any iterator at it: the least need not be known.
+                here = replace(env, coords={**env.coords, v: self.here[at[0]]})
+            body = if_(land(*guards), self._body(stmt, here, new)) if stmt is not None else block()
             branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
         code: ir.Stmt = block()
         for cond, body in reversed(branches):
