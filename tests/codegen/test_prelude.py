@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from weft.codegen import emit_library
-from weft.codegen.prelude import PRELUDE
-from weft.codegen.prelude import required
+from weft.codegen.prelude import PRELUDE, required
 from weft.dtypes import VALUE_DTYPES
 from weft.index_notation.operators import OPERATORS
 from weft.ir import Call, For, Function, Param, Store

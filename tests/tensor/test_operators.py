@@ -195,14 +195,35 @@ def test_ufuncs():
     [
         np.modf,
         np.subtract.reduce,
-        np.add.accumulate,
+        lambda A: np.add.reduceat(A, [0]),
         lambda A: np.add(A, 1, where=np.ones(A.shape, bool)),
-        lambda A: np.add(A, A, out=A),
+        lambda A: np.add(A, A, out=A.astype(int)),
+        lambda A: np.add(A, A, out=A, where=np.ones(A.shape)),
     ],
 )
 def test_other_ufuncs_say_so(call):
     with pytest.raises(TypeError, match=r"SparseTensor|into"):
         call(weft.asarray(matrix(), format="csr"))
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dia", "dense"])
+def test_ufuncs_write_into_tensors(format):
+    x = matrix()
+    A, out = weft.asarray(x, format=format), weft.asarray(x[::-1].copy(), format=format)
+    assert np.add(A, 1, out=out) is out
+    assert out.format == A.format
+    same(out, x + 1)
+    mask = x > 0
+    for where in (mask, weft.asarray(mask, format="coo"), mask[:1]):
+        out, dense = weft.asarray(x[::-1].copy(), format=format), x[::-1].copy()
+        np.multiply(A, 3, out=out, where=where)
+        np.multiply(x, 3, out=dense, where=where.todense() if isinstance(where, weft.SparseTensor) else where)
+        same(out, dense)
+        array = x[::-1].copy()
+        np.multiply(A, 3, out=array, where=where)
+        same(array, dense)
+    with pytest.raises(ValueError, match="does not fit"):
+        np.add(A, 1, out=weft.asarray(x[:2]))
 
 
 def test_in_place_operators_make_new_tensors():

@@ -29,7 +29,7 @@ from .refill import require_dense, with_fill
 from .searching import where
 from .sparse_tensor import SparseTensor
 
-__all__ = ["chosen", "masked_mean", "masked_variance", "nanstd", "nanvar"]
+__all__ = ["chosen", "masked_mean", "masked_variance", "merged", "nanstd", "nanvar"]
 
 
 def chosen(x: Any, mask: Any, start: Any) -> SparseTensor:
@@ -37,6 +37,12 @@ def chosen(x: Any, mask: Any, start: Any) -> SparseTensor:
     storage = storage_of(x)
     _require_booleans(mask)
     return SparseTensor(storage_of(where(mask, SparseTensor(storage), storage.dtype.type(start))))
+
+
+def merged(made: SparseTensor, old: SparseTensor, mask: Any) -> SparseTensor:
+    """The elements of a mask from one tensor, all others from another."""
+    _require_booleans(mask)
+    return SparseTensor(storage_of(where(broadcast_to(mask, old.shape), made, old)))
 
 
 def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
@@ -61,7 +67,7 @@ def _whole(mask: Any, shape: tuple[int, ...]) -> Storage:
 def _require_booleans(mask: Any) -> None:
     dtype = storage_of(mask).dtype.name
     if dtype != "bool":
-        raise TypeError(f"where= takes booleans, not {dtype}")
+        raise TypeError(f"where= takes booleans, not {dtype}, to choose elements of a SparseTensor")
 
 
 def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: float) -> tuple[Storage, Axes]:

@@ -49,20 +49,20 @@ def apply(
         The row.
     inputs : tuple
         As many operands as it takes.
-    out : ndarray, optional
-        Where to put the result.
+    out : ndarray or SparseTensor, optional
+        Where to put the result; a tensor keeps its format and dtype.
     dtype : dtype, optional
         Of the result, as NumPy's ufuncs take it: the operands are converted to the dtypes that give it.
-    where : bool
-        Only True: a tensor has nothing to put elsewhere.
+    where : array_like of bool
+        Which elements of ``out`` are written; without ``out`` only True.
 
     Raises
     ------
     DTypeError
         For operands of types weft does not know, or of dtypes that NumPy refuses.
     """
-    if where is not True:
-        raise TypeError(f"{op} of SparseTensors takes no where=; multiply by a mask of bool, or compute and select")
+    if where is not True and out is None:
+        raise TypeError(f"{op} of SparseTensors takes where= with out= only: it says what is left as it was")
     if len(inputs) != operator(op).arity:
         raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
     if dtype is not None:
@@ -79,7 +79,7 @@ def apply(
     if found is NotImplemented:
         unknown = next(x for x in inputs if adopt(x) is None)
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(unknown).__name__}")
-    return found if out is None else store(found, out, op)
+    return found if out is None else store(found, out, op, where)
 
 
 def _converted(op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
@@ -114,16 +114,26 @@ def _as(x: Any, dtype: np.dtype[Any]) -> Any:
     return finish(SparseTensor, converted, operand.is_array)
 
 
-def store(result: Any, out: Any, op: str) -> Any:
-    """The result in the ndarray that the caller gave for it, as ``x += T`` does."""
+def store(result: Any, out: Any, op: str, where: Any = True) -> Any:
+    """The result in what the caller gave for it, as ``x += T`` does: all of it, or the elements of a mask."""
     if isinstance(out, tuple):
         (out,) = out
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"{op} cannot write into a {type(out).__name__}, only into an ndarray")
-    value = result.todense() if isinstance(result, SparseTensor) else result
-    if np.shape(value) != out.shape:
-        raise ValueError(f"{op}: a result of shape {np.shape(value)} does not fit out of {out.shape}")
-    np.copyto(out, value, casting="same_kind")
+    if not isinstance(out, np.ndarray | SparseTensor):
+        raise TypeError(f"{op} cannot write into a {type(out).__name__}, only into an ndarray or a SparseTensor")
+    if np.shape(result) != out.shape:
+        raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
+    if isinstance(out, np.ndarray):
+        value, mask = (x.todense() if isinstance(x, SparseTensor) else x for x in (result, where))
+        np.copyto(out, value, casting="same_kind", where=mask)
+        return out
+    made = result if isinstance(result, SparseTensor) else SparseTensor(Storage.dense(np.asarray(result)))
+    if not np.can_cast(made.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting 'same_kind'")
+    if where is not True:
+        from .masked import merged
+
+        made = merged(made, out, where)
+    out._storage = made.astype(out.dtype).asformat(out.format)._storage
     return out
 
 
