@@ -218,3 +218,23 @@ def test_factors_outside_a_sum_still_widen_it():
     assert weft.evaluate("n = c*equal(v(i), x)", c=np.int64(1), v=v, x=np.int8(100)) == 2
     assert weft.evaluate("n = c*v(i)", c=1.0, v=np.array([1e38, 3e38], np.float32)) == np.inf  # a weak scalar
     assert weft.evaluate("n = c*v(i)", c=np.float64(1), v=np.array([3e38, 3e38], np.float32)) > 5e38
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "csc", "dia", "dense", "dok"])
+@pytest.mark.parametrize(("reduce", "ufunc"), [("prod", np.multiply), ("min", np.minimum), ("max", np.maximum)])
+def test_einsum_with_another_reduction(format, reduce, ufunc):
+    rng = np.random.default_rng(2)
+    a = np.where(rng.random((5, 6)) < 0.6, rng.integers(-4, 5, (5, 6)).astype(float), 0)
+    a[2] = rng.integers(1, 4, 6)  # a row without absent elements
+    x = rng.integers(-3, 4, 6).astype(float)
+    A = weft.asarray(a, format=format)
+    for subscripts, operands, dense in [
+        ("ij->i", (A,), a), ("ij->j", (A,), a.T), ("ij,j->i", (A, x), a * x), ("ij->", (A,), a.reshape(1, -1)),
+        ("ij,ij->i", (A, A), a * a), ("ii->", (A[:, :5],), np.diagonal(a)[None]),
+    ]:  # fmt: skip
+        found = weft.einsum(subscripts, *operands, reduce=reduce)
+        expected = ufunc.reduce(dense, axis=1)
+        found = found.todense() if isinstance(found, weft.SparseTensor) else found
+        np.testing.assert_array_equal(found, expected if subscripts[-1] != ">" else expected[0])
+    with pytest.raises(ValueError, match="reduce is one of"):
+        weft.einsum("ij->i", A, reduce="mean")

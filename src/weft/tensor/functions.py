@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, parse, parse_einsum
-from ..index_notation.nodes import Assignment
+from ..index_notation.nodes import Assignment, Reduce
+from ..index_notation.operators import REDUCTIONS
 from .kernel import CompiledKernel, operand_names, orders, reads
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
@@ -121,6 +123,7 @@ def einsum(
     format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
     optimize: bool | str | Sequence[Any] = "auto",
+    reduce: str = "sum",
 ) -> Any:
     """Einstein summation, with NumPy's grammar.
 
@@ -136,6 +139,8 @@ def einsum(
         ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
         path, as NumPy has it, contracts pairs. ``"auto"`` takes what :func:`einsum_path` expects to be cheaper, by
         how many entries the operands hold; with ``config.reassociate`` off it is one kernel.
+    reduce : {'sum', 'prod', 'min', 'max', 'any', 'all'}
+        What is made of the products over the indices that go; all but sums are one kernel.
 
     Returns
     -------
@@ -151,14 +156,27 @@ def einsum(
     array([ 1., 32.])
     >>> float(weft.einsum("ii", A))
     4.0
+    >>> weft.einsum("ij,j->i", A, np.array([-1.0, 10.0]), reduce="min")
+    array([-1., -2.])
     """
+    if reduce not in REDUCTIONS:
+        raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     notation, given = parse_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+    if reduce != "sum":
+        return _run(_reduced(notation.assignment, REDUCTIONS[reduce]), found, format, dtype)
     if len(found) > 2 and optimize is not False and (config.reassociate or optimize != "auto"):
         planned = _planned(notation, list(found.values()), optimize)
         if len(planned.path) > 1 or len(planned.path[0]) < len(found):
             return _by_steps(planned, list(found.values()), format, dtype)
     return _run(notation.assignment, found, format, dtype)
+
+
+def _reduced(assignment: Assignment, op: str) -> Assignment:
+    """An assignment with another reduction than the implied sum."""
+    indices = dict.fromkeys(v for access in reads(assignment.value) for v in access.indices)
+    gone = tuple(v for v in indices if v not in assignment.target.indices)
+    return replace(assignment, value=Reduce(op, gone, assignment.value)) if gone else assignment
 
 
 def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
