@@ -220,8 +220,21 @@ def test_factors_outside_a_sum_still_widen_it():
     assert weft.evaluate("n = c*v(i)", c=np.float64(1), v=np.array([3e38, 3e38], np.float32)) > 5e38
 
 
+def dense_of(found):
+    return found.todense() if isinstance(found, weft.SparseTensor) else found
+
+
 @pytest.mark.parametrize("format", ["csr", "coo", "csc", "dia", "dense", "dok"])
-@pytest.mark.parametrize(("reduce", "ufunc"), [("prod", np.multiply), ("min", np.minimum), ("max", np.maximum)])
+@pytest.mark.parametrize(
+    ("reduce", "ufunc"),
+    [
+        ("prod", np.multiply),
+        ("min", np.minimum),
+        ("max", np.maximum),
+        ("any", np.logical_or),
+        ("all", np.logical_and),
+    ],
+)
 def test_einsum_with_another_reduction(format, reduce, ufunc):
     rng = np.random.default_rng(2)
     a = np.where(rng.random((5, 6)) < 0.6, rng.integers(-4, 5, (5, 6)).astype(float), 0)
@@ -232,9 +245,12 @@ def test_einsum_with_another_reduction(format, reduce, ufunc):
         ("ij->i", (A,), a), ("ij->j", (A,), a.T), ("ij,j->i", (A, x), a * x), ("ij->", (A,), a.reshape(1, -1)),
         ("ij,ij->i", (A, A), a * a), ("ii->", (A[:, :5],), np.diagonal(a)[None]),
     ]:  # fmt: skip
-        found = weft.einsum(subscripts, *operands, reduce=reduce)
+        found = dense_of(weft.einsum(subscripts, *operands, reduce=reduce))
         expected = ufunc.reduce(dense, axis=1)
-        found = found.todense() if isinstance(found, weft.SparseTensor) else found
-        np.testing.assert_array_equal(found, expected if subscripts[-1] != ">" else expected[0])
+        expected = expected if subscripts[-1] != ">" else expected[0]
+        np.testing.assert_array_equal(found, expected)
+        assert np.asarray(found).dtype == expected.dtype
+    found = weft.evaluate(f"y(i) = {reduce}(j, A(i,j)*x(j))", A=A, x=x, format="dense")
+    np.testing.assert_array_equal(dense_of(found), ufunc.reduce(a * x, axis=1))
     with pytest.raises(ValueError, match="reduce is one of"):
         weft.einsum("ij->i", A, reduce="mean")

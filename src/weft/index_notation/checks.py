@@ -42,7 +42,7 @@ def explicit_sums(assignment: Assignment) -> Assignment:
     """
     target = assignment.target.indices
     value = _sum_terms(fold_literals(assignment.value), frozenset(target))
-    value = _unique(value, set(target), {*target, *variables(value), *tensors(assignment)})
+    value = _unique(_truths(value), set(target), {*target, *variables(value), *tensors(assignment)})
     return Assignment(assignment.target, value, assignment.op)
 
 
@@ -51,6 +51,15 @@ def _sum_terms(expr: Expr, target: frozenset[str]) -> Expr:
         return rebuild(expr, lambda arg: _sum_terms(arg, target))
     summed = tuple(v for v in free_variables(expr) if v not in target)
     return Reduce("add", summed, expr) if summed else expr
+
+
+def _truths(expr: Expr) -> Expr:
+    """Logical reductions are of truth values: of whether numbers are not zero, as NumPy's are."""
+    expr = rebuild(expr, _truths)
+    match expr:
+        case Reduce(op="logical_and" | "logical_or" as op, vars=vars, body=body):
+            return expr if isinstance(body, Apply) and body.op == "bool" else Reduce(op, vars, Apply("bool", (body,)))
+    return expr
 
 
 def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
