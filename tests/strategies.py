@@ -20,7 +20,16 @@ def formats(order: int) -> st.SearchStrategy[str]:
     lettered = st.tuples(levels, modes).map(
         lambda both: both[0] if both[1] == tuple(range(order)) else f"{both[0]}:{','.join(map(str, both[1]))}"
     )
-    return lettered if order < 2 else st.one_of(lettered, st.just("coo"))
+    named = st.sampled_from(NAMED.get(order, ["dense"]))
+    return lettered if order not in NAMED else st.one_of(lettered, named)
+
+
+NAMED = {
+    1: ["hash_vector", "coo", "dok"],
+    2: ["coo", "coo", "coo_aos", "dia", "ell", "hyb", "jad", "bsr", "csb", "hicoo", "mode_generic", "hash", "dok", "lil",
+        "skyline", "banded", "gcxs"],
+    3: ["coo", "coo_aos", "hicoo", "mode_generic", "gcxs", "hash", "dok"],
+}  # fmt: skip
 
 
 dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "complex128"])
@@ -68,11 +77,14 @@ def free(expr: Expr) -> list[str]:
 
 @st.composite
 def assignments(draw: st.DrawFn) -> Assignment:
-    """An assignment that keeps some of its variables and sums over the others."""
+    """An assignment that keeps some of its variables and sums over the others, or reduces them in another way."""
     value = draw(values())
     known = free(value)
     kept = draw(st.permutations(known).map(lambda p: tuple(p[:2]))) if known else ()
-    return Assignment(Access("y", kept[: draw(st.integers(0, 2))]), value)
+    kept = kept[: draw(st.integers(0, 2))]
+    gone = tuple(v for v in known if v not in kept)
+    op = draw(st.sampled_from(["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and"]))
+    return Assignment(Access("y", kept), Reduce(op, gone, value) if op != "add" and gone else value)
 
 
 @st.composite

@@ -65,6 +65,11 @@ class Operator:
     symbol: str | None = None
     precedence: int = 0
 
+    @property
+    def has_identity(self) -> bool:
+        """Whether a reduction of no values has one, as NumPy's: sums, products, any and all."""
+        return getattr(self.ufunc, "identity", None) is not None
+
     def start(self, dtype: str) -> Any:
         """What a reduction starts from: the identity, or the value of ``dtype`` that no other value changes.
 

@@ -48,4 +48,4 @@ def takes_any_order(format: Format) -> bool:
     """Whether coordinates can be appended as they come: one chain that promises neither order nor uniqueness."""
     found = chains(format)
     whole = len(found) == 1 and found[0].first == 0 and found[0].last + 1 == len(format.levels)
-    return whole and not any(level.ordered or level.unique for level in format.levels)
+    return whole and is_appendable(format) and not any(level.ordered or level.unique for level in format.levels)

@@ -132,7 +132,7 @@ class Kernel:
                     given = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
                     raise ShapeError(f"{v} is both {extents[v]} and {n} in {text}, with shapes {given}")
         for v, op in reductions(self.lowered.assignment.value):
-            if extents.get(v) == 0 and OPERATORS[op].identity is None:
+            if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over no values of {v} has no identity, in {text}")
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:

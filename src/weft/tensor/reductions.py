@@ -113,8 +113,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if op != "add":
         storage = kept_first(storage, axes)
     dtype = storage.type.dtype
-    neutral = row.identity is not None or op.startswith("logical")
-    if axes.count == 0 and not neutral:
+    if axes.count == 0 and not row.has_identity:
         raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
     if axes.count == 0 or math.prod(storage.shape) == 0:
         return _unreduced(op, chain, storage, axes)
