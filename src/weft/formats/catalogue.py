@@ -132,6 +132,8 @@ def _hyb(order: int, width: int = 0) -> Format:
 
 
 def _dok(order: int) -> Format:
+    if order == 1:
+        return _hash_vector(1)
     middle = (Singleton(ordered=False, unique=False, padded=True),) * (order - 2)
     rest = (*middle, *(Singleton(ordered=False, padded=True),) * (order > 1))
     return Format(Remapping.identity(order), (Slots(), *rest) if order else ())

@@ -206,7 +206,8 @@ class TensorType:
     _negative_zero: bool = field(init=False, repr=False)  # equal to zero, but of another type
 
     def __post_init__(self) -> None:
-        negative = isinstance(self.fill, float) and self.fill == 0 and math.copysign(1.0, self.fill) < 0
+        real = self.fill.real if isinstance(self.fill, float | complex) else 0
+        negative = self.fill == 0 and math.copysign(1.0, real) < 0
         object.__setattr__(self, "_negative_zero", negative)
         if len(self.index_dtypes) != len(self.format.roles):
             raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")

@@ -20,7 +20,18 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from . import lattice
 from .physical import Definition, path
-from .values import UNKNOWN, Absent, Number, decides, fill_of, is_constant, loop_dtypes, same_value, typed
+from .values import (
+    UNKNOWN,
+    Absent,
+    Number,
+    decides,
+    fill_of,
+    is_constant,
+    loop_dtypes,
+    neutral_in_sum,
+    same_value,
+    typed,
+)
 
 __all__ = [
     "CHILDREN",
@@ -154,6 +165,7 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
         case Reduce(op=op, body=body):
             fill, dtype = _fill_and_dtype(body, types)
             row = OPERATORS[op]
+            fill = neutral_in_sum(row.identity, fill) if op == "add" else fill
             stays = row.idempotent or same_value(fill, row.identity) or row.annihilates(0, fill)
             return fill if stays else UNKNOWN, dtype
         case Apply(op=op, args=args):
@@ -299,8 +311,10 @@ def _can_be_walked(
     body = strip(expr)
 
     def fill(a: Access) -> object:
-        return types[a.tensor].fill if a.indices else UNKNOWN
+        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
 
+    if not isinstance(expr, Reduce) or expr.op == "add":
+        neutral = neutral_in_sum(fill_of(body, fill), neutral)
     for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
         if level.merges:
             continue

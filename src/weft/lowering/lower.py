@@ -45,9 +45,10 @@ from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
 from .physical import Definition, computed, definitions, digits, path
+from .results import takes_any_order
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
-from .values import UNKNOWN, fill_of, same_value, typed, without_conversions
+from .values import UNKNOWN, fill_of, neutral_in_sum, same_value, typed, without_conversions
 from .workspaces import neutral_of
 
 __all__ = ["CHUNKS_PER_THREAD", "Env", "Lowerer"]
@@ -237,7 +238,7 @@ class Lowerer:
     def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
         universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
-        neutral = self._neutral(result_of(stmt.body))[0]
+        neutral = self._neutral_beside(self._view(stmt.body), result_of(stmt.body))
         points = lattice.build(self._view(stmt.body), lambda a: self._iterators(a, v), self._fill, universe, neutral)
         if record:
             self.lattices.append((v, points))
@@ -261,6 +262,12 @@ class Lowerer:
             return OPERATORS[stmt.op].start(type.dtype), type.dtype
         return (neutral_of(w) if w else type.fill), type.dtype
 
+    def _neutral_beside(self, value: Expr, stmt: Assign) -> Any:
+        """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
+        neutral = self._neutral(stmt)[0]
+        summed = stmt.op == "add" or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
+        return neutral_in_sum(fill_of(value, self._fill), neutral) if summed else neutral
+
     def _view(self, stmt: Stmt) -> Expr:
         """The statement as one expression, workspaces replaced by what is computed into them."""
         match stmt:
@@ -271,7 +278,7 @@ class Lowerer:
             case Where(consumer=consumer, producer=producer):
                 made = self._view(producer)
                 last = result_of(producer)
-                if not same_value(fill_of(made, self._fill), self._neutral(last)[0]):
+                if not same_value(fill_of(made, self._fill), self._neutral_beside(made, last)):
                     made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
                 return _substitute(self._view(consumer), last.target, made)
             case Seq(stmts=stmts):

@@ -117,8 +117,24 @@ class Orders:
         kept = {*self.view.kept, *(new for _, new in self.view.asked)}
         return any(a.tensor in kept or not set(a.indices) <= set(order) for a in converts)
 
+    def converted(self, expr: Expr, order: Sequence[str], how: Visit) -> tuple[Access, ...]:
+        """The accesses whose operand must be stored another way; those included that others' new ways ask for."""
+        found: tuple[Access, ...] = ()
+        types = self.types
+        while more := tuple(
+            a for a in conversions(expr, order, types, how, self.view.definitions, self.copying) if a not in found
+        ):
+            found += more
+            if self.impossible(found, order):
+                break
+            types = dict(types)
+            for a in more:
+                old = types[a.tensor]
+                types[a.tensor] = TensorType.of(old.dtype, self.stored_as(a, order), fill=old.fill)
+        return found
+
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
-        converts = conversions(expr, order, self.types, how, self.view.definitions, self.copying)
+        converts = self.converted(expr, order, how)
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
@@ -188,7 +204,7 @@ class Orders:
                 total *= RUNS
             if bare is not None:
                 total += cost(bare, free, self.types)
-            converts = conversions(self.value, order, self.types, plain, self.view.definitions, self.copying)
+            converts = self.converted(self.value, order, plain)
             nest = Nest(tuple(order), total, converts)
             if self.impossible(nest.converts, order):
                 continue

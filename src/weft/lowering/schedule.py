@@ -299,6 +299,8 @@ class _Scheduler(Orders):
         sizes = [size_of(v, reads(term), self.types) for v in inner]
         if not sizes or not outer or not all(is_full(term, v, self.types) for v in outer):
             return None
+        if any(self.passes_edge(v) for v in inner):
+            return None
         if prod(FEW + 1 if n is None else n for n in sizes) > FEW:
             return None
         w = self.workspace(inner, "dense", self.result.dtype)
@@ -362,12 +364,18 @@ class _Scheduler(Orders):
             below = [u for u in order if u not in bound]
             hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
             kept = [f for f in factors if f not in hoisted]
-            if hoisted and kept and len(below) == 1 and self.is_dense_over(hoisted, below[0]):
+            once = len(below) == 1 and self.is_dense_over(hoisted, below[0]) and not self.passes_edge(below[0])
+            if hoisted and kept and once:
                 w = self.workspace(tuple(below), "dense", self.dtype(product(kept)))
                 producer = self.nest(order, bound, kept, w, "add", outer=())
                 consumer = self.nest(below, (), [w, *hoisted], target, op, negative)
                 return Where(consumer, producer)
         return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
+
+    def passes_edge(self, v: str) -> bool:
+        """Whether a loop over all values of ``v`` leaves the tensor: blocks that store coordinates have no guards."""
+        indices = {u for a in (*reads(self.assignment.value), self.target) for u in a.indices}
+        return any(d.inside and v in d.needs and d.var in indices for d in self.view.definitions)
 
     def meets_once(self, factors: Sequence[Expr]) -> bool:
         """Whether no coordinate comes up again out of order, which would find a workspace half filled."""

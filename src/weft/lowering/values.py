@@ -30,6 +30,7 @@ __all__ = [
     "fill_of",
     "is_constant",
     "loop_dtypes",
+    "neutral_in_sum",
     "same_value",
     "specialize",
     "typed",
@@ -78,6 +79,11 @@ def same_value(a: Any, b: Any) -> bool:
     if a != a or b != b:
         return bool(a != a and b != b)
     return bool(a == b) and bool(np.signbit(np.real(a)) == np.signbit(np.real(b)))
+
+
+def neutral_in_sum(absent: Any, neutral: Any) -> Any:
+    """What absent entries of a sum need not be other than: zero of either sign, which a sum from zero does not see."""
+    return absent if absent is not UNKNOWN and neutral is not UNKNOWN and absent == 0 == neutral else neutral
 
 
 @lru_cache(maxsize=4096)
@@ -230,8 +236,10 @@ def specialize(
     match stmt:
         case Assign(target=target, value=value, op=op):
             new = drop_absent(value, absent)
-            if isinstance(new, Absent) and same_value(new.value, neutral(stmt)[0]):
-                return None
+            if isinstance(new, Absent):
+                kept = neutral(stmt)[0]
+                if same_value(new.value, neutral_in_sum(new.value, kept) if op == "add" else kept):
+                    return None
             return stmt if new == value else Assign(target, new, op)
         case Forall(var=var, body=body, parallel=parallel):
             inner = specialize(body, absent, neutral)

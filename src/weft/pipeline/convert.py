@@ -18,6 +18,7 @@ from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
 from ..lowering.results import is_appendable, takes_any_order
+from ..lowering.values import same_value
 from ..remapping import Remapping
 from ..runtime import loader
 from ..runtime._ffi import ffi
@@ -51,7 +52,7 @@ def convert(
     dtype = dtype or source.dtype
     if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
         return relabelled
-    if format.is_dense and not source.format.is_unique and source.fill != 0:
+    if format.is_dense and not source.format.is_unique and not same_value(source.fill, 0):
         # Duplicates can be summed in place onto zeros only.
         storage = convert(storage, source.format.canonical())
         source = storage.type

@@ -47,7 +47,7 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     value = np.asarray(fill).astype(dtype, copy=False)[()].item()
     if value != value:
         return _NAN if isinstance(value, float) else value
-    if value == 0 and not (isinstance(value, float) and math.copysign(1.0, value) < 0):
+    if value == 0 and not (isinstance(value, float | complex) and math.copysign(1.0, value.real) < 0):
         return 0
     return value
 
