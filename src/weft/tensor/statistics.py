@@ -54,12 +54,14 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     ValueError
         When weights do not fit the axes.
     ZeroDivisionError
-        When weights sum to zero.
+        When weights sum to zero, or the result has no elements.
     """
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
     if weights is None:
         found = mean(x, axis=axis, keepdims=keepdims)
+        if 0 in [storage.shape[a] for a in axes.kept]:
+            raise ZeroDivisionError("division by zero")  # NumPy counts elements by the result's
         return (found, _like(found, float(axes.count))) if returned else found
     w = SparseTensor(storage_of(weights))
     if w.shape != storage.shape:
