@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,10 @@ LONGEST = 600
 TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
 TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
+TOP = {
+    ".ci", ".gitignore", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "asv_benchmarks", "conftest.py", "docs",
+    "pyproject.toml", "src", "tests",
+}  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
 
 
@@ -245,3 +250,8 @@ def test_text_names_no_machine_paths():
         if MACHINE_PATH.search(line)
     ]
     assert not found, report(found)
+
+
+def test_nothing_else_stands_at_the_top():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {name.split("/")[0] for name in listed.stdout.split()} <= TOP

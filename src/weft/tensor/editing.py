@@ -98,18 +98,14 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     new = SparseTensor(storage_of(values))
     if new.ndim > tensor.ndim:
         raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {tensor.shape}")
-    if not places.ndim and new.ndim:  # one position takes what broadcasts to the tensor with its axis in front
+    if not places.ndim and new.ndim:  # what one position takes broadcasts to the tensor with its axis in front
         new = moveaxis(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape), 0, along)
-    count = (
-        new.shape[along - tensor.ndim] if new.ndim >= tensor.ndim - along and not places.ndim else max(places.size, 1)
-    )
-    if places.ndim:
-        count = places.size
+    count = places.size if places.ndim or not new.ndim else new.shape[along]
     shape = (*tensor.shape[:along], count, *tensor.shape[along + 1 :])
     whole = broadcast_to(new, shape)
     if whole.dtype != tensor.dtype:
         whole = whole.astype(tensor.dtype)
-    at = np.full(count, places) if not places.ndim else places.ravel()
+    at = np.broadcast_to(places.ravel(), count)
     order = np.argsort(at, kind="stable")
     target = np.sort(at) + np.arange(count)
     source = np.empty(size + count, np.int64)

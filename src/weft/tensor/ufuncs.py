@@ -288,25 +288,20 @@ def _accumulated(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike | None
 
 def _added_at(x: Any, key: Any, values: Any) -> None:
     """``np.add.at``: every value is added, those for one element one after another."""
-    shape = x.shape
-    place = np.zeros(shape, np.int8) if math.prod(shape) <= _SMALL else None
     keys = tuple(_array(k) for k in (key if isinstance(key, tuple) else (key,)))
-    if place is None and not all(isinstance(k, (int, np.integer, np.ndarray, list)) for k in keys):
-        raise TypeError("np.add.at of a large SparseTensor takes arrays of indices; add a tensor of the values instead")
-    if place is not None:
-        linear = np.arange(place.size).reshape(shape)[keys]
+    if math.prod(x.shape) <= _SMALL:  # whatever NumPy takes for a key, asked of the numbers of the elements
+        linear = np.arange(math.prod(x.shape)).reshape(x.shape)[keys]
+        coords = np.unravel_index(linear, x.shape)
+    elif len(keys) == x.ndim and all(isinstance(k, (int, np.integer, np.ndarray, list)) for k in keys):
+        coords = np.broadcast_arrays(*(np.asarray(k) for k in keys))
+        coords = tuple(np.where(k < 0, k + n, k) for k, n in zip(coords, x.shape, strict=True))
     else:
-        whole = np.broadcast_arrays(*(np.asarray(k) for k in keys))
-        if len(whole) != len(shape):
-            raise TypeError(
-                f"np.add.at of a large SparseTensor takes an array of indices for each of {len(shape)} axes"
-            )
-        linear = np.ravel_multi_index([np.where(k < 0, k + n, k) for k, n in zip(whole, shape, strict=True)], shape)
-    given = np.broadcast_to(_array(values), np.shape(linear)).ravel()
-    coords = np.array(np.unravel_index(np.ravel(linear), shape))
+        raise TypeError(f"np.add.at of a large SparseTensor takes an array of indices for each of its {x.ndim} axes")
+    given = np.broadcast_to(_array(values), coords[0].shape).ravel()
     from .construction import from_coords
 
-    more = from_coords(coords, given.astype(x.dtype, casting="same_kind"), shape)
+    flat = np.array([np.ravel(k) for k in coords])
+    more = from_coords(flat, given.astype(x.dtype, casting="same_kind"), x.shape)
     x._storage = (x + more).asformat(x.format)._storage
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...formats.levels.hashed import MOST
 from .snippet import Snippet
 
 __all__ = ["SNIPPETS"]
@@ -66,11 +67,9 @@ def _find_whole(arity: int, ty: str) -> str:
     )
 
 
-MOST_LEVELS = 12
-
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
     SNIPPETS[f"weft_hash_free_{_ty}"] = Snippet(_FREE.replace("@", _ty))
-    for _arity in range(1, MOST_LEVELS + 1):
+    for _arity in range(1, MOST + 1):
         SNIPPETS[f"weft_hash_find_{_arity}_{_ty}"] = Snippet(_find_whole(_arity, _ty))

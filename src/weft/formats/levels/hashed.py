@@ -14,9 +14,11 @@ from ..level import LevelFormat, LevelVars
 from .access import element, put
 from .dense import Dense
 
-__all__ = ["MIX", "Hashed", "Slots", "key_of", "misplaced"]
+__all__ = ["MIX", "MOST", "Hashed", "Slots", "key_of", "misplaced"]
 
 MIX = 1000003
+MOST = 12
+"""Coordinates that a whole one may have where a table is asked for it."""
 
 
 def key_of(coords: tuple[Expr, ...]) -> Expr:
@@ -74,7 +76,7 @@ class Slots(LevelFormat):
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
         from .spanned import Spanned
 
-        entries = all(level.branchless and level.roles == ("crd",) for level in below)
+        entries = len(below) < MOST and all(level.branchless and level.roles == ("crd",) for level in below)
         return (*(Dense() for _ in below), Spanned(arity=1 + len(below))) if entries else None
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:

@@ -17,12 +17,13 @@ from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
 from ...remapping import Counter, Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element, put
+from .sliced import Sliced
 
 __all__ = ["Capped", "Spilled"]
 
 
 @dataclass(frozen=True)
-class Capped(LevelFormat):
+class Capped(Sliced):
     """Slices ``0`` to ``size - 1``, and slice ``size`` for all that count further.
 
     Parameters
@@ -34,13 +35,6 @@ class Capped(LevelFormat):
     width: int = 0
 
     letter: ClassVar[str] = "y"
-    iteration: ClassVar[Literal["value", "position"]] = "value"
-    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
-    inserts: ClassVar[bool] = True
-    full = True
-    compact: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
-    roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:
         if self.width < 0:
@@ -57,9 +51,6 @@ class Capped(LevelFormat):
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return minimum(coords[m.level], element(m["size"], lit(0)))
-
-    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"size": 1}
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"entries": 1, "rows": 1}
@@ -78,22 +69,13 @@ class Capped(LevelFormat):
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return add(element(m["size"], lit(0)), lit(1))
 
-    def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
-        return (1,)
-
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["size"])[0]) + 1
-
-    def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
-        size = np.asarray(arrays["size"])
-        if len(size) != 1 or size[0] < 0:
-            return f"size is one number that is not negative, not {size.tolist()}"
-        return None
 
 
 @dataclass(frozen=True)
 class Spilled(LevelFormat):
-    """Every coordinate under each slice of the capped level above; under its last, those stored in ``crd[0:count]``."""
+    """Every coordinate under each slice of the capped level above; under its last, those in ``rest[0:count]``."""
 
     ordered: bool = False
     unique: bool = False
