@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from . import coordinate_tensors, formats
+from . import arrays, coordinate_tensors, formats
 from .cases import CASES, runs_of
 from .inputs import scale
 from .latency import LATENCIES
@@ -78,7 +78,9 @@ def scaling_rows(only: str) -> Iterator[Row]:
 
 
 def format_rows(only: str) -> Iterator[Row]:
-    for name, source, peer, ratio, target in chain(formats.rows(only), coordinate_tensors.rows(only)):
+    for name, source, peer, ratio, target in chain(
+        formats.rows(only), coordinate_tensors.rows(only), arrays.rows(only)
+    ):
         yield Row(name, source, peer, f"ratio {ratio}", *limit(ratio.median, target))
 
 

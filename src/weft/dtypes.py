@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from numpy.typing import DTypeLike
 
 from .errors import DTypeError
 
-__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "index_dtype", "value_dtype"]
+__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "index_dtype", "name_of", "value_dtype"]
 
 VALUE_DTYPES: tuple[str, ...] = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 INDEX_DTYPES: tuple[str, ...] = ("int32", "int64")
+_INT32, _INT64, _INT32_MAX = np.dtype(np.int32), np.dtype(np.int64), 2**31 - 1
 _KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
 
 
@@ -35,4 +37,10 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 def index_dtype(largest: int) -> np.dtype[Any]:
     """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
-    return np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+    return _INT32 if largest <= _INT32_MAX else _INT64
+
+
+@lru_cache(maxsize=64)
+def name_of(dtype: np.dtype[Any]) -> str:
+    """``dtype.name``, which NumPy puts together anew each time."""
+    return dtype.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..errors import FormatError
@@ -150,18 +150,11 @@ class Format:
 
     def canonical(self) -> Format:
         """The same format with every level ordered, and unique where its coordinates can be; nothing else promised."""
-        levels: list[LevelFormat] = []
-        for k, level in enumerate(self.levels):
-            unique = level.unique or k + 1 == len(self.levels) or not self.levels[k + 1].branchless
-            made = replace(level, ordered=level.ordered or level.sortable, unique=unique)
-            levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
-        return Format(self.remapping, levels)
+        return _canonical(self)
 
     def plain(self) -> Format:
         """A format of dense and compressed levels over the axes themselves, in their order."""
-        n = self.order
-        first = Dense() if n == 2 else Compressed()
-        return Format(Remapping.identity(n), (first, *(Compressed(),) * (n - 1)) if n else ())
+        return _plain(self.order)
 
     def reordered(self, mode_order: Sequence[int]) -> Format:
         """The same level formats over another order of the axes."""
@@ -169,7 +162,7 @@ class Format:
 
     @classmethod
     def dense(cls, order: int) -> Format:
-        return cls(Remapping.identity(order), (Dense(),) * order)
+        return _dense(order)
 
     def __str__(self) -> str:
         from .catalogue import name_of
@@ -181,6 +174,27 @@ def _letter(level: LevelFormat) -> str:
     if level.unique:
         return level.letter
     return {"s": "u", "q": "c"}.get(level.letter, level.letter)
+
+
+@lru_cache(maxsize=1024)
+def _canonical(format: Format) -> Format:
+    levels: list[LevelFormat] = []
+    for k, level in enumerate(format.levels):
+        unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
+        made = replace(level, ordered=level.ordered or level.sortable, unique=unique)
+        levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
+    return Format(format.remapping, levels)
+
+
+@lru_cache(maxsize=64)
+def _plain(order: int) -> Format:
+    first = Dense() if order == 2 else Compressed()
+    return Format(Remapping.identity(order), (first, *(Compressed(),) * (order - 1)) if order else ())
+
+
+@lru_cache(maxsize=64)
+def _dense(order: int) -> Format:
+    return Format(Remapping.identity(order), (Dense(),) * order)
 
 
 @dataclass(frozen=True)

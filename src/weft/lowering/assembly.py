@@ -3,6 +3,9 @@
 The loops over the source run once for each level that has something to find out, from the root down (its attribute
 query), and once more to insert every entry. A level places an entry by what its query found (``get_pos``) or takes
 the next free position of its parent (``yield_pos``).
+
+Two things that are arrays in general are scalars where the order of the loops allows it (section 4.2): the counter
+``#i`` where the loop over ``i`` is outside the others, and the next free position where entries come in its order.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..concrete_notation.nodes import Assign, Program
+from ..concrete_notation.nodes import Assign, Program, Stmt, foralls_of
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -22,7 +25,10 @@ from .lower import Lowerer
 from .physical import path
 from .target import Mode
 
-__all__ = ["Assembly", "Phase", "can_insert", "counters", "phases", "scratch_roles", "shared"]
+__all__ = [
+    "Arrival", "Assembly", "Phase", "arrival", "can_insert", "counters", "phases", "scalar_counters", "scratch_roles",
+    "shared",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +71,20 @@ def counters(format: Format) -> tuple[int, ...]:
     return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
 
 
-def can_insert(format: Format, source: Sequence[int]) -> str | None:
-    """Why entries that come in the order of the axes ``source`` cannot be inserted; None when they can.
+def can_insert(format: Format, arrival: Arrival) -> str | None:
+    """Why entries cannot be inserted in the order in which they come; None when they can.
 
     A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
     the level and those below it promise about order, the order in which entries come must keep.
     """
-    coordinates = format.remapping.coordinates
+    coordinates, source = format.remapping.coordinates, arrival.order
     for k, level in enumerate(format.levels):
         if level.placing is None:
             return f"{level} cannot place an entry"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = [axis for axis in source if axis not in above]
-            below = [axis for c in coordinates[k:] for axis in _significance(c)]
+            below = [axis for c in coordinates[k:] for axis in significance(c)]
             if k in shared(format):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
@@ -92,18 +98,80 @@ def can_insert(format: Format, source: Sequence[int]) -> str | None:
     return None
 
 
-def _significance(coordinate: IndexExpr) -> list[int]:
-    """The axes by which a coordinate is ordered, the first deciding first; -1 where it is not so ordered."""
+_UNORDERED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How the entries of a source come.
+
+    Parameters
+    ----------
+    order : tuple of int
+        The axes by which they are ordered, the first deciding first; empty where by none.
+    grouped : tuple of int
+        The axes of the outermost loops, as far as each visits no coordinate twice.
+    """
+
+    order: tuple[int, ...] = ()
+    grouped: tuple[int, ...] = ()
+
+
+UNSORTED = Arrival()
+
+
+def arrival(source: Format, loops: Sequence[str]) -> Arrival:
+    """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
+    variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
+    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
+    order: list[int] = []
+    grouped: list[int] = []
+    for n, v in enumerate(loops):
+        level, coordinate = levels.get(v, (None, None))
+        if level is None or coordinate is None:
+            return Arrival((), tuple(grouped))
+        order += significance(coordinate) if level.ordered else [_UNORDERED]
+        if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
+            grouped.append(coordinate.number)
+    return Arrival(() if _UNORDERED in order else tuple(order), tuple(grouped))
+
+
+def significance(coordinate: IndexExpr) -> list[int]:
+    """The axes by which a coordinate is ordered, the first deciding first; _UNORDERED where by none."""
     match coordinate:
         case Axis(number=number):
             return [number]
         case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
-            return [*_significance(a), m]
-    return [-1]
+            return [*significance(a), m]
+    return [_UNORDERED]
 
 
 def _divides(coordinate: object) -> bool:
     return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
+
+
+def scalar_counters(format: Format, arrival: Arrival) -> dict[int, int]:
+    """The levels whose counters are scalars, and how many loops are outside: those over what each counts for."""
+    found = {}
+    for k in counters(format):
+        over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
+        if over and set(arrival.grouped[: len(over)]) == over:
+            found[k] = len(over)
+    return found
+
+
+def running(format: Format, arrival: Arrival) -> int | None:
+    """The level whose next free position is a scalar.
+
+    One parent has one next position; below levels that find theirs by arithmetic the order of the entries must be
+    that of the positions.
+    """
+    found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
+    if found is None or found in shared(format) or not format.levels[found].appends:
+        return None
+    order = [axis for c in format.remapping.coordinates for axis in significance(c)]
+    plain = all(level.has_every and not level.roles for level in format.levels[:found])
+    return found if found == 0 or (plain and order == list(arrival.order)) else None
 
 
 class Assembly(Lowerer):
@@ -123,6 +191,8 @@ class Assembly(Lowerer):
         Which pass.
     skip_fill : bool
         Leave out entries equal to the fill value.
+    arrival : Arrival
+        In which order entries come.
     """
 
     def __init__(
@@ -133,6 +203,7 @@ class Assembly(Lowerer):
         names: Mapping[str, str],
         phase: Phase,
         skip_fill: bool = False,
+        arrival: Arrival = UNSORTED,
     ):
         mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
@@ -150,10 +221,23 @@ class Assembly(Lowerer):
         self.tensors[target.tensor] = self.made
         self.format = tensor.type.format
         self.path = path(target, self.format)
+        self.arrival, self.running = arrival, running(self.format, arrival)
+        self.next = ir.Var(f"p{tensor.name}_next")
+        loops = list(foralls_of(program.stmt))
+        self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
+
+    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+        starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
+        return block(*starts, super().statement(stmt, env))
+
+    def _counter(self, k: int) -> ir.Var:
+        return ir.Var(f"count{k + 1}")
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
         body = self.statement(self.program.stmt, Env())
         k = self.phase.level
+        if k is None and self.running is not None:
+            body = block(ir.Declare(self.next, lit(0)), body)
         ends: list[ir.Stmt]
         if self.phase.collects:
             assert k is not None
@@ -163,7 +247,7 @@ class Assembly(Lowerer):
             ends = [
                 level.finalize_yield_pos(m, self._size(n - 1), q)
                 for n, (level, m) in enumerate(zip(self.format.levels, self.made.levels, strict=True))
-                if level.placing == "yield" and n not in self.shared
+                if level.placing == "yield" and n not in self.shared and n != self.running
             ]
         else:
             if type(self.format.levels[k]).query is LevelFormat.query:
@@ -194,6 +278,8 @@ class Assembly(Lowerer):
             p = self.name(f"p{self.made.name}{k + 1}")
             if k in self.shared:
                 stmts.append(level.shared_pos(m, parent, coords, p))
+            elif k == self.running:
+                stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":
                 stmts.append(level.yield_pos(m, parent, p))
             else:
@@ -222,11 +308,13 @@ class Assembly(Lowerer):
             if not isinstance(c, Counter):
                 coords.append(env.coords[self.path[k]])
                 continue
-            at: ir.Expr = lit(0)
-            for e in c.over:
-                (axis,) = axes_of(e)
-                at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
-            count = ir.Load(self.made.levels[k].arrays["counter"], at)
+            count: ir.Var | ir.Load = self._counter(k)
+            if k not in self.counted:
+                at: ir.Expr = lit(0)
+                for e in c.over:
+                    (axis,) = axes_of(e)
+                    at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
+                count = ir.Load(self.made.levels[k].arrays["counter"], at)
             nth = self.name(f"nth{k + 1}")
             stmts += [ir.Declare(nth, count), increment(count)]
             coords.append(nth)

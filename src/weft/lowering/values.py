@@ -6,6 +6,7 @@ is known to be its fill value here, as it has no stored entry).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -78,7 +79,7 @@ def same_value(a: Any, b: Any) -> bool:
         return False
     if a != a or b != b:
         return bool(a != a and b != b)
-    return bool(a == b) and bool(np.signbit(np.real(a)) == np.signbit(np.real(b)))
+    return bool(a == b) and math.copysign(1, a.real) == math.copysign(1, b.real)
 
 
 def neutral_in_sum(absent: Any, neutral: Any) -> Any:

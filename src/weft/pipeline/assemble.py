@@ -16,9 +16,18 @@ from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
-from ..lowering.assembly import Assembly, can_insert, counters, phases, scratch_roles, shared
+from ..lowering.assembly import (
+    Arrival,
+    Assembly,
+    arrival,
+    can_insert,
+    counters,
+    phases,
+    scalar_counters,
+    scratch_roles,
+    shared,
+)
 from ..lowering.conversions import triples_format
-from ..lowering.physical import path
 from ..lowering.schedule import schedule
 from ..remapping.nodes import axes_of
 from ..runtime import load, memory
@@ -38,10 +47,12 @@ class Assembler:
         Loops over the source.
     target : TensorType
         What is assembled.
+    arrival : Arrival
+        In which order entries come.
     """
 
-    def __init__(self, lowered: Lowered, target: TensorType):
-        self.lowered, self.target, self.format = lowered, target, target.format
+    def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
+        self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
         self.phases = phases(target.format)
         self.types = {**lowered.schedule.types, "B": target}
 
@@ -50,7 +61,7 @@ class Assembler:
         """The C text, a function for each pass."""
         s = self.lowered.schedule
         passes = [
-            Assembly(s.program, s.target, self.types, self.lowered.names, phase, self.lowered.skip_fill)
+            Assembly(s.program, s.target, self.types, self.lowered.names, phase, self.lowered.skip_fill, self.arrival)
             for phase in self.phases
         ]
         return emit_module([simplify(one.lower(("A",))) for one in passes])
@@ -120,7 +131,7 @@ class Assembler:
 
     def _scratch_of_counters(self, shape: tuple[int, ...]) -> dict[tuple[int, str], np.ndarray[Any, Any]]:
         found = {}
-        for k in counters(self.format):
+        for k in {*counters(self.format)} - {*scalar_counters(self.format, self.arrival)}:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             axes = [axis for e in over for axis in axes_of(e)]
             found[k, "counter"] = np.zeros(prod(shape[axis] for axis in axes), np.int64)
@@ -172,14 +183,11 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assemb
     planned = schedule(assignment, {"B": triples, "A": source}, copying=True)
     if not source.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
-    loops = [loop.var for loop in foralls_of(planned.program.stmt)]
-    levels = dict(zip(path(Access("A", indices), source.format), source.format.levels, strict=True))
-    ordered = all(v in indices and levels[v].ordered for v in loops)
-    axes = [indices.index(v) for v in loops if v in indices] if ordered else []
-    reason = can_insert(target.format, axes)
+    comes = arrival(source.format, [loop.var for loop in foralls_of(planned.program.stmt)])
+    reason = can_insert(target.format, comes)
     if reason is not None:
         return reason
-    return Assembler(Lowered(assignment, planned, ("A",), skip_fill, planned.types), target)
+    return Assembler(Lowered(assignment, planned, ("A",), skip_fill, planned.types), target, comes)
 
 
 _NO_COUNTS = counts_pointer(np.zeros(1, np.int64))

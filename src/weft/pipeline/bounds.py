@@ -1,8 +1,8 @@
 """How large an appended result can get, from the sizes of its operands' levels: results are sized once.
 
 The bound of a result level is the number of coordinates that the expression can have over the variables down to that
-level. It is known when an operand has exactly those variables in its upper levels: their number is the size of a
-level. Elsewhere the kernel counts.
+level. It is known when an operand has those variables, and maybe others, in its upper levels: there are no more than
+the size of the last of them. Elsewhere the kernel counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
             for k, v in enumerate(path(expr, types[tensor].format)):
                 seen.add(v)
                 if variables <= seen:
-                    return _level_size(tensor, k) if seen == variables else None
+                    return _level_size(tensor, k)
             return None
         case Literal():
             return None

@@ -64,11 +64,9 @@ def convert(
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     source, format = storage.type, target.format
-    if not format.is_structured and is_appendable(format):
-        kernel = _copier(source, target, skip_fill)
-        if kernel.lowered.schedule.final is None:
-            return kernel.run((storage,))
-    found = assembler(source, target, skip_fill)
+    found = _at_once(source, target, skip_fill)
+    if isinstance(found, Kernel):
+        return found.run((storage,))
     if isinstance(found, Assembler):
         return found.run(storage)
     if is_appendable(format):
@@ -127,6 +125,8 @@ def finish(result: Storage, target: TensorType) -> Storage:
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
     """The same arrays under another name, where they already are what is asked for."""
     source = storage.type
+    if source.format is format and source.dtype == dtype and index_dtype is None:
+        return storage
     if source.dtype != dtype or source.format.remapping != format.remapping:
         return None
     if format == source.format.looked_up:
@@ -149,6 +149,16 @@ def _index_dtype(storage: Storage, format: Format) -> str:
     """The narrowest that holds every coordinate and position."""
     wide = max((*storage.shape, *format.level_shape(storage.shape), storage.vals.size), default=0) > 2**31 - 2
     return "int64" if wide else "int32"
+
+
+@lru_cache(maxsize=4096)
+def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | Assembler | str:
+    """What converts without anything between: by appending, else by insertion; or why nothing does."""
+    if not target.format.is_structured and is_appendable(target.format):
+        kernel = _copier(source, target, skip_fill)
+        if kernel.lowered.schedule.final is None:
+            return kernel
+    return assembler(source, target, skip_fill)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from .bounds import bound
 from .passes import Lowered
+from .room import Room
 
 __all__ = ["Kernel"]
 
@@ -53,6 +54,7 @@ class Kernel:
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._evaluate: Any = None
+        self._rooms: dict[tuple[int, ...], Room] = {}
         self._huge_shapes: set[tuple[int, ...]] = set()
         self._plain = not self.chains
         if config.debug:
@@ -172,95 +174,63 @@ class Kernel:
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
-        n = len(self.chains)
+        room, n = self._room(shape), len(self.chains)
         bounds = self._bounds
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
-            totals = [b(sizes) for b in bounds]
-            dense = self._dense_limits(shape)
-            totals = [int(min(t, d)) for t, d in zip(totals, dense, strict=True)]
+            totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
             counts = np.zeros(2 * n, np.int64)
         else:
-            counts, totals = self._count(shape, structs, threads)
+            counts, totals = self._count(room, structs, threads)
         self._check_index(shape, totals)
-        arrays, sizes_of = self._arrays(shape, totals)
-        vals = memory.empty(sizes_of[-1], self._dtype)
-        result = Storage(shape, self.type, arrays, vals)
+        result = room.made(totals)
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
             self._fail(status, shape)
-        found = counts[-n:].tolist()
+        found = counts.reshape(-1)[-n:].tolist()
+        if n == 1 and found == totals:
+            return result
         if any(f > t for f, t in zip(found, totals, strict=True)):
             raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
-        return self._trimmed(result, found)
+        return room.trimmed(result, found)
+
+    def _room(self, shape: tuple[int, ...]) -> Room:
+        room = self._rooms.get(shape)
+        if room is None:
+            room = Room(self.type, shape, self.chains, self._unsequenced)
+            if len(self._rooms) < 1024:
+                self._rooms[shape] = room
+        return room
 
     def count(self, storages: Sequence[Storage]) -> int:
         """How many coordinates the last level of an appended result would have."""
-        return self._count(self.shape(storages), [s.struct for s in storages], 1)[1][-1]
+        room = self._room(self.shape(storages))
+        return int(self._counted(room, [s.struct for s in storages], 1)[-1, -1])
 
-    def _count(self, shape: tuple[int, ...], structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
+    def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
         n = len(self.chains)
-        empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
         if threads == 1 and Mode.BOUND in self.lowered.modes:
             counts = np.zeros(2 * n, np.int64)
-            if status := self._module["bound"](empty.struct, *structs, counts_pointer(counts), 1):
-                self._fail(status, shape)
-            totals = [int(min(t, d)) for t, d in zip(counts[n:].tolist(), self._dense_limits(shape), strict=True)]
+            if status := self._module["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
+                self._fail(status, room.shape)
+            totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
-                return np.zeros(2 * n, np.int64), totals
+                counts[:] = 0
+                return counts, totals
+        table = self._counted(room, structs, threads)
+        totals = table[-1].tolist()
+        return table, totals
+
+    def _counted(self, room: Room, structs: Sequence[Any], threads: int) -> np.ndarray:
+        """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
-        counts = np.zeros((chunks + 1) * n, np.int64)
-        if status := self._module["count"](empty.struct, *structs, counts_pointer(counts), threads):
-            self._fail(status, shape)
-        table = counts.reshape(chunks + 1, n)
-        np.cumsum(table, axis=0, out=table)
-        return counts, table[-1].tolist()
-
-    def _dense_limits(self, shape: tuple[int, ...]) -> list[float]:
-        """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
-        if not self.format.is_unique:
-            return [inf] * len(self.chains)
-        limits: list[float] = []
-        size = 1
-        ends = {chain.last for chain in self.chains}
-        for k, n in enumerate(self.format.level_shape(shape)):
-            size *= n
-            if k in ends:
-                limits.append(size)
-        return limits
-
-    def _sizes(self, shape: tuple[int, ...], totals: Sequence[int]) -> list[int]:
-        sizes: list[int] = []
-        size = 1
-        by_level = {k: c for c in self.chains for k in range(c.first, c.last + 1)}
-        for k, n in enumerate(self.format.level_shape(shape)):
-            size = totals[by_level[k].index] if k in by_level else size * n
-            sizes.append(size)
-        return sizes
-
-    def _arrays(self, shape: tuple[int, ...], totals: Sequence[int]) -> tuple[tuple[np.ndarray, ...], list[int]]:
-        """Room for ``totals`` coordinates, and one more parent where the last one may turn out empty."""
-        room = [t + 1 if c is not self.chains[-1] else t for t, c in zip(totals, self.chains, strict=True)]
-        sizes = self._sizes(shape, room)
-        arrays: list[np.ndarray] = []
-        parent, dtypes = 1, iter(self.type.index_dtypes)
-        level_shape = self.format.level_shape(shape)
-        for k, level in enumerate(self.format.levels):
-            make = memory.zeros if k in self._unsequenced else memory.empty
-            arrays += [make(n, next(dtypes)) for n in level.array_sizes(parent, sizes[k], level_shape[k])]
-            parent = sizes[k]
-        return tuple(arrays), self._sizes(shape, totals) or [1]
-
-    def _trimmed(self, result: Storage, totals: Sequence[int]) -> Storage:
-        sizes = self._sizes(result.shape, totals)
-        arrays: list[np.ndarray] = []
-        given, parent = iter(result.arrays), 1
-        level_shape = self.format.level_shape(result.shape)
-        for k, level in enumerate(self.format.levels):
-            arrays += [memory.shrink(next(given), n) for n in level.array_sizes(parent, sizes[k], level_shape[k])]
-            parent = sizes[k]
-        return Storage(result.shape, self.type, tuple(arrays), memory.shrink(result.vals, sizes[-1]))
+        counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
+        if status := self._module["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        if chunks > 1:
+            np.cumsum(counts, axis=0, out=counts)
+        return counts
 
     def _check_index(self, shape: tuple[int, ...], totals: Sequence[int]) -> None:
         if "int32" in self.type.index_dtypes and max((*shape, *totals), default=0) > _INT32_MAX:
@@ -280,19 +250,14 @@ class Kernel:
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         structs = [s.struct for s in storages]
-        n = len(self.chains)
-        counts = np.zeros(2 * n, np.int64)
-        empty = Storage(shape, self.type, self._arrays(shape, [0] * n)[0], np.empty(0, self._dtype))
-        if status := self._module["count"](empty.struct, *structs, counts_pointer(counts), 1):
-            self._fail(status, shape)
-        totals = counts[n:].tolist()
+        room = self._room(shape)
+        totals: list[int] = self._counted(room, structs, 1)[-1].tolist()
         self._check_index(shape, totals)
-        arrays, sizes = self._arrays(shape, totals)
-        result = Storage(shape, self.type, arrays, memory.zeros(sizes[-1], self._dtype))
-        counts[:] = 0
+        result = room.made(totals, zeros=True)
+        counts = np.zeros(2 * len(totals), np.int64)
         if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
-        return self._trimmed(result, totals)
+        return room.trimmed(result, totals)
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
         """New values on a structure that ``assemble`` made for operands of the same structure."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import value_dtype
+from ..dtypes import name_of, value_dtype
 from ..errors import DensifyError
 from ..formats import Format, TensorType
 from ..remapping import Remapping
@@ -142,7 +142,7 @@ class Storage:
     def with_values(self, vals: np.ndarray[Any, Any], fill: Any) -> Storage:
         """Other values on the same structure, whose arrays the two share."""
         old = self.type
-        found = tensor_type(vals.dtype.name, old.format, old.index_dtypes, fill_of(vals.dtype, fill))
+        found = tensor_type(name_of(vals.dtype), old.format, old.index_dtypes, fill_of(vals.dtype, fill))
         return Storage(self.shape, found, self.arrays, vals)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import index_dtype
+from ..dtypes import index_dtype, name_of
 from ..errors import FormatError
 from ..formats import Format, LevelFormat, Picked, TensorType, Window
 from .storage import Storage, tensor_type
@@ -56,7 +56,7 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
             new = [part, np.array([size], index_dtype(size))]
             kind = _PICKED
         arrays += own + new
-        shown.append((kind, tuple(a.dtype.name for a in new)))
+        shown.append((kind, tuple([name_of(a.dtype) for a in new])))
     shape = tuple(len(part) if isinstance(part, np.ndarray) else part[2] for part in parts)
     return Storage(shape, _shown(storage.type, tuple(shown)), tuple(arrays), storage.vals)
 

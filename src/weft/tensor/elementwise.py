@@ -8,18 +8,20 @@ same way.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .. import pipeline
+from ..dtypes import name_of
 from ..errors import ShapeError
-from ..formats import Compressed, Dense, Format, LevelFormat
+from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operators import operator
 from ..index_notation.promotion import loop_dtypes
 from ..remapping import Remapping
-from ..storage import Storage, tensor_type
+from ..storage import Storage, fill_of, tensor_type
 from . import foreign
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
@@ -113,23 +115,35 @@ def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
     if not axes:
         return storage
     storage = _plainly(storage)
-    order = len(storage.shape) + len(axes)
+    given = iter(storage.shape)
+    shape = tuple([1 if axis in axes else next(given) for axis in range(len(storage.shape) + len(axes))])
+    return Storage(shape, _type_with_axes(storage.type, axes), storage.arrays, storage.vals)
+
+
+@lru_cache(maxsize=1024)
+def _type_with_axes(old: TensorType, axes: tuple[int, ...]) -> TensorType:
+    format = old.format
+    order = format.order + len(axes)
     others = [axis for axis in range(order) if axis not in axes]
-    modes = (*axes, *(others[mode] for mode in storage.format.mode_order))
-    if storage.format.is_dense:  # of no importance where an axis of size 1 comes; the usual order of the others is
-        plain = storage.format.remapping.is_identity
-        modes = tuple(range(order)) if plain else modes
-    levels = (*(Dense(),) * len(axes), *storage.format.levels)
-    sizes = dict(zip(others, storage.shape, strict=True))
-    shape = tuple(sizes.get(axis, 1) for axis in range(order))
-    old = storage.type
-    type = tensor_type(old.dtype, Format(Remapping(modes), levels), old.index_dtypes, old.fill)
-    return Storage(shape, type, storage.arrays, storage.vals)
+    modes = (*axes, *(others[mode] for mode in format.mode_order))
+    if format.is_dense:  # of no importance where an axis of size 1 comes; the usual order of the others is
+        modes = tuple(range(order)) if format.remapping.is_identity else modes
+    levels = (*(Dense(),) * len(axes), *format.levels)
+    return tensor_type(old.dtype, Format(Remapping(modes), levels), old.index_dtypes, old.fill)
 
 
 def without_axis(storage: Storage, axis: int) -> Storage | None:
     """The same arrays without an axis of size 1, where its level stores nothing; else None."""
-    format = storage.format
+    smaller = _type_without_axis(storage.type, axis)
+    if smaller is None:
+        return None
+    shape = storage.shape[:axis] + storage.shape[axis + 1 :]
+    return Storage(shape, smaller, storage.arrays, storage.vals)
+
+
+@lru_cache(maxsize=1024)
+def _type_without_axis(old: TensorType, axis: int) -> TensorType | None:
+    format = old.format
     k = format.mode_order.index(axis)
     level, below = format.levels[k], format.levels[k + 1 : k + 2]
     if not _stores_nothing(level) or any(b.branchless for b in below):
@@ -138,22 +152,73 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
     rest, levels = Remapping(modes), format.levels[:k] + format.levels[k + 1 :]
     if any(lower.why_not(rest, n) for n, lower in enumerate(levels)):
         return None
-    smaller = Format(rest, levels)
-    old = storage.type
-    return Storage(
-        storage.shape[:axis] + storage.shape[axis + 1 :],
-        tensor_type(old.dtype, smaller, old.index_dtypes, old.fill),
-        storage.arrays,
-        storage.vals,
-    )
+    return tensor_type(old.dtype, Format(rest, levels), old.index_dtypes, old.fill)
 
 
 def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> Storage:
     """``storage op scalar``, or the other way round: the same structure, other values, another fill value."""
+    key = (op, id(storage.type), type(scalar), scalar_first)
+    warm = _beside_scalars.get(key)
+    if warm is not None and warm.takes(scalar):
+        return warm.run(storage, scalar)
     other = _scalar(op, scalar, storage.dtype, scalar_first)
     linear = op == "multiply" or (op == "divide" and not scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
-    return _map(op, storage, args[::-1] if scalar_first else args, (other,), linear, scalar_first)
+    args = args[::-1] if scalar_first else args
+    if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear):
+        _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
+    return _map(op, storage, args, (other,), linear, scalar_first)
+
+
+class Warm:
+    """``tensor op scalar`` for tensors of one type and Python scalars of one type, with all that can be known before.
+
+    The type of a result hangs on the scalar by its fill value; those of the last scalars are kept.
+    """
+
+    __slots__ = ("_dtype", "_fill", "_first", "_limits", "_plan", "_results", "_scalar", "_type", "_ufunc", "_vector")
+
+    def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
+        self._type = type  # also keeps it alive, and with that its identity
+        self._ufunc, self._first = operator(op).ufunc, first
+        self._dtype, self._scalar = other.dtype, other.type
+        self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
+        self._vector = tensor_type(type.dtype, _FLAT)
+        types = (other.type, self._vector) if self._first else (self._vector, other.type)
+        self._plan = Plan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
+        self._fill = np.dtype(type.dtype).type(type.fill)
+        self._results: dict[Any, TensorType] = {}
+
+    def takes(self, scalar: Any) -> bool:
+        """Whether the scalar is one of its dtype."""
+        limits = self._limits
+        return limits is None or limits.min <= scalar <= limits.max
+
+    def run(self, storage: Storage, scalar: Any) -> Storage:
+        other = Storage((), self._scalar, (), np.array([scalar], self._dtype))
+        values = storage.vals
+        flat = Storage(values.shape, self._vector, (), values)
+        found = self._plan.run((other, flat) if self._first else (flat, other)).vals
+        type = self._results.get(scalar)
+        if type is None:
+            own, beside = self._fill, other.vals[0]
+            with np.errstate(all="ignore"):
+                fill = self._ufunc(beside, own) if self._first else self._ufunc(own, beside)
+            old = self._type
+            type = tensor_type(name_of(found.dtype), old.format, old.index_dtypes, fill_of(found.dtype, fill))
+            if scalar and not isinstance(scalar, complex) and len(self._results) < _SCALARS:
+                # The zeros are equal, and not the same; a complex number has two parts that may be one.
+                self._results[scalar] = type
+        return Storage(storage.shape, type, storage.arrays, found)
+
+
+_beside_scalars: dict[tuple[str, int, type, bool], Warm] = {}
+_SCALARS = 256
+
+
+def _keeps_structure(storage: Storage, linear: bool) -> bool:
+    """Whether an operator may take every stored value alone: duplicates are summed first, unless it is linear."""
+    return linear or storage.format.is_dense or storage.format.is_unique
 
 
 def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
@@ -174,13 +239,27 @@ _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 def apply_unary(op: str, storage: Storage) -> Storage:
     """``op storage``: the same structure, other values, another fill value."""
-    return _map(op, storage, (Access("A", ("i",)),), (), op == "negative", False)
+    warm = _alone.get((op, id(storage.type)))
+    if warm is not None:
+        plan, (_, vector, type) = warm
+        values = storage.vals
+        found = plan.run((Storage(values.shape, vector, (), values),)).vals
+        return Storage(storage.shape, type, storage.arrays, found)
+    args, linear = (Access("A", ("i",)),), op == "negative"
+    result = _map(op, storage, args, (), linear, False)
+    if _keeps_structure(storage, linear):
+        vector = tensor_type(storage.type.dtype, _FLAT)
+        _alone[op, id(storage.type)] = _flat[Apply(op, args), vector], (storage.type, vector, result.type)
+    return result
+
+
+_alone: dict[tuple[str, int], tuple[Plan, tuple[TensorType, TensorType, TensorType]]] = {}
 
 
 def _map(
     op: str, storage: Storage, args: tuple[Expr, ...], others: tuple[Storage, ...], linear: bool, reverse: bool
 ) -> Storage:
-    if not (linear or storage.format.is_dense or storage.format.is_unique):
+    if not _keeps_structure(storage, linear):
         storage = foreign.convert(storage, storage.format.canonical())  # duplicates are to be summed first
     vals = vector(storage.vals)
     storages = (*others, vals) if reverse else (vals, *others)
@@ -197,7 +276,7 @@ def _map(
 
 def vector(vals: np.ndarray[Any, Any]) -> Storage:
     """Values as a dense vector."""
-    return Storage(vals.shape, tensor_type(vals.dtype.name, _FLAT), (), vals)
+    return Storage(vals.shape, tensor_type(name_of(vals.dtype), _FLAT), (), vals)
 
 
 def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:

@@ -10,6 +10,7 @@ entries.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
     return part_of(storage, parts)
 
 
+@lru_cache(maxsize=1024)
 def natural(format: Format, order: int) -> Format:
     """What a tensor of another number of axes is stored in beside one in ``format``."""
     if format.is_dense:
@@ -92,6 +94,7 @@ def natural(format: Format, order: int) -> Format:
     return Format(Remapping.identity(order), [Compressed()] * order).plain()
 
 
+@lru_cache(maxsize=64)
 def coordinates(order: int) -> Format:
     """The format ``coo``."""
     return parse_format("coo", order)
@@ -106,16 +109,43 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
     """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
     if not dropped:
         return pipeline.convert(view, like)
-    order = len(view.shape)
-    modes = like.mode_order if not like.is_structured else tuple(range(order))
-    kept = [axis for axis in modes if axis not in dropped]
-    levels = _levels_of(like, kept)
-    packed = pipeline.convert(view, Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *levels]))
+    inside = _dropped_inside(like, dropped)
+    if inside is not None:
+        whole, rest, goal = inside
+        listed = pipeline.convert(view, whole)
+        old, n = listed.type, len(rest.roles)
+        shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
+        type = tensor_type(old.dtype, rest, old.index_dtypes[:n], old.fill)
+        return pipeline.convert(Storage(shape, type, listed.arrays[:n], listed.vals), goal)
+    packed = pipeline.convert(view, _dropped_outside(like, dropped, len(view.shape)))
     for axis in sorted(dropped, reverse=True):
         smaller = without_axis(packed, axis)
         assert smaller is not None
         packed = smaller
     return packed
+
+
+@lru_cache(maxsize=1024)
+def _dropped_inside(like: Format, dropped: tuple[int, ...]) -> tuple[Format, Format, Format] | None:
+    """Where the innermost levels store what is dropped: the list of coordinates, without those, and what that becomes.
+
+    Each entry is found in the order in which it is stored, and nothing is sorted.
+    """
+    modes = like.mode_order
+    kept = modes[: len(modes) - len(dropped)]
+    if like.is_structured or like.is_dense or not kept or set(kept) & set(dropped):
+        return None
+    left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
+    whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
+    return whole, rest, Format(left, _levels_of(like, list(kept)))
+
+
+@lru_cache(maxsize=1024)
+def _dropped_outside(like: Format, dropped: tuple[int, ...], order: int) -> Format:
+    """A format beside ``like`` with some axes, of one coordinate each, in dense levels outside all others."""
+    modes = like.mode_order if not like.is_structured else tuple(range(order))
+    kept = [axis for axis in modes if axis not in dropped]
+    return Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *_levels_of(like, kept)])
 
 
 def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
@@ -180,7 +210,11 @@ def take_along(
     format = storage.format
     found = not format.is_structured and format.levels[format.mode_order.index(axis)].has_every
     if not (found and all(level.has_every or level.iteration == "position" for level in format.levels)):
-        if size > _ROOM + 4 * (storage.vals.size + len(index)):
+        roomy = size <= _ROOM + 4 * (storage.vals.size + len(index))
+        if roomy and not format.is_structured and format.mode_order[-1] == axis and format.levels[-1].merges:
+            parts[axis] = (0, 1, size)
+            return _joined_inside(_seen(storage, parts), axis, index)
+        if not roomy and size > _ROOM + 4 * (storage.vals.size + len(index)):
             parts[axis] = (0, 1, size)
             joined = _joined(merged_axes(_seen(storage, parts), (axis,)), index)
             back = [*range(1, len(storage.shape))]
@@ -198,28 +232,45 @@ _ROOM = 1 << 16  # positions that a dense level may take beyond what is stored
 
 def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
     """Slices of a tensor along its first axis: an entry for each place that asks for it, found by a join."""
-    order = np.argsort(index, kind="stable")
-    asked, place = index[order], order
     size, count = storage.shape[0], len(index)
-    wanted, starts = np.unique(asked, return_index=True)
-    edges = np.append(starts, count)
-    dtype = index_dtype(max(size, count))
-    arrays = (np.array([0, len(wanted)]), wanted, edges, place)
-    chooser = Storage(
-        (count, size),
-        TensorType.of("bool", Format(Remapping((1, 0)), [Compressed(), Compressed()]), dtype.name),
-        tuple(a.astype(dtype) for a in arrays),
-        np.ones(count, bool),
+    place = np.argsort(index, kind="stable")
+    wanted, starts = np.unique(index[place], return_index=True)
+    arrays = (np.array([0, len(wanted)]), wanted, np.append(starts, count), place)
+    chooser = _chooser(size, Compressed(), arrays)
+    return _selected(
+        storage, chooser, 0, Format(Remapping.identity(len(storage.shape)), [Compressed()] * len(storage.shape))
     )
+
+
+def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
+    """Coordinates of the axis that the innermost level stores, which come to their places row by row, as in A @ S."""
+    size = storage.shape[axis]
+    edges = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(index, minlength=size), out=edges[1:])
+    chooser = _chooser(size, Dense(), (edges, np.argsort(index, kind="stable")))
+    levels = [Dense() if level.has_every else Compressed() for level in storage.format.levels]
+    return _selected(storage, chooser, axis, Format(storage.format.remapping, levels))
+
+
+def _chooser(size: int, outer: LevelFormat, arrays: tuple[np.ndarray[Any, Any], ...]) -> Storage:
+    """A matrix ``S(k,m)``, stored by ``m``: whether place ``k`` asks for coordinate ``m``."""
+    count = len(arrays[-1])
+    dtype = index_dtype(max(size, count))
+    type = TensorType.of("bool", Format(Remapping((1, 0)), [outer, Compressed()]), dtype.name)
+    return Storage((count, size), type, tuple(a.astype(dtype, copy=False) for a in arrays), np.ones(count, bool))
+
+
+def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> Storage:
+    """The join ``B(...,k,...) = select(S(k,m), A(...,m,...))``."""
     if not storage.format.is_unique:
         storage = pipeline.convert(storage, storage.format.canonical())
     # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
     old = storage.type
     bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
-    rest = tuple(f"i{k}" for k in range(1, len(storage.shape)))
-    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", ("m", *rest))))
-    assignment = Assignment(Access("B", ("k", *rest)), Reduce("add", ("m",), chosen))
-    format = Format(Remapping.identity(1 + len(rest)), [Compressed()] * (1 + len(rest)))
+    names = [f"i{k}" for k in range(len(storage.shape))]
+    of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")
+    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", of)))
+    assignment = Assignment(Access("B", to), Reduce("add", ("m",), chosen))
     found = pipeline.evaluate(assignment, {"S": chooser, "A": bare}, format=format)
     return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype
+from ..dtypes import index_dtype, name_of
 from ..errors import ShapeError
 from ..formats import Format
 from ..storage import Storage, coordinate_storage, tensor_type
@@ -83,8 +83,8 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
         arrays += [found[role] for role in level.roles]
         parents = [s.level_sizes[k] for s in same]
     vals = np.concatenate([s.vals[:n] for s, n in zip(same, parents, strict=True)])
-    names = tuple(a.dtype.name for a in arrays)
-    type = tensor_type(vals.dtype.name, goal, names, same[0].type.fill)
+    names = tuple([name_of(a.dtype) for a in arrays])
+    type = tensor_type(name_of(vals.dtype), goal, names, same[0].type.fill)
     return Storage(shape, type, tuple(arrays), vals)
 
 
@@ -103,7 +103,7 @@ def _innermost(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], a
     for s, place in zip(same, places, strict=True):
         vals[place] = s.vals[: len(place)]
     made = tuple(arrays[role] for role in goal.levels[-1].roles)
-    type = tensor_type(vals.dtype.name, goal, tuple(a.dtype.name for a in made), same[0].type.fill)
+    type = tensor_type(name_of(vals.dtype), goal, tuple([name_of(a.dtype) for a in made]), same[0].type.fill)
     return Storage(shape, type, made, vals)
 
 

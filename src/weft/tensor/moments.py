@@ -57,8 +57,7 @@ def _divided(total: Storage, count: float) -> Storage:
     """A sum over a count; as with NumPy a warning where that is none."""
     if count <= 0:
         warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=4)
-    divisor = total.dtype.type(0 if count < 0 else count)
-    return apply_scalar("divide", total, divisor, False)
+    return apply_scalar("divide", total, float(max(count, 0)), False)
 
 
 def mean(

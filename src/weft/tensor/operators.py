@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Operators", "elementwise", "finish", "matmul", "power", "unary"]
 
 _ndarray = np.ndarray
+_NUMBERS = frozenset((int, float, complex))
 _same_shape: dict[tuple[str, int, int], Plan] = {}
 _products: dict[tuple[int, int], Plan] = {}
 _vectors: dict[tuple[int, np.dtype[Any]], Plan] = {}
@@ -49,6 +50,9 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
                 _same_shape[key] = _keep(plan, a, b)
             return cls(plan.run((a, b)))
     from .elementwise import apply_scalar, plan_binary
+
+    if type(left) is cls and type(right) in _NUMBERS:
+        return cls(apply_scalar(op, left._storage, right, False))
 
     first, second = adopt(left), adopt(right)
     if first is None or second is None:

@@ -20,6 +20,7 @@ import builtins
 import math
 import operator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..formats import Compressed, Dense, Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..index_notation.promotion import loop_dtypes
+from ..lowering.values import same_value
 from ..remapping import Remapping
 from ..storage import Storage
 from . import foreign
@@ -60,6 +62,10 @@ class Axes:
     @classmethod
     def of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
         """As NumPy takes them: an integer, several, or None for all."""
+        return _usual_axes(axis, shape) if axis is None or type(axis) is int else cls._of(axis, shape)
+
+    @classmethod
+    def _of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
         n = len(shape)
         given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         gone = []
@@ -74,6 +80,7 @@ class Axes:
         return cls(tuple(sorted(gone)), kept, math.prod(shape[a] for a in gone))
 
 
+_usual_axes = lru_cache(maxsize=1024)(Axes._of)
 _plans: dict[tuple[Any, ...], Plan] = {}
 
 
@@ -83,7 +90,7 @@ def _reduce_stored(
     """The stored entries, after the unary operators of ``chain``, reduced by a kernel; the fill is the start."""
     if not axes.kept:
         storage, axes = vector(storage.vals), Axes((0,), (), len(storage.vals))
-    key = (op, chain, storage.type, axes.gone, format)
+    key = (op, chain, id(storage.type), axes.gone, format)  # which a plan keeps alive
     plan = _plans.get(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
@@ -101,7 +108,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     """A reduction of what the unary operators of ``chain`` make of a tensor, over some axes."""
     row = OPERATORS[op]
     dense = storage.format.is_dense
-    if not (op == "add" and axes.kept and not chain and _same(storage.type.fill, 0)):
+    if not (op == "add" and axes.kept and not chain and same_value(storage.type.fill, 0)):
         storage = entries_alone(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign.convert(storage, storage.format.canonical())
@@ -121,11 +128,12 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return _reduce_stored(op, chain, storage, axes)
     start = row.start(dtype)
     fill = storage.type.fill
+    neutral = same_value(fill, start)
     if len(storage.vals) or axes.kept:
-        stored = _reduce_stored(op, chain, storage.with_values(storage.vals, start), axes)
+        stored = _reduce_stored(op, chain, storage if neutral else storage.with_values(storage.vals, start), axes)
     else:
         stored = _unreduced(op, chain, storage, axes)
-    if _same(fill, start):
+    if neutral:
         return stored
     counts = count_stored(storage, axes, stored.format)
     if not same_structure(stored, counts):
@@ -173,10 +181,6 @@ def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) ->
     for name in chain:
         dtype = loop_dtypes(name, (dtype,))[-1]
     return Storage.dense(np.full(shape, OPERATORS[op].start(dtype.name), dtype))
-
-
-def _same(a: Any, b: Any) -> bool:
-    return bool(a == b or (a != a and b != b)) and not (a == 0 and np.signbit(np.real(a)) != np.signbit(np.real(b)))
 
 
 def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:

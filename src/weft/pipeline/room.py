@@ -1,0 +1,100 @@
+"""Room for appended results: how large the arrays are for the coordinates that their chains may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from ..formats import TensorType
+from ..lowering.results import Chain
+from ..runtime import memory
+from ..storage import Storage
+
+__all__ = ["Room"]
+
+
+class Room:
+    """What is known of the appended results of one type and shape before their coordinates are counted.
+
+    Parameters
+    ----------
+    type : TensorType
+        Of the results.
+    shape : tuple of int
+        Theirs.
+    chains : sequence of Chain
+        Their appended levels.
+    zeroed : collection of int
+        Levels whose arrays kernels expect to hold zeros.
+    """
+
+    def __init__(self, type: TensorType, shape: tuple[int, ...], chains: Sequence[Chain], zeroed: Collection[int]):
+        self.type, self.shape, self.chains = type, shape, tuple(chains)
+        counters = {k: c.index for c in chains for k in range(c.first, c.last + 1)}
+        dtypes: list[list[np.dtype]] = [[] for _ in type.format.levels]
+        for (k, _), dtype in zip(type.format.roles, type.index_dtypes, strict=True):
+            dtypes[k].append(np.dtype(dtype))
+        self._levels = [
+            (level, n, counters.get(k), dtypes[k], memory.zeros if k in zeroed else memory.empty)
+            for k, (level, n) in enumerate(zip(type.format.levels, type.format.level_shape(shape), strict=True))
+        ]
+        self._dtype = np.dtype(type.dtype)
+        self._last = len(self.chains) - 1
+
+    @cached_property
+    def limits(self) -> list[float]:
+        """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
+        if not self.type.format.is_unique:
+            return [inf] * len(self.chains)
+        limits: list[float] = []
+        size = 1
+        ends = {chain.last for chain in self.chains}
+        for k, (_, n, *_rest) in enumerate(self._levels):
+            size *= n
+            if k in ends:
+                limits.append(size)
+        return limits
+
+    @cached_property
+    def nothing(self) -> Storage:
+        """A result of no coordinates, for passes that write nothing."""
+        return Storage(self.shape, self.type, self._arrays([0] * len(self.chains)), np.empty(0, self._dtype))
+
+    def sizes(self, totals: Sequence[int]) -> list[int]:
+        """How many positions each level has."""
+        sizes: list[int] = []
+        size = 1
+        for _, n, chain, _, _ in self._levels:
+            size = size * n if chain is None else totals[chain]
+            sizes.append(size)
+        return sizes or [1]
+
+    def _arrays(self, totals: Sequence[int]) -> tuple[np.ndarray, ...]:
+        """Arrays with one more parent where the last one may turn out empty."""
+        arrays: list[np.ndarray] = []
+        parent, last = 1, self._last
+        for level, n, chain, dtypes, make in self._levels:
+            size = parent * n if chain is None else totals[chain] + (chain != last)
+            if dtypes:
+                for length, dtype in zip(level.array_sizes(parent, size, n), dtypes, strict=True):
+                    arrays.append(make(length, dtype))
+            parent = size
+        return tuple(arrays)
+
+    def made(self, totals: Sequence[int], zeros: bool = False) -> Storage:
+        """A result to be written, with room for so many coordinates in each chain."""
+        make = memory.zeros if zeros else memory.empty
+        return Storage(self.shape, self.type, self._arrays(totals), make(self.sizes(totals)[-1], self._dtype))
+
+    def trimmed(self, result: Storage, totals: Sequence[int]) -> Storage:
+        """The result without the room that so many coordinates do not need."""
+        sizes = self.sizes(totals)
+        arrays: list[np.ndarray] = []
+        given, parent = iter(result.arrays), 1
+        for (level, n, *_), size in zip(self._levels, sizes, strict=True):
+            arrays += [memory.shrink(next(given), length) for length in level.array_sizes(parent, size, n)]
+            parent = size
+        return Storage(self.shape, self.type, tuple(arrays), memory.shrink(result.vals, sizes[-1]))
