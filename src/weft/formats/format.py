@@ -152,6 +152,20 @@ class Format:
         """The same format with every level ordered, and unique where its coordinates can be; nothing else promised."""
         return _canonical(self)
 
+    def unsorted(self, unique: bool = True) -> Format:
+        """The same format, whose stored coordinates may come in any order.
+
+        Where they need not be ``unique`` either, and each entry has a position of its own, they may be stored twice.
+        """
+        loose = [k for k, level in enumerate(self.levels) if "crd" in level.roles]
+        last = len(self.levels) - 1
+        twice = {last} if not unique and loose == [last] and self.levels[last].placing == "yield" else set()
+        return Format(
+            self.remapping,
+            [replace(v, ordered=v.ordered and k not in loose, unique=v.unique and k not in twice)
+             for k, v in enumerate(self.levels)],
+        )  # fmt: skip
+
     def plain(self) -> Format:
         """A format of dense and compressed levels over the axes themselves, in their order."""
         return _plain(self.order)

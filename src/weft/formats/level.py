@@ -83,6 +83,8 @@ class LevelFormat:
         one of its parent.
     shares : bool
         Whether several entries may be inserted at one position, those of one parent coming together.
+    largest : bool
+        Whether the query of a level heeds the largest coordinate alone.
     blank : int
         What arrays that are not written hold.
     roles : tuple of str
@@ -106,6 +108,7 @@ class LevelFormat:
     partial = False
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
+    largest: ClassVar[bool] = False
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()

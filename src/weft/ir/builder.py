@@ -65,6 +65,9 @@ def add(a: Expr, b: Expr) -> Expr:
         return Const(wrap(x + y, a.ty), a.ty)
     if x == 0:
         return b
+    match a:
+        case Binary(op="-", a=whole, b=Const() as less) if y is not None and y == _integer(less):
+            return whole
     return a if y == 0 else Binary("+", a, b)
 
 

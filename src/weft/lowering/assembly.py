@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..concrete_notation.nodes import Assign, Program, Stmt, foralls_of
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne
-from ..remapping.nodes import Axis, Binary, Counter, Extent, IndexExpr, axes_of
+from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne, sub
+from ..remapping.inverse import significance
+from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
 from .env import Env
 from .expressions import lower_expr
 from .lower import Lowerer
@@ -83,8 +84,8 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
             return f"{level} cannot place an entry"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
-            rest = [axis for axis in source if axis not in above]
-            below = [axis for c in coordinates[k:] for axis in significance(c)]
+            rest = tuple(axis for axis in source if axis not in above)
+            below = significance(coordinates[k:])
             if k in shared(format):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
@@ -96,9 +97,6 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
                 return f"entries come in another order than {level} has"
             return None
     return None
-
-
-_UNORDERED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +122,18 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
     """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
     variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
-    order: list[int] = []
+    order: list[IndexExpr] = []
     grouped: list[int] = []
+    ordered = True
     for n, v in enumerate(loops):
         level, coordinate = levels.get(v, (None, None))
         if level is None or coordinate is None:
             return Arrival((), tuple(grouped))
-        order += significance(coordinate) if level.ordered else [_UNORDERED]
+        order.append(coordinate)
+        ordered &= level.ordered
         if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
             grouped.append(coordinate.number)
-    return Arrival(() if _UNORDERED in order else tuple(order), tuple(grouped))
-
-
-def significance(coordinate: IndexExpr) -> list[int]:
-    """The axes by which a coordinate is ordered, the first deciding first; _UNORDERED where by none."""
-    match coordinate:
-        case Axis(number=number):
-            return [number]
-        case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
-            return [*significance(a), m]
-    return [_UNORDERED]
+    return Arrival((ordered and significance(order)) or (), tuple(grouped))
 
 
 def _divides(coordinate: object) -> bool:
@@ -169,9 +159,9 @@ def running(format: Format, arrival: Arrival) -> int | None:
     found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
     if found is None or found in shared(format) or not format.levels[found].appends:
         return None
-    order = [axis for c in format.remapping.coordinates for axis in significance(c)]
+    order = significance(format.remapping.coordinates)
     plain = all(level.has_every and not level.roles for level in format.levels[:found])
-    return found if found == 0 or (plain and order == list(arrival.order)) else None
+    return found if found == 0 or (plain and order == arrival.order) else None
 
 
 class Assembly(Lowerer):
@@ -194,6 +184,8 @@ class Assembly(Lowerer):
     arrival : Arrival
         In which order entries come.
     """
+
+    apart = True
 
     def __init__(
         self,
@@ -227,8 +219,26 @@ class Assembly(Lowerer):
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+        k = self.phase.level
+        if k is not None and self.counted.get(k) is stmt and self.format.levels[k].largest:
+            width = self._width(stmt, env)
+            if width is not None:
+                coords = tuple(sub(width, lit(1)) if n == k else lit(0) for n in range(len(self.format.levels)))
+                return self.format.levels[k].query(self.made.levels[k], lit(0), coords)
         starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
         return block(*starts, super().statement(stmt, env))
+
+    def _width(self, stmt: Stmt, env: Env) -> ir.Expr | None:
+        """How many entries the innermost loop visits, where that is the distance of two positions (Table 1)."""
+        if self.phase.level != 0 or self.skip_fill or not isinstance(stmt, Forall) or not isinstance(stmt.body, Assign):
+            return None
+        found = {it for point in self._lattice(stmt, env) for it in point.coiterate}
+        it = found.pop()
+        one_by_one = it.format.unique and it.format.gapless and not it.format.branchless
+        if found or it.format.iteration != "position" or not one_by_one:
+            return None
+        begin, end = self._bounds(it, stmt.var, env)
+        return sub(end, begin)
 
     def _counter(self, k: int) -> ir.Var:
         return ir.Var(f"count{k + 1}")

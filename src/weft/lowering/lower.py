@@ -77,6 +77,8 @@ class Lowerer:
         Do not append entries whose value is the result's fill value: what a conversion from a dense operand wants.
     """
 
+    apart = False  # whether each entry has a place of its own, so that duplicates need not come together
+
     def __init__(
         self,
         program: Program,

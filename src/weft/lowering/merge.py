@@ -89,7 +89,7 @@ class Merge:
             inner = replace(env, pos={**env.pos, it.key: begin})
             decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
             return block(decl, self._cases([it], inner))
-        if it.format.unique or self._may_revisit(it):
+        if it.format.unique or owner.apart or self._may_revisit(it):
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
             loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))

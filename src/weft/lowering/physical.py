@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ..formats import Format, TensorType, geometry
 from ..index_notation.nodes import Access
-from ..remapping.inverse import linear
+from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
 __all__ = ["Definition", "computed", "definitions", "digits", "path", "size_of", "spelling"]
@@ -112,14 +113,31 @@ def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
     ``i`` follows from ``i/2`` and ``i%2``, and loops over these in this order visit it in order. Empty where a
     variable follows from others in no such way.
     """
-    found = next((d for d in definitions if d.var == variable), None)
+    named = {d.var: d for d in definitions}
+    found = named.get(variable)
     if found is None:
         return (variable,)
+    if found.of == found.axes:  # a level's variable, of the axes'
+        axes = significance([found.value])
+        return tuple(found.of[axis] for axis in axes or ())
     factors = linear(found.value)
     if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
         return ()
-    places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
-    return tuple(found.of[k] for _, k in places)
+    places = sorted(((f, found.of[k]) for k, f in factors.items() if k is not None), reverse=True)
+    for (above, _), (factor, digit) in pairwise(places):
+        size = _size_of_digit(named[digit].value) if digit in named else None
+        if size is None or size * factor > above:
+            return ()
+    return tuple(digit for _, digit in places)
+
+
+def _size_of_digit(value: IndexExpr) -> int | None:
+    match value:
+        case Binary(op="%", right=Constant(value=size)):
+            return size
+        case Binary(op="&", right=Constant(value=mask)):
+            return mask + 1
+    return None
 
 
 _SPELLED = {"/": "_div_", "%": "_mod_", "-": "_minus_", "+": "_plus_", "*": "_times_", "#": "nth_", "@": "_of_"}

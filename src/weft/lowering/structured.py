@@ -2,7 +2,8 @@
 
 A structured operand that is *kept* drives the loops with the variables of its own levels; the variables that follow
 from these are loops no more. One that is not is converted to dense and compressed levels first. A structured result
-is kept where its levels can be appended to as they stand; any other is computed plainly and converted at the end.
+is kept where its levels can be appended to as they stand, and *written* where loops over the axes reach its levels in
+order (``i*size(j)+j``); any other is computed plainly and converted at the end.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import combinations
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
+from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
 from .physical import Definition, definitions, path
@@ -92,6 +94,11 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator
     if not candidates:
         yield View(assignment, types, free=tuple(dict.fromkeys(assignment.target.indices)))
         return
+    if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
+        for n in {len(candidates) - 1, 0}:
+            operands = frozenset([name for name in candidates if name != target][:n])
+            if (view := _view(assignment, types, operands, candidates, written=True)) is not None:
+                yield view
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
@@ -99,8 +106,18 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator
                 yield view
 
 
+def _is_written_in_order(format: Format) -> bool:
+    """Whether loops over the axes, in some order, reach the coordinates of all levels in theirs."""
+    axes = significance(format.remapping.coordinates)
+    return format.is_structured and is_appendable(format) and axes is not None and len(set(axes)) == len(axes)
+
+
 def _view(
-    assignment: Assignment, types: Mapping[str, TensorType], kept: frozenset[str], structured: list[str]
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    kept: frozenset[str],
+    structured: list[str],
+    written: bool = False,
 ) -> View | None:
     target = assignment.target
     accesses = [a for a in (*reads(assignment.value), target) if a.tensor in kept]
@@ -108,7 +125,7 @@ def _view(
         return None
     types = dict(types)
     final: Format | None = None
-    if target.tensor in structured and target.tensor not in kept:
+    if target.tensor in structured and target.tensor not in kept and not written:
         old = types[target.tensor]
         final = old.format
         types[target.tensor] = TensorType.of(old.dtype, final.plain(), "int64", old.fill)
@@ -130,6 +147,9 @@ def _view(
     if not covered <= {d.var for d in derived}:
         return None
     walked = {v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()}
+    if written:
+        levels = path(target, types[target.tensor].format)
+        derived += tuple(d for d in definitions([target], types) if d.var in levels and d not in derived)
     derived = tuple(d for d in derived if d.var not in loops)
     value, bound = _over_loops(value, covered, walked, types, kept)
     if not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):

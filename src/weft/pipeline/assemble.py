@@ -16,6 +16,7 @@ from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
+from ..ir.nodes import Function
 from ..lowering.assembly import (
     Arrival,
     Assembly,
@@ -57,14 +58,19 @@ class Assembler:
         self.types = {**lowered.schedule.types, "B": target}
 
     @cached_property
-    def source(self) -> str:
-        """The C text, a function for each pass."""
+    def functions(self) -> tuple[Function, ...]:
+        """The IR, a function for each pass."""
         s = self.lowered.schedule
         passes = [
             Assembly(s.program, s.target, self.types, self.lowered.names, phase, self.lowered.skip_fill, self.arrival)
             for phase in self.phases
         ]
-        return emit_module([simplify(one.lower(("A",))) for one in passes])
+        return tuple(simplify(one.lower(("A",))) for one in passes)
+
+    @cached_property
+    def source(self) -> str:
+        """The C."""
+        return emit_module(self.functions)
 
     @cached_property
     def _module(self) -> Any:
@@ -181,7 +187,7 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assemb
     assignment = Assignment(Access("B", indices), Access("A", indices))
     triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
     planned = schedule(assignment, {"B": triples, "A": source}, copying=True)
-    if not source.format.is_unique:
+    if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
     comes = arrival(source.format, [loop.var for loop in foralls_of(planned.program.stmt)])
     reason = can_insert(target.format, comes)

@@ -1,8 +1,8 @@
 """How large an appended result can get, from the sizes of its operands' levels: results are sized once.
 
 The bound of a result level is the number of coordinates that the expression can have over the variables down to that
-level. It is known when an operand has those variables, and maybe others, in its upper levels: there are no more than
-the size of the last of them. Elsewhere the kernel counts.
+level. It is known when an operand has exactly those variables in its upper levels: their number is the size of a
+level. What a workspace gathers from one operand is never more than that operand holds. Elsewhere the kernel counts.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ def _level_size(tensor: str, level: int) -> Bound:
     return lambda sizes: sizes[tensor][level]
 
 
-def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
-    """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known."""
+def bound(
+    expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType], gathered: bool = False
+) -> Bound | None:
+    """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known.
+
+    ``gathered`` says that a reduction's coordinates are those of its entries, as where a workspace gathers it; one
+    that is summed in a scalar has a coordinate without an entry, too.
+    """
     match expr:
         case Access(tensor=tensor, indices=indices):
             if not variables & set(indices) or any(level.partial for level in types[tensor].format.levels):
@@ -35,14 +41,14 @@ def bound(expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType]
             for k, v in enumerate(path(expr, types[tensor].format)):
                 seen.add(v)
                 if variables <= seen:
-                    return _level_size(tensor, k)
+                    return _level_size(tensor, k) if gathered or seen == variables else None
             return None
         case Literal():
             return None
         case Reduce(op=op, body=body):
             # Where absent entries are reduced too, every coordinate is computed.
             neutral = same_value(fill_of_reduced(body, types), OPERATORS[op].identity)
-            return bound(body, variables, types) if neutral else None
+            return bound(body, variables, types, gathered and isinstance(body, Access)) if neutral else None
         case Apply(op=op, args=args):
             found = [bound(arg, variables, types) for arg in args]
             if len(args) == 1:

@@ -99,7 +99,8 @@ class Kernel:
         if not same_value(self.lowered.absent, self.type.fill):
             return None  # every coordinate is computed
         variables = path(s.target, self.format)
-        found = [bound(expr, frozenset(variables[: chain.last + 1]), types) for chain in self.chains]
+        gathered = isinstance(expr, Reduce) and Mode.BOUND in self.lowered.modes
+        found = [bound(expr, frozenset(variables[: chain.last + 1]), types, gathered) for chain in self.chains]
         return None if any(b is None for b in found) else tuple(found)
 
     # -- running ------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
 
-__all__ = ["interval_of", "invert", "linear"]
+__all__ = ["interval_of", "invert", "linear", "significance"]
 
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
@@ -108,6 +108,30 @@ def linear(expr: IndexExpr) -> dict[int | None, int] | None:
         case _:
             return None
     return None if a is None else {k: v * value for k, v in a.items()}
+
+
+def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
+    """The axes by which coordinates are ordered lexicographically, the first deciding first; None where by none.
+
+    Examples
+    --------
+    >>> from .nodes import Extent
+    >>> significance([Axis(2), Binary("+", Binary("*", Axis(0), Extent(1)), Axis(1))])
+    (2, 0, 1)
+    """
+    axes: tuple[int, ...] = ()
+    for c in coordinates:
+        match c:
+            case Axis(number=number):
+                axes += (number,)
+            case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
+                outer = significance([a])
+                if outer is None:
+                    return None
+                axes += (*outer, m)
+            case _:
+                return None
+    return axes
 
 
 def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:

@@ -48,11 +48,16 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     return writer(storage, format)
 
 
-def convert(storage: Storage, format: FormatLike, options: Mapping[str, Any] | None = None, **dtypes: Any) -> Storage:
+def convert(
+    storage: Storage, format: FormatLike, options: Mapping[str, Any] | None = None, *, sort: bool = True, **dtypes: Any
+) -> Storage:
     """Storage in another format, with options of the catalogue's entry; itself where nothing changes."""
     from .. import pipeline  # the compiler is imported when it has something to do
 
-    found: Storage = pipeline.convert(storage, parse_format(format, len(storage.shape), **(options or {})), **dtypes)
+    wanted = parse_format(format, len(storage.shape), **(options or {}))
+    if not sort and storage.format != wanted:
+        wanted = wanted.unsorted(storage.format.is_unique)
+    found: Storage = pipeline.convert(storage, wanted, **dtypes)
     return found
 
 

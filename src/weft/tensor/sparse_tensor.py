@@ -205,7 +205,9 @@ class SparseTensor(Dispatch, Methods):
         return self._storage.arrays[1 + axis]
 
     # -- conversions -------------------------------------------------------------------------------------------
-    def asformat(self, format: FormatLike, *, index_dtype: DTypeLike | None = None, **options: Any) -> SparseTensor:
+    def asformat(
+        self, format: FormatLike, *, index_dtype: DTypeLike | None = None, sort: bool = True, **options: Any
+    ) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
 
         Parameters
@@ -214,6 +216,9 @@ class SparseTensor(Dispatch, Methods):
             A catalogue name, letters such as ``"ds:1,0"``, or a format.
         index_dtype : dtype, optional
             int32 or int64 for the result's index arrays; by default they are as small as will do.
+        sort : bool
+            False where coordinates may stay in the order in which they are found: nothing is sorted then, and the
+            result says that it is not ordered (2020 paper, section 3).
         **options
             What the format takes: ``blocksize=(3, 3)`` for ``"bsr"``, ``block=...`` for ``"csb"`` and ``"hicoo"``.
 
@@ -230,7 +235,7 @@ class SparseTensor(Dispatch, Methods):
         """
         dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-        found = foreign.convert(self._storage, format, given, **dtypes)
+        found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)
         return self if found is self._storage else SparseTensor(found)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:

@@ -27,6 +27,7 @@ class Sliced(LevelFormat):
     full = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    largest: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

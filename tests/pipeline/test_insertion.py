@@ -1,0 +1,106 @@
+"""Conversion by insertion: the 2020 paper's Fig. 6, scalars instead of arrays, and coordinates that nothing sorts."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weft
+from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
+from weft.ir import function_text
+from weft.pipeline.assemble import Assembler, assembler
+from weft.storage import check
+from weft.tensor.reshaping import linear
+
+LIST = Format("(i,j) -> (i,j)", [Compressed(unique=False, ordered=False), Singleton(ordered=False)])
+CSR = parse_format("csr", 2)
+FIGURES = {
+    "fig06a": (CSR, parse_format("dia", 2)),
+    "fig06b": (CSR, parse_format("ell", 2)),
+    "fig06c": (LIST, CSR.unsorted()),
+}
+# The figure as printed, phase by phase: what must follow what.
+SKELETONS = {
+    "fig06a": ["for i0_ in 0 .. A1_dim", "for pA2 in int64(A2_pos[i0_]) .. int64(A2_pos[i0_ + 1])",
+               "i1_minus_i0: int64 = i1_ - i0_", "B1_rank[i1_minus_i0 - (0 - B1_dim + 1)] = 1", "if B1_rank[q] != 0",
+               "B1_crd[n] =", "n += 1", "for i0_ in 0 .. A1_dim", "for pA2", "i1_minus_i0: int64 = i1_ - i0_",
+               "pB1: int64 = B1_rank[i1_minus_i0 - (0 - B1_dim + 1)]", "pB2: int64 = pB1 *",
+               "B_vals[pB2] = A_vals[pA2]"],
+    "fig06b": ["for i0_ in 0 .. A1_dim", "if int64(A2_pos[i0_ + 1]) - int64(A2_pos[i0_]) > int64(B1_size[0])",
+               "B1_size[0] = int32(int64(A2_pos[i0_ + 1]) - int64(A2_pos[i0_]))", "for i0_ in 0 .. A1_dim",
+               "count1: int64 = 0", "for pA2 in int64(A2_pos[i0_]) .. int64(A2_pos[i0_ + 1])",
+               "nth1: int64 = count1", "count1 += 1", "pB2: int64 = nth1 * B1_dim + i0_", "B3_crd[pB2] = int32(i1_)",
+               "B_vals[pB2] = A_vals[pA2]"],
+    "fig06c": ["for pA1 in int64(A1_pos[0]) .. int64(A1_pos[1])", "i0_: int64 = int64(A1_crd[pA1])",
+               "B2_pos[i0_ + 1] += 1", "for q in 0 .. B1_dim", "B2_pos[q + 1] += B2_pos[q]",
+               "for pA1 in int64(A1_pos[0]) .. int64(A1_pos[1])", "i0_: int64 = int64(A1_crd[pA1])",
+               "i1_: int64 = int64(A2_crd[pA1])", "pB2: int64 = int64(B2_pos[i0_])", "B2_pos[i0_] += 1",
+               "B2_crd[pB2] = int32(i1_)", "B_vals[pB2] = A_vals[pA1]", "for qB in 0 .. B1_dim",
+               "B2_pos[B1_dim - qB] = B2_pos[B1_dim - qB - 1]", "B2_pos[0] = 0"],
+}  # fmt: skip
+
+
+def text_of(source, target):
+    found = assembler(TensorType.of("float64", source), TensorType.of("float64", target), False)
+    assert isinstance(found, Assembler), found
+    return "\n\n".join(map(function_text, found.functions))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure(name, golden):
+    text, at = text_of(*FIGURES[name]), 0
+    for part in SKELETONS[name]:
+        found = text.find(part, at)
+        assert found >= 0, f"{part!r} does not follow in\n{text}"
+        at = found + len(part)
+    golden(f"2020_{name}.txt", text)
+
+
+def test_counters_are_arrays_where_rows_come_in_no_order():
+    assert "count1" not in text_of(parse_format("csc", 2), parse_format("ell", 2))
+    assert "B1_counter[i0_]" in text_of(parse_format("csc", 2), parse_format("ell", 2))
+
+
+def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
+    assert "pB_next" in text_of(parse_format("coo", 2), CSR)
+    assert "pB_next" in text_of(linear(2), CSR)
+    assert "pB_next" not in text_of(CSR, parse_format("csc", 2))
+
+
+def matrix(kind):
+    """The entries of a matrix with duplicates or not, in some order or none, as weft takes them from SciPy."""
+    rng = np.random.default_rng(3)
+    dense = np.where(rng.random((13, 17)) < 0.3, rng.integers(1, 9, (13, 17)), 0).astype(float)
+    i, j = np.nonzero(dense)
+    order = rng.permutation(len(i))
+    if kind == "csc":
+        return weft.from_coords([i, j], dense[i, j], dense.shape, format="csc"), dense
+    i, j, v = i[order], j[order], dense[i, j][order]
+    if kind == "twice":
+        i, j, v, dense = np.r_[i, i], np.r_[j, j], np.r_[v, 2 * v], 3 * dense
+    return weft.asarray(sp.coo_array((v, (i, j)), shape=dense.shape)), dense
+
+
+@pytest.mark.parametrize("kind", ["csc", "shuffled", "twice"])
+@pytest.mark.parametrize("name", [name for name in weft.formats if name != "hash_vector"])
+def test_what_need_not_be_sorted(name, kind):
+    A, dense = matrix(kind)
+    B = A.asformat(name, sort=False)
+    assert B.format.remapping == parse_format(name, 2).remapping
+    check(B._storage)
+    np.testing.assert_array_equal(B.todense(), dense)
+    np.testing.assert_array_equal(B @ np.arange(17.0), dense @ np.arange(17.0))
+    np.testing.assert_array_equal((B + A).todense(), 2 * dense)
+
+
+def test_nothing_is_sorted_or_summed_where_rows_are_only_counted():
+    A, dense = matrix("twice")
+    B = A.asformat("csr", sort=False)
+    assert B.nnz == A.nnz
+    assert not B.is_ordered and not B.is_unique
+    assert B.canonical().nnz == np.count_nonzero(dense)
+    assert A.asformat("csr").is_canonical
+
+
+def test_what_is_sorted_already_says_so():
+    A, _ = matrix("csc")
+    assert A.asformat("csc", sort=False) is A
