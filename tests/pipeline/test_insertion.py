@@ -13,6 +13,7 @@ from weft.tensor.reshaping import linear
 
 LIST = Format("(i,j) -> (i,j)", [Compressed(unique=False, ordered=False), Singleton(ordered=False)])
 CSR = parse_format("csr", 2)
+NAMES = [name for name in weft.formats if name != "hash_vector"]
 FIGURES = {
     "fig06a": (CSR, parse_format("dia", 2)),
     "fig06b": (CSR, parse_format("ell", 2)),
@@ -61,9 +62,10 @@ def test_counters_are_arrays_where_rows_come_in_no_order():
 
 
 def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
-    assert "pB_next" in text_of(parse_format("coo", 2), CSR)
-    assert "pB_next" in text_of(linear(2), CSR)
-    assert "pB_next" not in text_of(CSR, parse_format("csc", 2))
+    assert "B_vals[pA1] = A_vals[pA1]" in text_of(parse_format("coo", 2), CSR)
+    assert "B_vals[pA1] = A_vals[pA1]" in text_of(linear(2), CSR)
+    assert "pB_next" in text_of(parse_format("dense", 2), parse_format("csc", 2))
+    assert "B2_pos[i1_] += 1" in text_of(CSR, parse_format("csc", 2))
 
 
 def matrix(kind):
@@ -81,7 +83,7 @@ def matrix(kind):
 
 
 @pytest.mark.parametrize("kind", ["csc", "shuffled", "twice"])
-@pytest.mark.parametrize("name", [name for name in weft.formats if name != "hash_vector"])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_need_not_be_sorted(name, kind):
     A, dense = matrix(kind)
     B = A.asformat(name, sort=False)
@@ -96,7 +98,7 @@ def test_nothing_is_sorted_or_summed_where_rows_are_only_counted():
     A, dense = matrix("twice")
     B = A.asformat("csr", sort=False)
     assert B.nnz == A.nnz
-    assert not B.is_ordered and not B.is_unique
+    assert (B.is_ordered, B.is_unique) == (False, False)
     assert B.canonical().nnz == np.count_nonzero(dense)
     assert A.asformat("csr").is_canonical
 
@@ -104,3 +106,41 @@ def test_nothing_is_sorted_or_summed_where_rows_are_only_counted():
 def test_what_is_sorted_already_says_so():
     A, _ = matrix("csc")
     assert A.asformat("csc", sort=False) is A
+
+
+@pytest.mark.parametrize("source", NAMES)
+def test_threads_make_what_one_makes(source):
+    """Histograms of their own, put together, give every entry the place that it has from one thread."""
+    rng = np.random.default_rng(5)
+    dense = np.where(rng.random((61, 47)) < 0.2, rng.integers(1, 9, (61, 47)), 0).astype(float)
+    A = weft.asarray(dense).asformat(source)
+    shared = 0
+    for name in NAMES:
+        target = TensorType.of("float64", parse_format(name, 2))
+        found = assembler(A._storage.type, target, False)
+        if not isinstance(found, Assembler) or not found.shareable:
+            continue
+        shared += 1
+        made = []
+        for threads in (1, 2, 5):
+            with weft.config.override(num_threads=threads, parallel_threshold=0, optimization=0):
+                made.append(found.run(A._storage))
+        for other in made:
+            check(other)
+            assert np.array_equal(other.vals, made[0].vals)
+            assert all(map(np.array_equal, other.arrays, made[0].arrays))
+        whole = weft.SparseTensor(made[0]).todense()
+        np.testing.assert_array_equal(whole, dense, err_msg=name)
+    assert shared
+
+
+@pytest.mark.parametrize(("source", "target"), [("coo", "csr"), ("csr", "csc"), ("csr", "dia"), ("csr", "ell")])
+def test_conversions_are_shared_by_threads(source, target, monkeypatch):
+    A = weft.asarray(sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 4], shape=(200, 200))).asformat(source)
+    seen = []
+    run = Assembler.run
+    monkeypatch.setattr(Assembler, "run", lambda self, storage: seen.append(self.shareable) or run(self, storage))
+    with weft.config.override(num_threads=2, parallel_threshold=0):
+        B = A.asformat(target)
+    assert seen == [True]
+    np.testing.assert_array_equal(B.todense(), A.todense())

@@ -83,6 +83,9 @@ class LevelFormat:
         one of its parent.
     shares : bool
         Whether several entries may be inserted at one position, those of one parent coming together.
+    combined : tuple of (str, {'sum', 'max', 'same'}), optional
+        The array that queries write, and how what several threads write is put together; ``'same'`` where whoever
+        writes an element writes the same.
     largest : bool
         Whether the query of a level heeds the largest coordinate alone.
     blank : int
@@ -108,6 +111,7 @@ class LevelFormat:
     partial = False
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
+    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = None
     largest: ClassVar[bool] = False
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False

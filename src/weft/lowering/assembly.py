@@ -6,6 +6,10 @@ the next free position of its parent (``yield_pos``).
 
 Two things that are arrays in general are scalars where the order of the loops allows it (section 4.2): the counter
 ``#i`` where the loop over ``i`` is outside the others, and the next free position where entries come in its order.
+
+Threads share a pass by the outermost loop. What a query writes each of them has for itself, and it is put together
+afterwards: of histograms the sums, which also say where the entries of each thread go, so that they come out in the
+same order as from one.
 """
 
 from __future__ import annotations
@@ -13,22 +17,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
-from ..formats import Format, LevelFormat, TensorType
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
+from ..formats import Format, LevelFormat, LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, if_, increment, lit, mul, ne, sub
+from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
 from .env import Env
 from .expressions import lower_expr
-from .lower import Lowerer
+from .iteration_graph import reads
+from .lower import CHUNKS_PER_THREAD, THREADS, Lowerer
 from .physical import path
-from .target import Mode
+from .target import COUNTS, Mode
+from .values import without_conversions
 
 __all__ = [
-    "Arrival", "Assembly", "Phase", "arrival", "can_insert", "counters", "phases", "scalar_counters", "scratch_roles",
-    "shared",
+    "Arrival", "Assembly", "Phase", "arrival", "can_insert", "counters", "phases", "private_roles", "scalar_counters",
+    "scratch_roles", "shareable", "shared",
 ]  # fmt: skip
 
 
@@ -109,10 +115,13 @@ class Arrival:
         The axes by which they are ordered, the first deciding first; empty where by none.
     grouped : tuple of int
         The axes of the outermost loops, as far as each visits no coordinate twice.
+    follows : bool
+        Whether the positions of the source's last level are its entries, one by one from 0, in this order.
     """
 
     order: tuple[int, ...] = ()
     grouped: tuple[int, ...] = ()
+    follows: bool = False
 
 
 UNSORTED = Arrival()
@@ -122,6 +131,9 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
     """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
     variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
+    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
+    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
+    follows = entries and known and source.is_unique and tuple(loops) == variables
     order: list[IndexExpr] = []
     grouped: list[int] = []
     ordered = True
@@ -133,7 +145,7 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
         ordered &= level.ordered
         if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
             grouped.append(coordinate.number)
-    return Arrival((ordered and significance(order)) or (), tuple(grouped))
+    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows)
 
 
 def _divides(coordinate: object) -> bool:
@@ -164,6 +176,17 @@ def running(format: Format, arrival: Arrival) -> int | None:
     return found if found == 0 or (plain and order == arrival.order) else None
 
 
+def shareable(format: Format, arrival: Arrival) -> bool:
+    """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
+    plain = all(
+        level.combined is not None or (type(level).query is LevelFormat.query and level.placing != "yield")
+        for level in format.levels
+    )
+    counted = set(counters(format)) == set(scalar_counters(format, arrival))
+    in_order = running(format, arrival) is None or arrival.follows
+    return plain and counted and in_order and not shared(format)
+
+
 class Assembly(Lowerer):
     """Lowers the passes that assemble a result by insertion.
 
@@ -183,6 +206,8 @@ class Assembly(Lowerer):
         Leave out entries equal to the fill value.
     arrival : Arrival
         In which order entries come.
+    threads : bool
+        Whether threads share the pass.
     """
 
     apart = True
@@ -196,6 +221,7 @@ class Assembly(Lowerer):
         phase: Phase,
         skip_fill: bool = False,
         arrival: Arrival = UNSORTED,
+        threads: bool = False,
     ):
         mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
@@ -205,6 +231,10 @@ class Assembly(Lowerer):
         tensor = self.tensors[target.tensor]
         extra = scratch_roles(tensor.type.format)
         arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", "int64*") for k, role in extra}
+        if threads:
+            for k, role in private_roles(tensor.type.format):
+                ty = "int64*" if (k, role) in arrays else tensor.levels[k].arrays[role].ty
+                arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
         levels = tuple(
             replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
             for k, m in enumerate(tensor.levels)
@@ -215,8 +245,67 @@ class Assembly(Lowerer):
         self.path = path(target, self.format)
         self.arrival, self.running = arrival, running(self.format, arrival)
         self.next = ir.Var(f"p{tensor.name}_next")
+        self.threads = threads
+        self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
+        self.follows = arrival.follows and not skip_fill
+        self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
+
+    def _own(self, k: int) -> LevelVars:
+        """The variables of a level as a query or an insertion writes them: a thread's own, where threads share."""
+        m, combined = self.made.levels[k], self.format.levels[k].combined
+        if not self.threads or combined is None or combined[1] == "same":
+            return m
+        role, how = combined
+        writes = self.phase.level == k or (self.phase.level is None and how == "sum" and k != self.running)
+        if not writes:
+            return m
+        return replace(m, arrays={**m.arrays, role: ir.Var(f"{self.made.name}{k + 1}_own", m.arrays["private"].ty)})
+
+    @property
+    def chunks(self) -> ir.Expr:
+        private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
+        return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
+
+    def start(self, chunk: ir.Expr) -> ir.Stmt:
+        owns = []
+        for k, role in private_roles(self.format):
+            m, own = self.made.levels[k], self.own[k]
+            if own is not m:
+                owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], mul(chunk, ir.Load(COUNTS, lit(k))))))
+        return block(*owns)
+
+    def _among_threads(self, query: ir.Stmt) -> ir.Stmt:
+        """A query of which several threads may write the same into one element."""
+        combined = self.format.levels[self.phase.level or 0].combined
+        match query:
+            case ir.Store(array=array, index=index, value=value) if self.threads and combined and combined[1] == "same":
+                return ir.Evaluate(ir.Call("weft_store_same", (array, index, value), "int64"))
+        return query
+
+    def finish(self, chunk: ir.Expr) -> ir.Stmt:
+        return block()
+
+    def _combine(self, k: int) -> ir.Stmt:
+        """What the threads found, put together; of sums also where each thread's entries begin."""
+        role, how = self.format.levels[k].combined or ("", "")
+        m, size = self.made.levels[k], ir.Load(COUNTS, lit(k))
+        whole, parts = m.arrays[role], m.arrays["private"]
+        t, q, total = ir.Var("t"), ir.Var("q"), ir.Var("total")
+        if how == "max":
+            part = ir.Load(parts, add(mul(t, size), q))
+            larger = if_(gt(part, ir.Load(whole, q)), ir.Store(whole, q, part))
+            edges = self.format.levels[k].insert_edges(m, self._size(k - 1))
+            return block(ir.For(t, lit(0), THREADS, ir.For(q, lit(0), size, larger)), edges)
+        here, one = ir.Load(parts, add(add(mul(t, size), q), lit(1))), ir.Var("one")
+        each = block(
+            ir.Declare(one, cast(here, "int64")),
+            ir.Store(parts, add(mul(t, size), q), cast(total, parts.ty[:-1])),
+            increment(total, one),
+        )
+        parent = block(ir.For(t, lit(0), THREADS, each), ir.Store(whole, add(q, lit(1)), cast(total, whole.ty[:-1])))
+        return block(ir.Declare(total, lit(0)), ir.For(q, lit(0), sub(size, lit(1)), parent))
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
         k = self.phase.level
@@ -224,7 +313,7 @@ class Assembly(Lowerer):
             width = self._width(stmt, env)
             if width is not None:
                 coords = tuple(sub(width, lit(1)) if n == k else lit(0) for n in range(len(self.format.levels)))
-                return self.format.levels[k].query(self.made.levels[k], lit(0), coords)
+                return self.format.levels[k].query(self.own[k], lit(0), coords)
         starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
         return block(*starts, super().statement(stmt, env))
 
@@ -244,9 +333,13 @@ class Assembly(Lowerer):
         return ir.Var(f"count{k + 1}")
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
-        body = self.statement(self.program.stmt, Env())
         k = self.phase.level
-        if k is None and self.running is not None:
+        asks = k is None or type(self.format.levels[k]).query is not LevelFormat.query
+        stmt, among_threads = self.program.stmt, None
+        if self.threads and asks and isinstance(stmt, Forall):
+            among_threads = self._chunked(stmt)
+        body = among_threads or (self.statement(stmt, Env()) if asks else block())
+        if k is None and self.running is not None and not self.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
         ends: list[ir.Stmt]
         if self.phase.collects:
@@ -257,15 +350,16 @@ class Assembly(Lowerer):
             ends = [
                 level.finalize_yield_pos(m, self._size(n - 1), q)
                 for n, (level, m) in enumerate(zip(self.format.levels, self.made.levels, strict=True))
-                if level.placing == "yield" and n not in self.shared and n != self.running
+                if level.placing == "yield" and n not in self.shared and n != self.running and self.own[n] is m
             ]
+        elif self.own[k] is not self.made.levels[k]:
+            ends = [self._combine(k)]
         else:
-            if type(self.format.levels[k]).query is LevelFormat.query:
-                body = block()
             ends = [self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1))]
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
-        return ir.Function(self.phase.name, params, block(*self.scratch, body, *ends, *self.release))
+        scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
+        return ir.Function(self.phase.name, params, block(*scratch, body, *ends, *release))
 
     def _size(self, level: int) -> ir.Expr:
         """Positions of a level above the one that is assembled."""
@@ -284,10 +378,12 @@ class Assembly(Lowerer):
         last = len(self.format.levels) if self.phase.level is None else self.phase.level
         parent: ir.Expr = lit(0)
         for k in range(last):
-            level, m = self.format.levels[k], self.made.levels[k]
+            level, m = self.format.levels[k], self.own[k]
             p = self.name(f"p{self.made.name}{k + 1}")
             if k in self.shared:
                 stmts.append(level.shared_pos(m, parent, coords, p))
+            elif k == self.running and self.follows:
+                stmts.append(ir.Declare(p, self.position(self.source, env)))
             elif k == self.running:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":
@@ -300,11 +396,12 @@ class Assembly(Lowerer):
         if self.phase.level is None:
             stmts.append(ir.Store(self.made.vals, parent, value))
         else:
-            level, m = self.format.levels[last], self.made.levels[last]
+            level, m = self.format.levels[last], self.own[last]
             if self.phase.collects:
                 stmts.append(level.shared_collect(m, parent, coords))
             else:
-                stmts.append((level.shared_query if last in self.shared else level.query)(m, parent, coords))
+                ask = level.shared_query if last in self.shared else level.query
+                stmts.append(self._among_threads(ask(m, parent, coords)))
         code = block(*stmts)
         if self.skip_fill:
             code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
@@ -329,6 +426,12 @@ class Assembly(Lowerer):
             stmts += [ir.Declare(nth, count), increment(count)]
             coords.append(nth)
         return tuple(coords), stmts
+
+
+def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
+    """``(level, role)`` of every array that each thread has for itself."""
+    found = ((k, level.combined) for k, level in enumerate(format.levels))
+    return tuple((k, combined[0]) for k, combined in found if combined is not None and combined[1] != "same")
 
 
 def scratch_roles(format: Format) -> tuple[tuple[int, str], ...]:

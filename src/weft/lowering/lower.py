@@ -143,6 +143,14 @@ class Lowerer:
             else lit(1)
         )
 
+    def start(self, chunk: ir.Expr) -> ir.Stmt:
+        """What a chunk begins with."""
+        return self.target.start(chunk)
+
+    def finish(self, chunk: ir.Expr) -> ir.Stmt:
+        """What a chunk ends with."""
+        return self.target.finish(chunk)
+
     def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
         n = len(self.target.chains)
         totals: list[tuple[ir.Var, ir.Stmt]] = []
@@ -159,7 +167,8 @@ class Lowerer:
             limits = (lit(0), self._block_count(cut, stmt, Env()))
         else:
             driver = self._driver(stmt, Env())
-            if driver is None or not (driver.certain or (driver.level == 0 and driver.format.unique)):
+            alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
+            if driver is None or not (driver.certain or alone):
                 return None
             limits = self._bounds(driver, stmt.var, Env())
         if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
@@ -174,7 +183,7 @@ class Lowerer:
             ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
         ]
         body = self.forall(stmt, Env(), bounds=(lo, hi))
-        loop = ir.For(chunk, lit(0), n, block(*bounds, self.target.start(chunk), body, self.target.finish(chunk)))
+        loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
         region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release))
         return block(ir.Declare(n, self.chunks), region)
 

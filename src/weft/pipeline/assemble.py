@@ -24,19 +24,40 @@ from ..lowering.assembly import (
     can_insert,
     counters,
     phases,
+    private_roles,
+    running,
     scalar_counters,
     scratch_roles,
+    shareable,
     shared,
-)
+)  # fmt: skip
 from ..lowering.conversions import triples_format
 from ..lowering.schedule import schedule
+from ..lowering.values import same_value
 from ..remapping.nodes import axes_of
-from ..runtime import load, memory
+from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from .passes import Lowered
 
 __all__ = ["Assembler", "assembler"]
+
+
+class _Work:
+    """What one conversion has made so far."""
+
+    def __init__(self, storage: Storage, levels: int, threads: int):
+        self.storage, self.threads = storage, threads
+        self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
+        self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
+        self.lengths = np.zeros(levels, np.int64)
+        self.vals = np.empty(0, storage.dtype)
+
+    def share(self, level: int, role: str) -> None:
+        """Give each thread an array of its own beside one that a query writes."""
+        whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
+        self.lengths[level] = len(whole)
+        self.scratch[level, "private"] = memory.zeros(self.threads * len(whole), whole.dtype)
 
 
 class Assembler:
@@ -60,9 +81,12 @@ class Assembler:
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """The IR, a function for each pass."""
-        s = self.lowered.schedule
+        return self._passes(threads=False)
+
+    def _passes(self, threads: bool) -> tuple[Function, ...]:
+        s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
         passes = [
-            Assembly(s.program, s.target, self.types, self.lowered.names, phase, self.lowered.skip_fill, self.arrival)
+            Assembly(s.program, s.target, self.types, self.lowered.names, phase, skip_fill, self.arrival, threads)
             for phase in self.phases
         ]
         return tuple(simplify(one.lower(("A",))) for one in passes)
@@ -76,6 +100,21 @@ class Assembler:
     def _module(self) -> Any:
         return load(self.source, [phase.name for phase in self.phases], 2)
 
+    @cached_property
+    def _module_for_threads(self) -> Any:
+        """The same passes, shared by threads."""
+        return load(emit_module(self._passes(threads=True)), [phase.name for phase in self.phases], 2)
+
+    @cached_property
+    def shareable(self) -> bool:
+        """Whether threads can share the passes."""
+        return not self.lowered.skip_fill and shareable(self.format, self.arrival)
+
+    @cached_property
+    def copies(self) -> bool:
+        """Whether the entries keep their order, so that each is inserted where it was."""
+        return running(self.format, self.arrival) is not None
+
     def run(self, storage: Storage) -> Storage:
         """The tensor in the target's format.
 
@@ -86,33 +125,41 @@ class Assembler:
         """
         shape, format = storage.shape, self.format
         dimensions, dtypes = format.level_shape(shape), self._dtypes()
-        made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in format.levels]
-        scratch = self._scratch_of_counters(shape)
+        work = _Work(storage, len(format.levels), for_work(storage.vals.size) if self.shareable else 1)
+        work.scratch.update(self._scratch_of_counters(shape))
+        own = dict(private_roles(format)) if work.threads > 1 else {}
         parents = 1
         for k, (level, n) in enumerate(zip(format.levels, dimensions, strict=True)):
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
-            made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
-            scratch.update({(k, role): np.zeros(size, np.int64) for role, size in level.scratch(parents, n).items()})
-            if k in shared(format):
-                extra = level.shared_scratch(parents, n)
-                scratch.update({(k, role): np.zeros(size, np.int64) for role, size in extra.items()})
+            work.made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
+            more = {**level.scratch(parents, n), **(level.shared_scratch(parents, n) if k in shared(format) else {})}
+            work.scratch.update({(k, role): np.zeros(size, np.int64) for role, size in more.items()})
+            if k in own:
+                work.share(k, own[k])
             mine = [phase for phase in self.phases if phase.level == k]
-            nothing = np.empty(0, self.target.dtype)
             for phase in mine[:1]:
-                self._pass(phase.name, storage, made, nothing, scratch)
-            size = level.size_to_be(parents, n, made[k])
+                self._pass(phase.name, work)
+            size = level.size_to_be(parents, n, work.made[k])
             self._require(size * np.dtype(self.target.dtype).itemsize, shape)
-            self._finish_arrays(level, made[k], parents, size, n, {r: dtypes[k, r] for r in level.roles})
+            self._finish_arrays(level, work.made[k], parents, size, n, {r: dtypes[k, r] for r in level.roles})
             for phase in mine[1:]:
-                self._pass(phase.name, storage, made, nothing, scratch)
+                self._pass(phase.name, work)
             parents = size
-        vals = memory.empty(parents, np.dtype(self.target.dtype))
-        source = storage.format
-        if parents != storage.vals.size or self.lowered.skip_fill or not (source.is_compact and source.is_unique):
-            vals[...] = self.target.fill  # not every position gets an entry
-        self._pass("insert", storage, made, vals, scratch)
-        return Storage(shape, self.target, self._in_order(made), vals)
+        work.vals = self._values(storage, parents)
+        self._pass("insert", work)
+        return Storage(shape, self.target, self._in_order(work.made), work.vals)
+
+    def _values(self, storage: Storage, size: int) -> np.ndarray[Any, Any]:
+        """Room for the values, filled where not every position gets an entry."""
+        source, dtype, fill = storage.format, np.dtype(self.target.dtype), self.target.fill
+        whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
+        if not whole and same_value(fill, 0):
+            return memory.zeros(size, dtype)
+        vals = memory.empty(size, dtype)
+        if not whole:
+            vals[...] = fill
+        return vals
 
     def _dtypes(self) -> Mapping[tuple[int, str], str]:
         return dict(zip(self.format.roles, self.target.index_dtypes, strict=True))
@@ -148,22 +195,17 @@ class Assembler:
         dtypes = self._dtypes()
         return tuple(made[k].get(role, empty[dtypes[k, role]]) for k, role in self.format.roles)
 
-    def _pass(
-        self,
-        name: str,
-        storage: Storage,
-        made: list[dict[str, np.ndarray[Any, Any]]],
-        vals: np.ndarray[Any, Any],
-        scratch: Mapping[tuple[int, str], np.ndarray[Any, Any]],
-    ) -> None:
-        for (_, role), array in scratch.items():
+    def _pass(self, name: str, work: _Work) -> None:
+        for (_, role), array in work.scratch.items():
             if role == "counter":
                 array[...] = 0
-        nothing = np.empty(0, np.int64)
-        extra = tuple(scratch.get(key, nothing) for key in scratch_roles(self.format))
-        result = Storage(storage.shape, self.target, (*self._in_order(made), *extra), vals)
-        if self._module[name](result.struct, storage.struct, _NO_COUNTS, 1):
-            raise ResultTooLargeError(f"no memory to convert a tensor of shape {storage.shape} to {self.format}")
+        module, roles = self._module, scratch_roles(self.format)
+        if work.threads > 1:
+            module, roles = self._module_for_threads, (*roles, *((k, "private") for k, _ in private_roles(self.format)))
+        extra = tuple(work.scratch.get(key, _NOTHING) for key in roles)
+        result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
+        if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
+            raise ResultTooLargeError(f"no memory to convert a tensor of shape {result.shape} to {self.format}")
 
     def _require(self, size: int, shape: tuple[int, ...]) -> None:
         """Refuse what does not fit into memory."""
@@ -196,4 +238,4 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assemb
     return Assembler(Lowered(assignment, planned, ("A",), skip_fill, planned.types), target, comes)
 
 
-_NO_COUNTS = counts_pointer(np.zeros(1, np.int64))
+_NOTHING = np.empty(0, np.int64)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen import emit_library
+from ..config import config
 from ..errors import FormatError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
@@ -20,7 +21,7 @@ from ..lowering.conversions import triples_format
 from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
-from ..runtime import loader
+from ..runtime import get_num_threads, loader
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
 from .assemble import Assembler, assembler
@@ -66,7 +67,10 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     source, format = storage.type, target.format
     found = _at_once(source, target, skip_fill)
     if isinstance(found, Kernel):
-        return found.run((storage,))
+        if storage.vals.size >= config.parallel_threshold and get_num_threads() > 1 and not found.chunked:
+            found = _for_threads(source, target, skip_fill) or found
+        if isinstance(found, Kernel):
+            return found.run((storage,))
     if isinstance(found, Assembler):
         return found.run(storage)
     if is_appendable(format):
@@ -157,8 +161,18 @@ def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel 
     if not target.format.is_structured and is_appendable(target.format):
         kernel = _copier(source, target, skip_fill)
         if kernel.lowered.schedule.final is None:
-            return kernel
+            # One loop over a coordinate list need not find where a row ends: rows are counted, and the rest is copied.
+            listed = bool(source.format.levels) and not source.format.levels[0].unique
+            found = _for_threads(source, target, skip_fill) if listed else None
+            return found if found is not None and found.copies else kernel
     return assembler(source, target, skip_fill)
+
+
+@lru_cache(maxsize=4096)
+def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | None:
+    """What converts by insertion, where threads can share that."""
+    found = assembler(source, target, skip_fill)
+    return found if isinstance(found, Assembler) and found.shareable else None
 
 
 @lru_cache(maxsize=4096)

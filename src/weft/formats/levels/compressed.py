@@ -34,6 +34,7 @@ class Compressed(LevelFormat):
     appends: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "yield"
     shares: ClassVar[bool] = True
+    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("pos", "sum")
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:

@@ -35,6 +35,7 @@ class Capped(Sliced):
     width: int = 0
 
     letter: ClassVar[str] = "y"
+    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = None
     largest: ClassVar[bool] = False
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:

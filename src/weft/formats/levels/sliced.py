@@ -28,6 +28,7 @@ class Sliced(LevelFormat):
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     largest: ClassVar[bool] = True
+    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("size", "max")
     roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

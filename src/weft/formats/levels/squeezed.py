@@ -23,6 +23,7 @@ class Squeezed(LevelFormat):
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("rank", "same")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
