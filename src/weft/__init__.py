@@ -57,6 +57,9 @@ _LAZY = {
         arange empty empty_like eye from_dlpack full full_like identity linspace meshgrid ones ones_like zeros
         zeros_like
     """,
+    "tensor.choosing": "choose select",
+    "tensor.convolution": "convolve",
+    "tensor.covariance": "corrcoef cov",
     "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp map",
     "tensor.diagonals": "diag diagonal tril triu",
     "tensor.display": "spy",
@@ -75,7 +78,7 @@ _LAZY = {
     """,
     "tensor.searching": "argmax argmin argwhere flatnonzero isin nonzero searchsorted where",
     "tensor.sets": "unique unique_all unique_counts unique_inverse unique_values",
-    "tensor.sorting": "argsort median nanmedian nanquantile percentile quantile sort",
+    "tensor.sorting": "argpartition argsort lexsort median nanmedian nanquantile partition percentile quantile sort",
     "tensor.stacking": """
         array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
         vstack

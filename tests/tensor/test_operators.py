@@ -286,7 +286,7 @@ def test_unsorted_and_repeated_entries():
         (lambda A: A < None, TypeError, "not supported"),
         (bool, ValueError, "ambiguous"),
         (hash, TypeError, "unhashable"),
-        (iter, TypeError, "not iterable"),
+        (lambda A: iter(A.sum(keepdims=True)[0, 0, ...]), TypeError, "0-d"),
     ],
 )  # fmt: skip
 def test_bad_operands(call, error, message):

@@ -69,6 +69,7 @@ STATES: dict[str, str] = {
         arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
         linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
         unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar
+        argpartition lexsort corrcoef cov
     """,
     "composed": """
         asarray astype bool can_cast clip complex128 complex64 diag divmod e empty empty_like eye finfo float32 float64
@@ -77,12 +78,12 @@ STATES: dict[str, str] = {
         broadcast_shapes __array_api_version__ __array_namespace_info__ einsum_path column_stack concat concatenate
         dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
         linalg.matrix_transpose append average delete digitize insert ptp resize
+        choose convolve partition select
     """,
     "unsupported": """
         linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank
         linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn
         fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift
-        partition argpartition lexsort corrcoef cov convolve choose select
     """,
 }  # what is in none of these is compiled
 

@@ -83,6 +83,8 @@ class LevelFormat:
         one of its parent.
     shares : bool
         Whether several entries may be inserted at one position, those of one parent coming together.
+    apart : bool
+        Whether an insertion writes nothing but elements of its own position, so that threads need not heed each other.
     combined : tuple of (str, {'sum', 'max', 'same'}), optional
         The array that queries write, and how what several threads write is put together; ``'same'`` where whoever
         writes an element writes the same.
@@ -111,6 +113,7 @@ class LevelFormat:
     partial = False
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
+    apart: ClassVar[bool] = False
     combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = None
     largest: ClassVar[bool] = False
     blank: ClassVar[int] = 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
 from ..formats import Format, LevelFormat, LevelVars, TensorType
@@ -58,6 +59,7 @@ def phases(format: Format) -> tuple[Phase, ...]:
     return (*found, Phase("insert"))
 
 
+@lru_cache(maxsize=1024)
 def shared(format: Format) -> tuple[int, ...]:
     """The levels at whose positions several entries meet: what is below them takes more than one."""
     levels = format.levels
@@ -73,6 +75,7 @@ def _asks(level: LevelFormat) -> bool:
     return kind.query is not LevelFormat.query or kind.insert_edges is not LevelFormat.insert_edges
 
 
+@lru_cache(maxsize=1024)
 def counters(format: Format) -> tuple[int, ...]:
     """The levels whose coordinates count entries."""
     return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
@@ -179,7 +182,7 @@ def running(format: Format, arrival: Arrival) -> int | None:
 def shareable(format: Format, arrival: Arrival) -> bool:
     """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
     plain = all(
-        level.combined is not None or (type(level).query is LevelFormat.query and level.placing != "yield")
+        level.combined is not None or (level.apart and type(level).query is LevelFormat.query)
         for level in format.levels
     )
     counted = set(counters(format)) == set(scalar_counters(format, arrival))
@@ -428,12 +431,14 @@ class Assembly(Lowerer):
         return tuple(coords), stmts
 
 
+@lru_cache(maxsize=1024)
 def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array that each thread has for itself."""
     found = ((k, level.combined) for k, level in enumerate(format.levels))
     return tuple((k, combined[0]) for k, combined in found if combined is not None and combined[1] != "same")
 
 
+@lru_cache(maxsize=1024)
 def scratch_roles(format: Format) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array that only assembly needs."""
     found = []

@@ -36,7 +36,6 @@ class Dispatch(Operators):
 
     __slots__ = ()
     __array_priority__ = 1000.0  # scipy's is 10.1
-    __iter__ = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if _scipy_defers(self):

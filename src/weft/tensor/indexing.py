@@ -131,9 +131,11 @@ def _dropped_inside(like: Format, dropped: tuple[int, ...]) -> tuple[Format, For
 
     Each entry is found in the order in which it is stored, and nothing is sorted.
     """
+    if like.is_structured or like.is_dense:
+        return None
     modes = like.mode_order
     kept = modes[: len(modes) - len(dropped)]
-    if like.is_structured or like.is_dense or not kept or set(kept) & set(dropped):
+    if not kept or set(kept) & set(dropped):
         return None
     left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
     whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .. import pipeline
 from ..dtypes import value_dtype
 from ..errors import DTypeError, ShapeError
 from ..formats import Compressed, Dense, Format
@@ -156,8 +157,13 @@ def kept_first(storage: Storage, axes: Axes) -> Storage:
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
     # Entries find their rows by counting where there is room for a count of each; else they are sorted.
     counted = len(order) == 2 and storage.shape[order[0]] <= _ROOM + 4 * len(storage.vals)
+    return pipeline.convert(storage, _ordered(order, counted))
+
+
+@lru_cache(maxsize=256)
+def _ordered(order: tuple[int, ...], counted: bool) -> Format:
     first = Dense() if counted else Compressed()
-    return foreign.convert(storage, Format(Remapping(order), (first, *(Compressed(),) * (len(order) - 1))))
+    return Format(Remapping(order), (first, *(Compressed(),) * (len(order) - 1)))
 
 
 _ROOM = 1 << 16

@@ -11,6 +11,7 @@ Examples
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -23,12 +24,15 @@ from ..storage import Storage, coordinate_storage
 from .elementwise import with_axes
 from .indexing import natural
 from .lines import Lines, lines
-from .manipulation import storage_of
+from .manipulation import ravel, storage_of
 from .refill import require_dense
 from .reshaping import reshaped
 from .sparse_tensor import SparseTensor
 
-__all__ = ["argsort", "median", "nanmedian", "nanquantile", "percentile", "quantile", "sort"]
+__all__ = [
+    "argpartition", "argsort", "lexsort", "median", "nanmedian", "nanquantile", "partition", "percentile", "quantile",
+    "sort",
+]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
@@ -89,6 +93,51 @@ def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool
             last = np.take_along_axis(nan, found, axis)
             found = np.take_along_axis(found, np.argsort(last, axis=axis, kind="stable"), axis)
     return SparseTensor(Storage.dense(found))
+
+
+def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
+    """The elements along an axis, those before and after position ``kth`` as if sorted: here all of them are.
+
+    Raises
+    ------
+    ValueError
+        When there is no position ``kth``.
+    """
+    tensor, axis = _with_positions(x, kth, axis)
+    return sort(tensor, axis=axis)
+
+
+def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
+    """The positions of the elements in the order of :func:`partition`: a dense tensor."""
+    tensor, axis = _with_positions(x, kth, axis)
+    return argsort(tensor, axis=axis)
+
+
+def _with_positions(x: Any, kth: Any, axis: int | None) -> tuple[SparseTensor, int]:
+    tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
+    axis = normalize_axis_index(-1 if axis is None else axis, tensor.ndim)
+    size = tensor.shape[axis]
+    for k in np.ravel(kth):
+        if not -size <= operator.index(k) < size:
+            raise ValueError(f"kth(={k}) out of bounds ({size})")
+    return tensor, axis
+
+
+def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
+    """The order of places by several keys, the last deciding first: a dense tensor.
+
+    Parameters
+    ----------
+    keys : sequence of array_like, or tensor
+        Keys of one shape; the rows of a tensor.
+    axis : int
+        Along which to sort.
+    """
+    given = [storage_of(key) for key in keys]
+    if not given:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    require_dense((len(given), *given[0].shape), given[0].dtype, "keys of all elements")
+    return SparseTensor(Storage.dense(np.lexsort([SparseTensor(key).todense() for key in given], axis=axis)))
 
 
 # -- order statistics ----------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -487,6 +487,11 @@ class SparseTensor(Dispatch, Methods):
         from .assignment import setitem
 
         self._storage = setitem(self._storage, key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[k] for k in range(self.shape[0]))
 
     def __len__(self) -> int:
         if not self.shape:

@@ -34,6 +34,7 @@ class Banded(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:

@@ -25,6 +25,7 @@ class Dense(LevelFormat):
     inserts: ClassVar[bool] = True
     full = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    apart: ClassVar[bool] = True
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         return lit(0), m.dimension

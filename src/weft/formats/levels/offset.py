@@ -22,6 +22,7 @@ class Offset(LevelFormat):
     letter: ClassVar[str] = "o"
     inserts: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    apart: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
 

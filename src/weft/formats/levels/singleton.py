@@ -33,6 +33,7 @@ class Singleton(LevelFormat):
     appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    apart: ClassVar[bool] = True
     blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("crd",)
 

@@ -1,0 +1,61 @@
+"""Convolution of sparse vectors.
+
+Examples
+--------
+>>> import weft
+>>> a = weft.asarray([0.0, 1.0, 0.0, 2.0], format="coo")
+>>> weft.convolve(a, [1.0, -1.0]).todense()
+array([ 0.,  1., -1.,  2., -2.])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..storage import Storage
+from .construction import from_coords
+from .manipulation import atleast_1d, storage_of
+from .refill import require_dense
+from .sparse_tensor import SparseTensor
+
+__all__ = ["convolve"]
+
+
+def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") -> SparseTensor:
+    """The discrete convolution of two vectors: products of their entries, summed where positions add up to the same.
+
+    Parameters
+    ----------
+    a, v : array_like
+        Vectors.
+    mode : {'full', 'same', 'valid'}
+        Every overlap, those of the longer vector's length, or whole ones.
+
+    Raises
+    ------
+    ValueError
+        For tensors of other orders, empty ones, and unknown modes.
+    """
+    first, second = SparseTensor(storage_of(a)), SparseTensor(storage_of(v))
+    if first.ndim > 1 or second.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    first, second = atleast_1d(first), atleast_1d(second)
+    for name, one in (("a", first), ("v", second)):
+        if not one.size:
+            raise ValueError(f"{name} cannot be empty")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError("mode must be one of 'valid', 'same', or 'full'")
+    n, m = max(first.size, second.size), min(first.size, second.size)
+    dtype = np.result_type(first.dtype, second.dtype)
+    if first._storage.type.fill or second._storage.type.fill:
+        require_dense((n + m - 1,), dtype, "convolutions of fill values")
+        return SparseTensor(Storage.dense(np.convolve(first.todense(), second.todense(), mode)))
+    (i,), left = first.to_coo()
+    (j,), right = second.to_coo()
+    require_dense((len(i), len(j)), dtype, "products of all pairs of entries")
+    place = np.add.outer(i.astype(np.int64), j.astype(np.int64)).ravel()
+    whole = from_coords(place[None], np.multiply.outer(left, right).ravel(), (n + m - 1,))
+    begin, end = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}[mode]
+    return SparseTensor(storage_of(whole[begin:end]))
