@@ -31,6 +31,7 @@ class Range(LevelFormat):
     inserts: ClassVar[bool] = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("width",)
 
     @property
