@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["Ratio", "Samples", "interleaved", "one_cpu", "seconds_of", "threads"]
+__all__ = ["Ratio", "Run", "Samples", "interleaved", "one_cpu", "seconds_of", "threads"]
 
 Run = Callable[[], object]
 

@@ -16,7 +16,7 @@ from .cases import CASES, runs_of
 from .inputs import scale
 from .latency import LATENCIES
 from .measure import interleaved, threads
-from .scaling import speedup
+from .scaling import CONVERSION_SPEEDUP, CONVERSIONS, conversion_speedup, speedup
 
 __all__ = ["Row", "main"]
 
@@ -75,6 +75,12 @@ def scaling_rows(only: str) -> Iterator[Row]:
             met = ratio.median >= case.speedup
             yield Row(name, source, "two threads over one", f"{ratio}", f">= {case.speedup}", met)
             runs_of.cache_clear()
+    for pair, names in CONVERSIONS.items():
+        what = f"convert {'_'.join(pair)}"
+        for source in names if only in f"{what} threads" else ():
+            ratio = conversion_speedup(pair, source)
+            met = ratio.median >= CONVERSION_SPEEDUP
+            yield Row(what, source, "two threads over one", f"{ratio}", f">= {CONVERSION_SPEEDUP}", met)
 
 
 def format_rows(only: str) -> Iterator[Row]:

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from . import inputs
 from .cases import CASES, runs_of
-from .measure import Ratio, interleaved, threads
+from .formats import stored
+from .measure import Ratio, Run, interleaved, threads
 
-__all__ = ["speedup"]
+__all__ = ["CONVERSIONS", "CONVERSION_SPEEDUP", "conversion_speedup", "speedup"]
+
+CONVERSIONS = {("coo", "csr"): ("ecology1", "uniform", "powerlaw"), ("csr", "csc"): ("ecology1", "uniform", "powerlaw"),
+               ("csr", "dia"): ("ecology1", "atmosmodd")}  # fmt: skip
+CONVERSION_SPEEDUP = 1.6
 
 
 def speedup(case: str, source: str, count: int = 2) -> Ratio:
     """Time on one thread over time on ``count``, in turns."""
-    run = runs_of(case, source)["weft"]
+    return _gain(runs_of(case, source)["weft"], count)
 
+
+def conversion_speedup(formats: tuple[str, str], source: str, count: int = 2) -> Ratio:
+    """The same of a conversion between two formats."""
+    import weft
+
+    have, wanted = formats
+    made = weft.asarray(stored(inputs.matrix(source), have))
+    return _gain(lambda: made.asformat(wanted), count)
+
+
+def _gain(run: Run, count: int) -> Ratio:
     def on(number: int) -> object:
         import weft
 
@@ -43,6 +60,20 @@ def benchmark_class(name: str) -> type:
             "track_speedup": track_speedup,
         },
     )
+
+
+class ThreadsConversion:
+    """Conversions, two threads over one."""
+
+    params: ClassVar[list[str]] = [f"{a} {b} {source}" for (a, b), names in CONVERSIONS.items() for source in names]
+    param_names: ClassVar[list[str]] = ["case"]
+    timeout = 600
+
+    def track_speedup(self, case: str) -> float:
+        a, b, source = case.split()
+        return conversion_speedup((a, b), source).median
+
+    track_speedup.unit = "ratio"  # type: ignore[attr-defined]
 
 
 for _name, _case in CASES.items():
