@@ -292,6 +292,21 @@ class LevelFormat:
         """
         return None
 
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        """Arrays of what is below the parents ``begin`` to ``end`` alone, and where its positions began and ended.
+
+        At the root ``span`` says which coordinates are meant: the first, and how many. None where the level cannot be
+        cut so.
+        """
+        return None
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

@@ -21,6 +21,7 @@ from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
+from ..storage.cutting import cut
 from ..storage.windows import Part, part_of
 from .elementwise import with_axes, without_axis
 from .keys import Arrays, Key, parse_key
@@ -44,6 +45,9 @@ def getitem(storage: Storage, key: Any) -> Storage:
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
+    piece = _piece(storage, parsed)
+    if piece is not None:
+        return piece
     parts = [(s.start, s.step, s.count) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
@@ -67,6 +71,32 @@ def _element(storage: Storage, key: tuple[int, ...]) -> Storage | None:
             return Storage.dense(np.asarray(storage.type.fill, storage.dtype))
         p = found
     return Storage.dense(np.asarray(storage.vals[p]))
+
+
+def _piece(storage: Storage, key: Key) -> Storage | None:
+    """What a slice of the outermost level's axis alone, or an integer there, asks for: a piece of every array."""
+    format, shape = storage.format, storage.shape
+    if format.is_structured or not shape or len(key.places) + len(key.dropped) != len(shape) or None in key.places:
+        return None
+    root = format.mode_order[0]
+    span = key.spans[root]
+    others = (s for s in key.spans if s.axis != root)
+    if span.step != 1 or any(s.start or s.step != 1 or s.count != shape[s.axis] for s in others):
+        return None
+    if key.dropped and (key.dropped != (root,) or len(shape) == 1):
+        return None
+    piece = cut(storage, span.start, span.count)
+    if piece is None or not key.dropped:
+        return piece
+    smaller = without_axis(piece, root)
+    return None if smaller is None else pipeline.convert(smaller, _without_root(format))
+
+
+@lru_cache(maxsize=1024)
+def _without_root(format: Format) -> Format:
+    root, *rest = format.mode_order
+    left = Remapping(tuple(axis - (axis > root) for axis in rest))
+    return Format(left, _levels_of(format, rest))
 
 
 def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:

@@ -152,6 +152,24 @@ class Compressed(LevelFormat):
             places.append(place)
         return {"pos": pos, "crd": crd}, places
 
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        pos, crd = arrays["pos"], arrays["crd"]
+        if span is None:
+            first, last = int(pos[begin]), int(pos[end])
+            return {"pos": pos[begin : end + 1] - pos[begin], "crd": crd[first:last].copy()}, first, last
+        if not self.ordered:
+            return None
+        first, last = crd[: int(pos[1])].searchsorted(np.array((span[0], sum(span)), crd.dtype)).tolist()
+        edges = np.array([0, last - first], pos.dtype)
+        return {"pos": edges, "crd": crd[first:last] - crd.dtype.type(span[0])}, first, last
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

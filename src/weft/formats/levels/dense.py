@@ -42,6 +42,18 @@ class Dense(LevelFormat):
     def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
         return parent * dimension + coord
 
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        if span is not None:
+            return {}, span[0], sum(span)
+        return {}, begin * dimension, end * dimension
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

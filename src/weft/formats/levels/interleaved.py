@@ -55,6 +55,23 @@ class InterleavedCompressed(Compressed):
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][:: self.of]
 
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        table = arrays["crd"].reshape(-1, self.of)
+        found = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
+        if found is None:
+            return None
+        made, first, last = found
+        whole = table[first:last].copy()
+        whole[:, 0] = made["crd"]
+        return {**made, "crd": whole.reshape(-1)}, first, last
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
@@ -97,6 +114,16 @@ class InterleavedSingleton(Singleton):
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], _place(p, self.of, self.place), coord)
+
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        return {}, begin, end  # the first level has cut the array
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return ()

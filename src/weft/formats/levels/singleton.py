@@ -65,6 +65,16 @@ class Singleton(LevelFormat):
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (size,)
 
+    def cut(
+        self,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        dimension: int,
+        begin: int,
+        end: int,
+        span: tuple[int, int] | None,
+    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+        return {"crd": arrays["crd"][begin:end].copy()}, begin, end
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
