@@ -22,6 +22,10 @@ PRODUCTS = {
     "ell": ("ecology1", "atmosmodd"),
 }
 SUMS = ("csr", "coo")
+REFERENCES = [("coo", "csr"), ("csr", "csc"), ("csr", "dia"), ("coo", "dia"), ("csc", "dia"), ("csr", "ell"),
+              ("csc", "ell")]  # fmt: skip
+"""Conversions that are compared with hand-written C."""
+REFERENCE_TARGET = 1.1
 TARGETS = {"scipy": 1.0, "ref": 1.05, "csr first": 1.0, "weft csr": 1.0}
 """The most that weft may take of each peer's time."""
 CONVERSIONS = {
@@ -44,7 +48,7 @@ def stored(a: sp.csr_array, format: str) -> Any:
 
 def sources(formats: tuple[str, str]) -> tuple[str, ...]:
     """Inputs that a conversion is meant for: diagonals of stencils, blocks of blocked matrices."""
-    if "dia" in formats:
+    if "dia" in formats or "ell" in formats:
         return ("ecology1", "atmosmodd")
     return ("blocked3",) if "bsr" in formats else ("ecology1", "blocked3", "uniform", "powerlaw")
 
@@ -112,6 +116,20 @@ def conversion(formats: tuple[str, str], source: str) -> Ratio:
     return _ratio(lambda: made.asformat(wanted, **options), lambda: stored(peer, wanted))
 
 
+def beside_reference(formats: tuple[str, str], source: str) -> Ratio:
+    """``A.asformat(target)`` beside hand-written C."""
+    import weft
+
+    from . import reference
+
+    have, wanted = formats
+    peer = stored(inputs.matrix(source), have)
+    made = weft.asarray(peer)
+    ours, theirs = made.asformat(wanted)._storage, reference.convert(peer, wanted)
+    np.testing.assert_array_equal(ours.vals, theirs[-1].reshape(-1))
+    return _ratio(lambda: made.asformat(wanted), lambda: reference.convert(peer, wanted))
+
+
 def _ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> Ratio:
     with threads(1):
         return interleaved({"weft": ours, "peer": theirs}).ratio("weft", "peer")
@@ -132,6 +150,11 @@ def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
         for source in sources(formats):
             if only in f"convert {formats[0]}_{formats[1]}":
                 yield f"convert {'_'.join(formats)}", source, "scipy", conversion(formats, source), target
+    for formats in REFERENCES:
+        for source in sources(formats):
+            if only in f"convert {formats[0]}_{formats[1]}":
+                ratio = beside_reference(formats, source)
+                yield f"convert {'_'.join(formats)}", source, "ref", ratio, REFERENCE_TARGET
 
 
 class Product:

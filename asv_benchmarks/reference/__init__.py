@@ -18,11 +18,11 @@ from weft.runtime import toolchain
 
 from ..inputs import Tensor
 
-__all__ = ["Csf", "add", "csf", "innerprod", "mattransmul", "mttkrp", "plus3", "residual", "sddmm", "spgemm", "spmm",
-           "spmv", "spmv_bsr3", "spmv_coo", "spmv_dia", "spmv_ell", "ttm", "ttv"]  # fmt: skip
+__all__ = ["Csf", "add", "convert", "csf", "innerprod", "mattransmul", "mttkrp", "plus3", "residual", "sddmm", "spgemm",
+           "spmm", "spmv", "spmv_bsr3", "spmv_coo", "spmv_dia", "spmv_ell", "ttm", "ttv"]  # fmt: skip
 
 FOLDER = Path(__file__).parent
-FILES = ("dense_results.c", "merges.c", "spgemm.c", "spmv_formats.c", "tensors.c")
+FILES = ("conversions.c", "dense_results.c", "merges.c", "spgemm.c", "spmv_formats.c", "tensors.c")
 
 
 @cache
@@ -145,6 +145,39 @@ def spgemm(a: sp.csr_array, b: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np
     if call("ref_spgemm_fill", a.shape[0], b.shape[1], *arrays(a), *arrays(b), pos, crd, val) < 0 or count < 0:
         raise MemoryError
     return pos, crd, val
+
+
+def convert(a: Any, to: str) -> tuple[np.ndarray, ...]:
+    """The arrays of a SciPy matrix in another format, by the algorithms of the 2020 paper's Fig. 6."""
+    m, n = a.shape
+    match a.format, to:
+        case ("coo", "csr"):
+            pos, crd, val = int32(m + 1), int32(a.nnz), np.empty(a.nnz)
+            call("ref_coo_csr", m, a.nnz, *a.coords, a.data, pos, crd, val)
+            return pos, crd, val
+        case ("csr", "csc"):
+            pos, crd, val = int32(n + 1), int32(a.nnz), np.empty(a.nnz)
+            call("ref_csr_csc", m, n, *arrays(a), pos, crd, val)
+            return pos, crd, val
+        case (have, "dia"):
+            rank, offsets = np.zeros(m + n - 1, np.int32), int32(m + n - 1)
+            given = (a.nnz, *a.coords, a.data) if have == "coo" else arrays(a)
+            count = call(f"ref_{have}_dia_offsets", m, n, *given[:-1], rank, offsets)
+            val = np.zeros((count, n))
+            call(f"ref_{have}_dia", m, n, *given, rank, val)
+            return offsets[:count], val
+        case ("csr", "ell"):
+            width = call("ref_csr_ell_width", m, a.indptr)
+            crd, val = np.full(width * m, -1, np.int32), np.zeros(width * m)
+            call("ref_csr_ell", m, *arrays(a), crd, val)
+            return crd, val
+        case ("csc", "ell"):
+            counts = np.zeros(m, np.int32)
+            width = call("ref_csc_ell_width", m, n, a.indptr, a.indices, counts)
+            crd, val = np.full(width * m, -1, np.int32), np.zeros(width * m)
+            call("ref_csc_ell", m, n, *arrays(a), counts, crd, val)
+            return crd, val
+    raise ValueError(f"no reference converts {a.format} to {to}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,3 +44,25 @@ double ref_innerprod(const int32_t *b_pos1, const int32_t *b_crd1, const int32_t
                      const int32_t *b_pos3, const int32_t *b_crd3, const double *b, const int32_t *c_pos1,
                      const int32_t *c_crd1, const int32_t *c_pos2, const int32_t *c_crd2, const int32_t *c_pos3,
                      const int32_t *c_crd3, const double *c);
+
+void ref_coo_csr(int32_t m, int64_t n, const int32_t *row, const int32_t *col, const double *val, int32_t *pos, int32_t
+                 *crd, double *out);
+void ref_csr_csc(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, int32_t *t_pos,
+                 int32_t *t_crd, double *out);
+int32_t ref_csr_dia_offsets(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, int32_t *rank, int32_t
+                            *offsets);
+void ref_csr_dia(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, const int32_t *rank,
+                 double *out);
+int32_t ref_csc_dia_offsets(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, int32_t *rank, int32_t
+                            *offsets);
+void ref_csc_dia(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, const int32_t *rank,
+                 double *out);
+int32_t ref_coo_dia_offsets(int32_t m, int32_t n, int64_t count, const int32_t *row, const int32_t *col, int32_t *rank,
+                            int32_t *offsets);
+void ref_coo_dia(int32_t m, int32_t n, int64_t count, const int32_t *row, const int32_t *col, const double *val, const
+                 int32_t *rank, double *out);
+int32_t ref_csr_ell_width(int32_t m, const int32_t *pos);
+void ref_csr_ell(int32_t m, const int32_t *pos, const int32_t *crd, const double *val, int32_t *out_crd, double *out);
+int32_t ref_csc_ell_width(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, int32_t *count);
+void ref_csc_ell(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, int32_t *count,
+                 int32_t *out_crd, double *out);

@@ -102,7 +102,9 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
                 if runs == 1:
                     places.append(-1)
         else:
-            spans.append(Span(axis, int(_wrapped(np.asarray(item), axis, size)), 1, 1))
+            if not -size <= item < size:
+                raise _out_of_bounds(item, axis, size)
+            spans.append(Span(axis, item + size if item < 0 else item, 1, 1))
             dropped.append(axis)
         axis += 1
     if not several:
@@ -218,11 +220,14 @@ def _without_ellipsis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return [*items[: dots[0]], *whole, *items[dots[0] + 1 :]]
 
 
+def _out_of_bounds(index: int, axis: int, size: int) -> IndexError:
+    return IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+
+
 def _wrapped(index: np.ndarray[Any, Any], axis: int, size: int) -> np.ndarray[Any, Any]:
     """Indices counted from the start."""
     outside = (index < -size) | (index >= size)
     if outside.any():
-        wrong = int(index[outside].reshape(-1)[0])
-        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+        raise _out_of_bounds(int(index[outside].reshape(-1)[0]), axis, size)
     wrapped: np.ndarray[Any, Any] = np.where(index < 0, index + size, index).astype(np.int64)
     return wrapped
