@@ -144,3 +144,16 @@ def test_conversions_are_shared_by_threads(source, target, monkeypatch):
         B = A.asformat(target)
     assert seen == [True]
     np.testing.assert_array_equal(B.todense(), A.todense())
+
+
+def test_positions_that_do_not_fit_widen_or_are_refused():
+    """Runs of a skyline from column 0 on: a sum of 2**32 and a little more, which must not go round."""
+
+    def triangle(n):
+        rows = np.arange(n)
+        return weft.from_coords([rows, np.zeros(n, int)], np.ones(n), (n, n), format="csr")
+
+    with pytest.raises(weft.errors.IndexOverflowError, match="4295022903 positions of 92682 runs do not fit int32"):
+        triangle(92682).asformat("skyline", index_dtype="int32")
+    with pytest.raises(weft.errors.ResultTooLargeError, match="16,000,008,000,000 bytes"):
+        triangle(2_000_000).asformat("skyline")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..codegen import emit_library
 from ..config import config
-from ..errors import FormatError, ResultTooLargeError
+from ..errors import FormatError, IndexOverflowError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
@@ -60,7 +60,19 @@ def convert(
     index = index_dtype or _index_dtype(storage, format)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
-    return _convert(storage, target, prune or (source.format.is_dense and not format.is_dense))
+    skip_fill = prune or (source.format.is_dense and not format.is_dense)
+    return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
+
+
+def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
+    """A conversion, with wider index arrays where positions turn out not to fit."""
+    try:
+        return _convert(storage, target, skip_fill)
+    except IndexOverflowError:
+        wide = ("int64",) * len(target.index_dtypes)
+        if target.index_dtypes == wide:
+            raise
+        return _convert(storage, tensor_type(target.dtype, target.format, wide, target.fill), skip_fill)
 
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
@@ -123,7 +135,7 @@ def finish(result: Storage, target: TensorType) -> Storage:
     """What a kernel made on the way to ``target``, as that."""
     if takes_any_order(result.format):
         return pack(result, target)
-    return _convert(result, target, False)
+    return _widened(result, target, False)
 
 
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:

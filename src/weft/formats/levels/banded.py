@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ...errors import IndexOverflowError
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Load, Select, Stmt, Store, Var
 from ...remapping import Remapping
@@ -83,6 +84,13 @@ class Banded(LevelFormat):
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return element(m["pos"], parent_size)
+
+    def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
+        pos = np.asarray(arrays["pos"])
+        total = int(np.diff(pos).sum(dtype=np.int64))  # each run fits, even where the sum went round
+        if total > np.iinfo(pos.dtype).max:
+            raise IndexOverflowError(f"{total} positions of {parent_size} runs do not fit {pos.dtype}")
+        return total
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["pos"])[parent_size])
