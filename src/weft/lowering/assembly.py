@@ -35,7 +35,7 @@ from .values import without_conversions
 
 __all__ = [
     "Arrival", "Assembly", "Phase", "arrival", "can_insert", "counters", "phases", "private_roles", "scalar_counters",
-    "scratch_roles", "shareable", "shared",
+    "scratch_dtype", "scratch_roles", "shareable", "shared",
 ]  # fmt: skip
 
 
@@ -233,10 +233,11 @@ class Assembly(Lowerer):
         self.target.chains = ()
         tensor = self.tensors[target.tensor]
         extra = scratch_roles(tensor.type.format)
-        arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", "int64*") for k, role in extra}
+        ty = f"{scratch_dtype(tensor.type)}*"
+        arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", ty) for k, role in extra}
         if threads:
             for k, role in private_roles(tensor.type.format):
-                ty = "int64*" if (k, role) in arrays else tensor.levels[k].arrays[role].ty
+                ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
                 arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
         levels = tuple(
             replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
@@ -284,7 +285,7 @@ class Assembly(Lowerer):
         combined = self.format.levels[self.phase.level or 0].combined
         match query:
             case ir.Store(array=array, index=index, value=value) if self.threads and combined and combined[1] == "same":
-                return ir.Evaluate(ir.Call("weft_store_same", (array, index, value), "int64"))
+                return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
         return query
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
@@ -426,9 +427,14 @@ class Assembly(Lowerer):
                     at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
                 count = ir.Load(self.made.levels[k].arrays["counter"], at)
             nth = self.name(f"nth{k + 1}")
-            stmts += [ir.Declare(nth, count), increment(count)]
+            stmts += [ir.Declare(nth, cast(count, "int64")), increment(count)]
             coords.append(nth)
         return tuple(coords), stmts
+
+
+def scratch_dtype(type: TensorType) -> str:
+    """Of arrays that only assembly needs: what holds the result's coordinates and positions holds all that they do."""
+    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
 
 
 @lru_cache(maxsize=1024)

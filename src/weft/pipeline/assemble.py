@@ -27,6 +27,7 @@ from ..lowering.assembly import (
     private_roles,
     running,
     scalar_counters,
+    scratch_dtype,
     scratch_roles,
     shareable,
     shared,
@@ -76,6 +77,7 @@ class Assembler:
     def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
         self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
         self.phases = phases(target.format)
+        self._scratch = np.dtype(scratch_dtype(target))
         self.types = {**lowered.schedule.types, "B": target}
 
     @cached_property
@@ -134,7 +136,7 @@ class Assembler:
             self._require(sum(first.values()) * 8, shape)
             work.made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
             more = {**level.scratch(parents, n), **(level.shared_scratch(parents, n) if k in shared(format) else {})}
-            work.scratch.update({(k, role): np.zeros(size, np.int64) for role, size in more.items()})
+            work.scratch.update({(k, role): memory.zeros(size, self._scratch) for role, size in more.items()})
             if k in own:
                 work.share(k, own[k])
             mine = [phase for phase in self.phases if phase.level == k]
@@ -187,7 +189,7 @@ class Assembler:
         for k in {*counters(self.format)} - {*scalar_counters(self.format, self.arrival)}:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             axes = [axis for e in over for axis in axes_of(e)]
-            found[k, "counter"] = np.zeros(prod(shape[axis] for axis in axes), np.int64)
+            found[k, "counter"] = memory.zeros(prod(shape[axis] for axis in axes), self._scratch)
         return found
 
     def _in_order(self, made: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:

@@ -34,7 +34,7 @@ static inline int64_t weft_thread(void) {
 _MARK = """\
 /* list[at] = value, where other threads may be storing the same. Only the first to come writes: others, reading, can
    share the cache line. */
-static inline void weft_store_same(int64_t *list, int64_t at, int64_t value) {
+static inline void weft_store_same_@(@_t *list, int64_t at, @_t value) {
   if (__atomic_load_n(list + at, __ATOMIC_RELAXED) != value) __atomic_store_n(list + at, value, __ATOMIC_RELAXED);
 }
 """
@@ -43,5 +43,5 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_alloc": Snippet(_ALLOC),
     "weft_free": Snippet(_FREE),
     "weft_thread": Snippet(_THREAD),
-    "weft_store_same": Snippet(_MARK),
+    **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("int32", "int64")},
 }

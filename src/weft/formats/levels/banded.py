@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import IndexOverflowError
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
-from ...ir.nodes import Expr, For, Load, Select, Stmt, Store, Var
+from ...ir.nodes import Expr, For, Select, Stmt, Var
 from ...remapping import Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element, put
@@ -69,12 +69,12 @@ class Banded(LevelFormat):
             # How far from the end a run begins, so that arrays of zeros say that there is none.
             back, end = sub(m.dimension, coord), add(coord, lit(1))
             stmts.append(if_(gt(back, element(m["begin"], parent)), put(m["begin"], parent, back)))
-            stmts.append(if_(gt(end, Load(m["end"], parent)), Store(m["end"], parent, end)))
+            stmts.append(if_(gt(end, element(m["end"], parent)), put(m["end"], parent, end)))
         return block(*stmts)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q = Var("q")
-        end = Load(m["end"], q)
+        end = element(m["end"], q)
         begin = Select(gt(end, lit(0)), sub(m.dimension, element(m["begin"], q)), lit(0))
         grown = add(element(m["pos"], q), sub(end, element(m["begin"], q)))
         return For(q, lit(0), parent_size, block(put(m["begin"], q, begin), put(m["pos"], add(q, lit(1)), grown)))

@@ -94,8 +94,7 @@ class Compressed(LevelFormat):
 
     def _first_below(self, m: LevelVars, mark: Expr, coord: Expr, then: Stmt) -> Stmt:
         """``then``, for the first entry with this coordinate below the parent that ``mark`` stands for."""
-        stamp = Load(m["stamp"], coord)
-        return if_(ne(stamp, mark), block(Store(m["stamp"], coord, mark), then))
+        return if_(ne(element(m["stamp"], coord), mark), block(put(m["stamp"], coord, mark), then))
 
     def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
         return self._first_below(m, add(parent, lit(1)), coords[m.level], self.query(m, parent, coords))
@@ -114,12 +113,12 @@ class Compressed(LevelFormat):
         return block(self.finalize_yield_pos(m, parent_size, q), sort)
 
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
-        q, current = Var("q"), Load(m["current"], lit(0))
+        q, current = Var("q"), element(m["current"], lit(0))
         begin, end = self.pos_bounds(m, parent)
-        look = For(q, begin, end, Store(m["where"], element(m["crd"], q), q))
+        look = For(q, begin, end, put(m["where"], element(m["crd"], q), q))
         mark = add(parent, lit(1))
-        turn = if_(ne(current, mark), block(Store(m["current"], lit(0), mark), look))
-        return block(turn, Declare(into, Load(m["where"], coords[m.level])))
+        turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
+        return block(turn, Declare(into, element(m["where"], coords[m.level])))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, lit
+from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
@@ -48,8 +48,8 @@ class Growable(LevelFormat):
         return block(Declare(end, lit(0)), For(q, lit(0), parent_size, step))
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
-        taken = Load(m["taken"], parent)
-        return block(Declare(into, add(element(m["begin"], parent), taken)), Update("+", taken, lit(1)))
+        next = add(element(m["begin"], parent), element(m["taken"], parent))
+        return block(Declare(into, next), increment(Load(m["taken"], parent)))
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)

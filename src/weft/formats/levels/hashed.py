@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, ge, gt, if_, lit, mul
-from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Update, Var
+from ...ir.builder import add, block, ge, gt, if_, increment, lit, mul
+from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 from .dense import Dense
@@ -96,11 +96,11 @@ class Slots(LevelFormat):
         return {"count": parent_size}
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        return Update("+", Load(m["count"], parent), lit(1))
+        return increment(Load(m["count"], parent))
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, most = Var("q"), Var("most")
-        here = Load(m["count"], q)
+        here = element(m["count"], q)
         return block(
             Declare(most, lit(0)),
             For(q, lit(0), parent_size, if_(gt(here, most), Set(most, here))),

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, eq, ge, gt, if_, lit, lt, minimum, mul, sub
+from ...ir.builder import add, block, eq, ge, gt, if_, increment, lit, lt, minimum, mul, sub
 from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
 from ...remapping import Counter, Remapping
 from ..level import LevelFormat, LevelVars
@@ -58,13 +58,13 @@ class Capped(Sliced):
         return {"entries": 1, "rows": 1}
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        first = if_(eq(coords[m.level], lit(0)), Update("+", Load(m["rows"], lit(0)), lit(1)))
-        return block(Update("+", Load(m["entries"], lit(0)), lit(1)), first)
+        first = if_(eq(coords[m.level], lit(0)), increment(Load(m["rows"], lit(0))))
+        return block(increment(Load(m["entries"], lit(0))), first)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         if self.width:
             return put(m["size"], lit(0), lit(self.width))
-        entries, rows = Load(m["entries"], lit(0)), Load(m["rows"], lit(0))
+        entries, rows = element(m["entries"], lit(0)), element(m["rows"], lit(0))
         mean = Binary("/", add(mul(lit(2), entries), rows), mul(lit(2), rows))
         return if_(gt(rows, lit(0)), put(m["size"], lit(0), mean))
 
@@ -107,17 +107,17 @@ class Spilled(LevelFormat):
         return {"before": dimension + 1}
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        spilt = Update("+", Load(m["before"], add(coords[m.level], lit(1))), lit(1))
+        spilt = increment(Load(m["before"], add(coords[m.level], lit(1))))
         return if_(ge(parent, self._slices(m)), spilt)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, before = Var("q"), m["before"]
         total = Update("+", Load(before, add(q, lit(1))), Load(before, q))
-        return block(For(q, lit(0), m.dimension, total), put(m["count"], lit(0), Load(before, m.dimension)))
+        return block(For(q, lit(0), m.dimension, total), put(m["count"], lit(0), element(before, m.dimension)))
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         row, further = coords[m.level], sub(coords[m.level - 1], parent)
-        nth = Select(lt(parent, self._slices(m)), row, add(Load(m["before"], row), further))
+        nth = Select(lt(parent, self._slices(m)), row, add(element(m["before"], row), further))
         return add(mul(parent, m.dimension), nth)
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, lit, sub
-from ...ir.nodes import Expr, For, Load, Stmt, Store, Update, Var
+from ...ir.builder import add, block, cast, increment, lit, sub
+from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -45,20 +45,21 @@ class Jagged(LevelFormat):
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
         pos = m["pos"]
         longer = Update("+", Load(pos, add(parent, lit(1))), lit(1, pos.ty[:-1]))
-        return block(longer, Update("+", Load(m["length"], coords[m.level]), lit(1)))
+        return block(longer, increment(Load(m["length"], coords[m.level])))
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         """Rows by their lengths, longest first: before those of length ``n`` come as many as diagonal ``n`` holds."""
         q, pos = Var("q"), m["pos"]
-        at = Load(m["next"], Load(m["length"], q))
+        at = Load(m["next"], element(m["length"], q))
+        place = block(put(m["rank"], q, at), put(m["perm"], cast(at, "int64"), q), increment(at))
         return block(
-            For(q, lit(0), parent_size, Store(m["next"], q, element(pos, add(q, lit(1))))),
-            For(q, lit(0), m.dimension, block(Store(m["rank"], q, at), put(m["perm"], at, q), Update("+", at, lit(1)))),
+            For(q, lit(0), parent_size, put(m["next"], q, element(pos, add(q, lit(1))))),
+            For(q, lit(0), m.dimension, place),
             For(q, lit(0), parent_size, Update("+", Load(pos, add(q, lit(1))), Load(pos, q))),
         )
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return add(element(m["pos"], parent), Load(m["rank"], coords[m.level]))
+        return add(element(m["pos"], parent), element(m["rank"], coords[m.level]))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, dimension

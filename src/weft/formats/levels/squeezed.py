@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
-from ...ir.nodes import Binary, Declare, Expr, For, Load, Stmt, Store, Var
+from ...ir.nodes import Binary, Declare, Expr, For, Stmt, Var
 from ..level import LevelFormat, LevelVars
 from .access import element, put
 
@@ -43,20 +43,20 @@ class Squeezed(LevelFormat):
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"rank": dimension}
 
-    def _rank(self, m: LevelVars, coord: Expr) -> Load:
+    def _place(self, m: LevelVars, coord: Expr) -> Expr:
+        """Where the rank of a coordinate stands."""
         assert m.interval is not None
-        return Load(m["rank"], sub(coord, m.interval(())[0]))
+        return sub(coord, m.interval(())[0])
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        at = self._rank(m, coords[m.level])
-        return Store(at.array, at.index, lit(1))
+        return put(m["rank"], self._place(m, coords[m.level]), lit(1))
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         assert m.interval is not None
         begin, end = m.interval(())
         q, n = Var("q"), Var("n")
-        found = Load(m["rank"], q)
-        place = block(put(m["crd"], n, add(q, begin)), Store(m["rank"], q, n), increment(n))
+        found = element(m["rank"], q)
+        place = block(put(m["crd"], n, add(q, begin)), put(m["rank"], q, n), increment(n))
         return block(
             Declare(n, lit(0)),
             For(q, lit(0), sub(end, begin), if_(ne(found, lit(0)), place)),
@@ -64,7 +64,7 @@ class Squeezed(LevelFormat):
         )
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return add(mul(parent, element(m["size"], lit(0))), self._rank(m, coords[m.level]))
+        return add(mul(parent, element(m["size"], lit(0))), element(m["rank"], self._place(m, coords[m.level])))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return 1, size // max(parent_size, 1)
