@@ -78,11 +78,11 @@ def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     source, format = storage.type, target.format
     found = _at_once(source, target, skip_fill)
+    shared = get_num_threads() > 1 and storage.vals.size >= config.parallel_threshold
+    if shared and isinstance(found, Kernel) and not found.chunked:
+        found = _for_threads(source, target, skip_fill) or found
     if isinstance(found, Kernel):
-        if storage.vals.size >= config.parallel_threshold and get_num_threads() > 1 and not found.chunked:
-            found = _for_threads(source, target, skip_fill) or found
-        if isinstance(found, Kernel):
-            return found.run((storage,))
+        return found.run((storage,))
     if isinstance(found, Assembler):
         return found.run(storage)
     if is_appendable(format):
