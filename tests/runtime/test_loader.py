@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny_kernels import PRELUDE, make_source
 
-from weft.runtime import counts_pointer, ffi_build, load, prefetch, tensor_struct
+from weft.runtime import counts_pointer, ffi_build, load, tensor_struct
 from weft.runtime._ffi import ffi
 from weft.runtime.structs import NULL
 
@@ -118,32 +118,3 @@ def test_threads_may_load_at_once():
     for worker in workers:
         worker.join()
     assert sorted(results) == sorted(value % 3 for value in range(12))
-
-
-def test_prefetch(request, forget):
-    requests = [(make_source(value), ["compute"], 1) for value in range(30)]
-    assert prefetch(requests, chunk=8) == 30
-    assert prefetch(requests) == 0
-    request.getfixturevalue("no_compiler")
-    for value, asked in enumerate(requests):
-        assert load(*asked)["compute"](NULL, NULL, 1) == value
-    forget()
-    assert prefetch(requests, chunk=8) == 30  # from disk
-    assert load(*requests[9])["compute"](NULL, NULL, 1) == 9
-
-
-def test_prefetch_leaves_what_does_not_compile_to_load():
-    from weft.errors import CompilerError
-
-    requests = [(make_source(1), ["compute"], 1), ("nonsense", ["compute"], 1), (make_source(2), ["compute"], 1)]
-    assert prefetch(requests) == 2
-    assert load(*requests[0])["compute"](NULL, NULL, 1) == 1
-    with pytest.raises(CompilerError):
-        load(*requests[1])
-
-
-def test_prefetch_merges_names():
-    source = make_source(4) + make_source(5, "other").replace(PRELUDE, "").replace("helper", "helper2")
-    assert prefetch([(source, ["compute"], 1), (source, ["other"], 1)]) == 1
-    assert load(source, ["other", "compute"], 1)["other"](NULL, NULL, 1) == 5
-    assert prefetch([]) == 0

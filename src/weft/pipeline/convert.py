@@ -8,7 +8,7 @@ they are appended as triples, sorted by the target's order of levels, and append
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from ..remapping import Remapping
 from ..runtime import get_num_threads, loader
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
-from .assemble import Assembler, assembler
 from .kernel import Kernel
 from .passes import lower
+
+if TYPE_CHECKING:
+    from .assemble import Assembler
 
 __all__ = ["convert", "count_entries", "finish", "sorted_triples"]
 
@@ -83,7 +85,7 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         found = _for_threads(source, target, skip_fill) or found
     if isinstance(found, Kernel):
         return found.run((storage,))
-    if isinstance(found, Assembler):
+    if not isinstance(found, str):
         return found.run(storage)
     if is_appendable(format):
         loose = tensor_type(
@@ -177,14 +179,20 @@ def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel 
             listed = bool(source.format.levels) and not source.format.levels[0].unique
             found = _for_threads(source, target, skip_fill) if listed else None
             return found if found is not None and found.copies else kernel
-    return assembler(source, target, skip_fill)
+    return _assembler(source, target, skip_fill)
 
 
 @lru_cache(maxsize=4096)
 def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | None:
     """What converts by insertion, where threads can share that."""
-    found = assembler(source, target, skip_fill)
-    return found if isinstance(found, Assembler) and found.shareable else None
+    found = _assembler(source, target, skip_fill)
+    return found if not isinstance(found, str) and found.shareable else None
+
+
+def _assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | str:
+    from .assemble import assembler  # which most programs never need
+
+    return assembler(source, target, skip_fill)
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,5 @@
 """From C text to something that runs: the compiler, the kernel cache, the loader, threads, and memory for results."""
 
-from .batch import prefetch
 from .cache import CacheInfo
 from .cache import clear as clear_cache
 from .cache import info as cache_info
@@ -23,7 +22,6 @@ __all__ = [
     "get_num_threads",
     "load",
     "pool_info",
-    "prefetch",
     "set_num_threads",
     "shrink",
     "tensor_struct",

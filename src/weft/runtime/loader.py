@@ -16,7 +16,7 @@ from ..errors import CompilerError
 from . import cache, toolchain
 from ._ffi import ffi
 
-__all__ = ["ABI_VERSION", "Library", "Module", "forget", "is_loaded", "load", "open_cached", "register"]
+__all__ = ["ABI_VERSION", "Library", "Module", "forget", "load", "open_source"]
 
 ABI_VERSION = "1"
 
@@ -27,11 +27,10 @@ _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A loaded shared object, or the part of one that is one module: then its symbols begin with ``prefix``."""
+    """A loaded shared object."""
 
     path: str
     handle: Any
-    prefix: str = ""
 
     def symbol(self, name: str) -> Any:
         """The address of the kernel function called ``name`` in the IR."""
@@ -39,7 +38,7 @@ class Library:
 
     def address(self, name: str) -> Any:
         """The address of the C function ``name``."""
-        address = _dlsym(self.handle, (self.prefix + name).encode())
+        address = _dlsym(self.handle, name.encode())
         if address == ffi.NULL:
             raise CompilerError(f"the compiled kernel has no function {name}: {_loader_error()}")
         return address
@@ -109,16 +108,6 @@ def load(source: str, names: Sequence[str], arity: int) -> Module:
     return module
 
 
-def register(source: str, library: Library) -> None:
-    """Have ``library`` serve later loads of ``source`` under the settings as they are."""
-    _libraries[_key(source)] = library
-
-
-def is_loaded(source: str) -> bool:
-    """Whether a load of ``source`` would find it in memory."""
-    return _key(source) in _libraries
-
-
 def forget() -> None:
     """Drop the cache in memory; what is loaded stays loaded."""
     _libraries.clear()
@@ -128,17 +117,12 @@ def forget() -> None:
 def open_source(source: str) -> Library:
     """The shared object of one C file, from disk or the compiler."""
     tool = toolchain.current()
-    return open_cached(tool, (source,), lambda output: tool.compile(source, output))
-
-
-def open_cached(tool: toolchain.Toolchain, texts: Sequence[str], build: Callable[[str], None]) -> Library:
-    """The library of ``texts`` under ``tool``; ``build`` writes it where the cache on disk does not have it."""
 
     def key() -> str:
-        return cache.digest(ABI_VERSION, tool.identity, *texts)
+        return cache.digest(ABI_VERSION, tool.identity, source)
 
     def build_and_name(output: str) -> str:
-        build(output)
+        tool.compile(source, output)
         return key()  # only now, because the compiler may have refused a flag on the way
 
     where = cache.directory()
