@@ -95,7 +95,7 @@ class Workspace:
         Its name in accesses.
     indices : tuple of str
         Variables it is indexed by; none for a scalar.
-    kind : {'scalar', 'dense', 'listed', 'hashed'}
+    kind : {'scalar', 'dense', 'listed', 'hashed', 'marked'}
         One number; an array that is filled before use; an array with a list of the coordinates that were set; a
         hash table from coordinates to values, for dimensions too large for an array.
     dtype : str
@@ -106,7 +106,7 @@ class Workspace:
 
     name: str
     indices: tuple[str, ...]
-    kind: OneOf["scalar", "dense", "listed", "hashed"]
+    kind: OneOf["scalar", "dense", "listed", "hashed", "marked"]
     dtype: str
     op: str = "add"
 

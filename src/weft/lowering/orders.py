@@ -40,7 +40,7 @@ class Orders:
 
     view: View
     copying: bool = False
-    huge: bool = False
+    gathering: str = "listed"
     tiling: bool = True
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)

@@ -391,7 +391,7 @@ class _Scheduler(Orders):
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
         *outer, last = path(self.target, self.result.format)
-        kind: Any = "hashed" if self.huge else "listed"
+        kind: Any = "listed" if outer and self.gathering == "marked" else self.gathering
         self.notes.append(f"loop order {', '.join(nest.order)}; {last} is gathered in a {kind} workspace")
         dtype = self.dtype(term.body)
         w = self.workspace((last,), kind, dtype)
@@ -440,7 +440,7 @@ def schedule(
     types: Mapping[str, TensorType],
     *,
     copying: bool = False,
-    huge: bool = False,
+    gathering: str = "listed",
     tiling: bool = True,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
@@ -453,8 +453,9 @@ def schedule(
         The type of every tensor, the result's included.
     copying : bool
         The assignment is a conversion: it must not ask for another.
-    huge : bool
-        Dimensions are too large for an array over one: workspaces are hash tables.
+    gathering : {'listed', 'hashed', 'marked'}
+        The workspaces that gather coordinates: hash tables where dimensions are too large for an array over one, and
+        where most coordinates of the whole result will come up, arrays without a list.
     tiling : bool
         Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
 
@@ -463,7 +464,7 @@ def schedule(
     Schedule
     """
     seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.asked or view.final))]
-    found = [_Scheduler(view, copying, huge, tiling).run() for view in seen]
+    found = [_Scheduler(view, copying, gathering, tiling).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())

@@ -2,7 +2,8 @@
 
 A scalar is a variable. A dense workspace is an array that is filled before use. A listed one is an array with marks
 and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
-over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer.
+over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
+has no list: it serves a whole result of which most coordinates are expected, once, and starts from zeros.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..concrete_notation.nodes import Assign, Where, Workspace, result_of
 from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
-from ..formats.levels import Listed, ListedHashed
+from ..formats.levels import Listed, ListedHashed, Marked
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import simplify_expression
@@ -31,8 +32,8 @@ __all__ = ["FEW", "assign", "declare", "neutral_of", "where"]
 FEW = 64
 """Elements of a workspace that may stand in registers, or at least on the stack."""
 
-_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed()}
-_LISTED = ("listed", "hashed")
+_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked()}
+_LISTED = ("listed", "hashed", "marked")
 _VISITS = ir.Var("visits")
 
 
@@ -85,10 +86,12 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if w.kind == "dense" and _few(owner, w) is not None:
         return {}  # declared where it is used
     if owner.mode.values:
-        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
-    if w.kind != "listed":
+        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size, zero=w.kind == "marked")
+    if w.kind not in ("listed", "marked"):
         return {}
     arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
+    if w.kind == "marked":
+        return arrays
     arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
     if owner.mode is not Mode.COUNT:
         arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
@@ -142,6 +145,8 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         few = _few(owner, w)
         array = block() if few is None else ir.Array(tensor.vals, few)
         return block(array, reset, producer, owner.statement(stmt.consumer, env))
+    if w.kind == "marked":
+        return block(producer, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     clear: ir.Stmt
     if w.kind == "listed":
@@ -178,6 +183,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         return ir.Store(at.array, at.index, value) if stmt.op is None else update(stmt.op, at, value)
     coord = env.coords[w.indices[0]]
     (m,) = tensor.levels
+    if w.kind == "marked":
+        set_mark = ir.Store(m["mark"], coord, lit(True, "bool"))
+        return block(set_mark, update(stmt.op or "add", ir.Load(tensor.vals, coord), value) if mode.values else block())
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
     if w.kind == "listed":

@@ -31,6 +31,7 @@ __all__ = ["Kernel"]
 
 _INT32_MAX = 2**31 - 1
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
+_CROWDED = 4  # coordinates of a vector for each entry of the operands, where most will come up
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
 
 
@@ -56,6 +57,7 @@ class Kernel:
         self._evaluate: Any = None
         self._rooms: dict[tuple[int, ...], Room] = {}
         self._huge_shapes: set[tuple[int, ...]] = set()
+        self._gathers_whole = len(s.target.indices) == 1 and bool(lowered.listed) and not lowered.by_hand
         self._plain = not self.chains
         if config.debug:
             self._show(config.debug)
@@ -78,7 +80,12 @@ class Kernel:
     @cached_property
     def _huge(self) -> Kernel:
         """The kernel for results with dimensions too large for a workspace over one."""
-        return Kernel(self.lowered.for_huge_dimensions())
+        return Kernel(self.lowered.gathered("hashed"))
+
+    @cached_property
+    def _marked(self) -> Kernel:
+        """The kernel for vectors most of whose coordinates are expected."""
+        return Kernel(self.lowered.gathered("marked"))
 
     @cached_property
     def chunked(self) -> bool:
@@ -147,6 +154,8 @@ class Kernel:
         shape = self.shape(storages)
         if shape in self._huge_shapes:
             return self._huge.run(storages, out)
+        if self._gathers_whole and shape[0] <= _CROWDED * sum([s.vals.size for s in storages]):
+            return self._marked.run(storages, out)
         evaluate = self._evaluate
         if evaluate is None:
             evaluate = self._evaluate = self._module["evaluate"]

@@ -42,6 +42,10 @@ class Lowered:
         The kernel's operands in order, converted ones under their new names.
     skip_fill : bool
         Entries equal to the fill value are not stored.
+    types : mapping
+        The types it was planned for.
+    by_hand : bool
+        Whether the schedule is the user's.
     """
 
     assignment: Assignment
@@ -49,10 +53,11 @@ class Lowered:
     operands: tuple[str, ...]
     skip_fill: bool = False
     types: Mapping[str, TensorType] = field(default_factory=dict)
+    by_hand: bool = False
 
-    def for_huge_dimensions(self) -> Lowered:
-        """The same with hash tables for workspaces."""
-        return lower(self.assignment, self.types, skip_fill=self.skip_fill, huge=True)
+    def gathered(self, how: str) -> Lowered:
+        """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
+        return lower(self.assignment, self.types, skip_fill=self.skip_fill, gathering=how)
 
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
@@ -116,7 +121,7 @@ class Lowered:
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (Mode.EVALUATE,)
-        gathers = any(w.kind in ("listed", "hashed") for w in self.schedule.program.workspaces)
+        gathers = any(w.kind in ("listed", "hashed", "marked") for w in self.schedule.program.workspaces)
         return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if gathers else (Mode.COUNT, Mode.EVALUATE)
 
     @cached_property
@@ -157,7 +162,7 @@ def lower(
     *,
     copying: bool = False,
     skip_fill: bool = False,
-    huge: bool = False,
+    gathering: str = "listed",
     by_hand: Callable[[Loops], Loops] | None = None,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
@@ -172,13 +177,13 @@ def lower(
         The assignment is a conversion.
     skip_fill : bool
         Do not store entries equal to the fill value.
-    huge : bool
-        Dimensions are too large for an array over one.
+    gathering : {'listed', 'hashed', 'marked'}
+        The workspaces that gather coordinates.
     by_hand : callable, optional
         Changes the automatic schedule.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, copying=copying, huge=huge, tiling=by_hand is None)
+    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=by_hand is None)
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
@@ -186,7 +191,7 @@ def lower(
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None)
 
 
 def _read(s: Schedule) -> set[str]:

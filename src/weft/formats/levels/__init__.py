@@ -8,7 +8,7 @@ from .hashed import Hashed, Slots
 from .hybrid import Capped, Spilled
 from .interleaved import InterleavedCompressed, InterleavedSingleton
 from .jagged import Jagged
-from .listed import Listed, ListedHashed
+from .listed import Listed, ListedHashed, Marked
 from .offset import Offset
 from .range import Range
 from .singleton import Singleton
@@ -29,6 +29,7 @@ __all__ = [
     "Jagged",
     "Listed",
     "ListedHashed",
+    "Marked",
     "Offset",
     "Picked",
     "Range",

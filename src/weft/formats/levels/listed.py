@@ -1,4 +1,4 @@
-"""Listed levels: values over the dimension or in a hash table, with a list of the coordinates that were set.
+"""Levels of what was set: values over the dimension or in a hash table, with a list of the coordinates, or marks alone.
 
 The storage of a workspace, never of a tensor: iterated through the list, located by coordinate.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...ir.builder import cast, lit
-from ...ir.nodes import Call, Expr, Load
+from ...ir.builder import cast, ge, lit
+from ...ir.nodes import Call, Expr, Load, Select
 from ..level import LevelFormat, LevelVars
 
-__all__ = ["Listed", "ListedHashed"]
+__all__ = ["Listed", "ListedHashed", "Marked"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +40,28 @@ class ListedHashed(Listed):
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64")
+
+
+@dataclass(frozen=True)
+class Marked(LevelFormat):
+    """``mark[c]`` says whether coordinate ``c`` was set: no list, and a walk over all of them."""
+
+    letter: ClassVar[str] = "w"
+    roles: ClassVar[tuple[str, ...]] = ("mark",)
+    compact: ClassVar[bool] = False
+
+    @property
+    def gapless(self) -> bool:
+        return False
+
+    def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
+        return lit(0), m.dimension
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return Select(Load(m["mark"], p), p, lit(-1))
+
+    def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
+        return ge(coord, lit(0))
+
+    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
+        return p
