@@ -49,6 +49,8 @@ class Definition:
         The variables of the tensor's axes, whose sizes the value may need.
     inside : bool
         Whether the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
+    sizes : tuple of (int or None)
+        How many values each of the variables ``of`` has, where the remapping says: inside a block.
     """
 
     var: str
@@ -56,6 +58,7 @@ class Definition:
     of: tuple[str, ...]
     axes: tuple[str, ...]
     inside: bool = True
+    sizes: tuple[int | None, ...] = ()
 
     @property
     def needs(self) -> frozenset[str]:
@@ -74,10 +77,11 @@ def definitions(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> 
 
 def _of(access: Access, format: Format) -> Iterable[Definition]:
     levels = path(access, format)
+    sizes = tuple(_size_of_digit(c) for c in format.remapping.coordinates)
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
             inside = not any(format.levels[k].full for k in axes_of(value))
-            yield Definition(access.indices[axis], value, levels, access.indices, inside)
+            yield Definition(access.indices[axis], value, levels, access.indices, inside, sizes)
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
             yield Definition(levels[k], value, access.indices, access.indices)
@@ -101,9 +105,8 @@ def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, Tenso
     for access in accesses:
         format = types[access.tensor].format
         for v, c in zip(path(access, format), format.remapping.coordinates, strict=True):
-            match c:
-                case Binary(op="%", right=Constant(value=value)) if v == variable:
-                    return value
+            if v == variable and (size := _size_of_digit(c)) is not None:
+                return size
     return None
 
 
@@ -113,8 +116,7 @@ def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
     ``i`` follows from ``i/2`` and ``i%2``, and loops over these in this order visit it in order. Empty where a
     variable follows from others in no such way.
     """
-    named = {d.var: d for d in definitions}
-    found = named.get(variable)
+    found = next((d for d in definitions if d.var == variable), None)
     if found is None:
         return (variable,)
     if found.of == found.axes:  # a level's variable, of the axes'
@@ -123,15 +125,16 @@ def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
     factors = linear(found.value)
     if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
         return ()
-    places = sorted(((f, found.of[k]) for k, f in factors.items() if k is not None), reverse=True)
-    for (above, _), (factor, digit) in pairwise(places):
-        size = _size_of_digit(named[digit].value) if digit in named else None
+    places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
+    for (above, _), (factor, k) in pairwise(places):
+        size = found.sizes[k]
         if size is None or size * factor > above:
             return ()
-    return tuple(digit for _, digit in places)
+    return tuple(found.of[k] for _, k in places)
 
 
 def _size_of_digit(value: IndexExpr) -> int | None:
+    """How many values a coordinate has inside a block."""
     match value:
         case Binary(op="%", right=Constant(value=size)):
             return size
