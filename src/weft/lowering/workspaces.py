@@ -3,12 +3,14 @@
 A scalar is a variable. A dense workspace is an array that is filled before use. A listed one is an array with marks
 and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
 over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
-has no list: it serves a whole result of which most coordinates are expected, once, and starts from zeros.
+has no list: it serves a whole result of which most coordinates are expected, once.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..concrete_notation.nodes import Assign, Where, Workspace, result_of
 from ..errors import LoweringError
@@ -86,7 +88,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if w.kind == "dense" and _few(owner, w) is not None:
         return {}  # declared where it is used
     if owner.mode.values:
-        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size, zero=w.kind == "marked")
+        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
     if w.kind not in ("listed", "marked"):
         return {}
     arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
@@ -122,6 +124,11 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     return arrays
 
 
+def _nothing(dtype: str) -> Any:
+    """What a sum can begin with and leave its first value as it is: zero would turn -0.0 into 0.0."""
+    return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(dtype).kind, 0)
+
+
 def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
@@ -146,7 +153,8 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         array = block() if few is None else ir.Array(tensor.vals, few)
         return block(array, reset, producer, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
-        return block(producer, owner.statement(stmt.consumer, env))
+        start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w.dtype), w.dtype)))
+        return block(start if mode.values else block(), producer, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     clear: ir.Stmt
     if w.kind == "listed":
@@ -185,7 +193,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     (m,) = tensor.levels
     if w.kind == "marked":
         set_mark = ir.Store(m["mark"], coord, lit(True, "bool"))
-        return block(set_mark, update(stmt.op or "add", ir.Load(tensor.vals, coord), value) if mode.values else block())
+        if not mode.values:
+            return set_mark
+        return block(set_mark, update(stmt.op or "add", ir.Load(tensor.vals, coord), value))
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
     if w.kind == "listed":
