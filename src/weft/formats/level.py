@@ -16,7 +16,14 @@ import numpy as np
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..remapping import Counter, Remapping
 
-__all__ = ["LevelFormat", "LevelVars"]
+__all__ = ["Arrays", "LevelFormat", "LevelVars", "Piece", "Span"]
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+"""A level's arrays by role."""
+Span = tuple[int, int]
+"""The first of some consecutive coordinates, and how many."""
+Piece = tuple[Arrays, int, int]
+"""The arrays of a part of a level, and where its positions began and ended."""
 
 
 @dataclass(frozen=True)
@@ -292,14 +299,7 @@ class LevelFormat:
         """
         return None
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         """Arrays of what is below the parents ``begin`` to ``end`` alone, and where its positions began and ended.
 
         At the root ``span`` says which coordinates are meant: the first, and how many. None where the level cannot be

@@ -11,7 +11,7 @@ import numpy as np
 from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
-from ..level import LevelFormat, LevelVars
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
 from .access import element, put
 
 __all__ = ["Compressed"]
@@ -151,14 +151,7 @@ class Compressed(LevelFormat):
             places.append(place)
         return {"pos": pos, "crd": crd}, places
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         pos, crd = arrays["pos"], arrays["crd"]
         if span is None:
             first, last = int(pos[begin]), int(pos[end])

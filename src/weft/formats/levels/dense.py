@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
-from ..level import LevelFormat, LevelVars
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
 
 __all__ = ["Dense"]
 
@@ -42,14 +42,7 @@ class Dense(LevelFormat):
     def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
         return parent * dimension + coord
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         if span is not None:
             return {}, span[0], sum(span)
         return {}, begin * dimension, end * dimension

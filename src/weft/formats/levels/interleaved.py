@@ -15,7 +15,7 @@ import numpy as np
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
 from ...remapping import Remapping
-from ..level import LevelVars
+from ..level import Arrays, LevelVars, Piece, Span
 from .access import element, put
 from .compressed import Compressed
 from .singleton import Singleton
@@ -55,14 +55,7 @@ class InterleavedCompressed(Compressed):
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][:: self.of]
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         table = arrays["crd"].reshape(-1, self.of)
         found = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
         if found is None:
@@ -115,14 +108,7 @@ class InterleavedSingleton(Singleton):
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], _place(p, self.of, self.place), coord)
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         return {}, begin, end  # the first level has cut the array
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, eq, ge, lit
 from ...ir.nodes import Expr, Select, Stmt
-from ..level import LevelFormat, LevelVars
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
 from .access import element, put
 
 __all__ = ["Singleton"]
@@ -65,14 +65,7 @@ class Singleton(LevelFormat):
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (size,)
 
-    def cut(
-        self,
-        arrays: Mapping[str, np.ndarray[Any, Any]],
-        dimension: int,
-        begin: int,
-        end: int,
-        span: tuple[int, int] | None,
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], int, int] | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         return {"crd": arrays["crd"][begin:end].copy()}, begin, end
 
     def joined(
