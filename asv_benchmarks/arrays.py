@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import inputs
-from .measure import Ratio, interleaved, threads
+from .measure import Ratio, installed, interleaved, threads
 
-__all__ = ["CASES", "SIZES", "TARGETS", "Arrays", "available", "ratios", "rows"]
+__all__ = ["CASES", "SIZES", "TARGETS", "Arrays", "ratios", "rows"]
 
 SIZES = {
     "10x10": ((10, 10), 20),
@@ -76,15 +76,6 @@ def _stacked(xp: Any, axis: int, a: Any, b: Any) -> Any:
     return xp.concat([a, b], axis=axis)
 
 
-def available() -> bool:
-    """Whether pydata/sparse is here."""
-    try:
-        import sparse  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 @cache
 def operands(size: str) -> dict[str, tuple[Any, Any, Any]]:
     """For each package its module and two tensors."""
@@ -103,12 +94,12 @@ def operands(size: str) -> dict[str, tuple[Any, Any, Any]]:
             pairs["weft"].append(weft.asarray(csr))
         else:
             pairs["weft"].append(weft.from_coords(coords, values, shape, format="coo").asformat("csf"))
-        if available():
+        if installed("sparse"):
             import sparse
 
             pairs["pydata"].append(sparse.COO(coords, values, shape=shape))
     modules: dict[str, Any] = {"weft": weft, "scipy": sp}
-    if available():
+    if installed("sparse"):
         import sparse
 
         modules["pydata"] = sparse
@@ -145,7 +136,7 @@ class Arrays:
     timeout = 600
 
     def setup(self, case: str, size: str) -> None:
-        if len(SIZES[size][0]) != 2 and (case in ONLY_MATRICES or not available()):
+        if len(SIZES[size][0]) != 2 and (case in ONLY_MATRICES or not installed("sparse")):
             raise NotImplementedError
 
     def track_ratio(self, case: str, size: str) -> float:

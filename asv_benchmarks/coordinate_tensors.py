@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import inputs
-from .measure import Ratio, interleaved, threads
+from .measure import Ratio, installed, interleaved, threads
 
-__all__ = ["CASES", "CoordinateTensors", "available", "ratio", "rows"]
+__all__ = ["CASES", "CoordinateTensors", "ratio", "rows"]
 
 INPUTS = {
     "TTV": ("small3d", "cube3d", "uniform3d"),
@@ -23,15 +23,6 @@ INPUTS = {
 """Those that pyttb has memory for: its TTM is dense, its INNERPROD compares all pairs of coordinates."""
 TARGET = 0.2
 Runs = dict[str, Callable[[], Any]]
-
-
-def available() -> bool:
-    """Whether pyttb is here."""
-    try:
-        import pyttb  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 @cache
@@ -109,7 +100,7 @@ def ratio(case: str, source: str) -> Ratio:
 
 def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
     """Name, input, peer, ratio and target of every line."""
-    for case in CASES if available() else ():
+    for case in CASES if installed("pyttb") else ():
         for source in INPUTS[case]:
             if only in f"coo {case.lower()}":
                 yield f"coo {case}", source, "pyttb", ratio(case, source), TARGET
@@ -123,7 +114,7 @@ class CoordinateTensors:
     timeout = 600
 
     def setup(self, case: str) -> None:
-        if not available():
+        if not installed("pyttb"):
             raise NotImplementedError
 
     def track_ratio(self, case: str) -> float:

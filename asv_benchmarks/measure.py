@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 
-__all__ = ["Ratio", "Run", "Samples", "interleaved", "one_cpu", "seconds_of", "threads"]
+__all__ = ["Ratio", "Run", "Samples", "installed", "interleaved", "one_cpu", "seconds_of", "threads"]
 
 Run = Callable[[], object]
 
@@ -82,6 +83,11 @@ def interleaved(
             for name in names[first:] + names[:first]:
                 seconds[name].append(_sample(runs[name], repeats[name]))
     return Samples(seconds)
+
+
+def installed(package: str) -> bool:
+    """Whether a peer is here."""
+    return find_spec(package) is not None
 
 
 def seconds_of(run: Run, *, sample: float = 2e-3, budget: float = 1.0) -> float:

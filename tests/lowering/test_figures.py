@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from tests.skeletons import assert_follow
 
 from weft.config import config
 from weft.formats import TensorType, parse_format
@@ -51,11 +52,7 @@ def test_figure(name, golden):
     with config.override(reassociate=False):  # as the papers print sums, from the first entry to the last
         function, _ = lowered(*FIGURES[name]).function(Mode.EVALUATE)
     text = function_text(function)
-    at = 0
-    for part in SKELETONS[name]:
-        found = text.find(part, at)
-        assert found >= 0, f"{part!r} does not follow in\n{text}"
-        at = found + len(part)
+    assert_follow(text, SKELETONS[name])
     assert len(re.findall(r"\b(?:for p?[ijkB]|while)", text)) >= SKELETONS[name].count("for i")
     golden(f"{name}.txt", text)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.skeletons import assert_follow
 
 import weft
 from weft.errors import StorageError
@@ -48,11 +49,7 @@ def lowered(text, formats):
 def test_figure(name, golden):
     function, _ = lowered(*FIGURES[name]).function(Mode.EVALUATE)
     text = function_text(function)
-    at = 0
-    for part in SKELETONS[name]:
-        found = text.find(part, at)
-        assert found >= 0, f"{part!r} does not follow in\n{text}"
-        at = found + len(part)
+    assert_follow(text, SKELETONS[name])
     golden(f"2018_{name}.txt", text)
 
 

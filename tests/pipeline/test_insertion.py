@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.skeletons import assert_follow
 
 import weft
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
@@ -49,11 +50,8 @@ def text_of(source, target):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
-    text, at = text_of(*FIGURES[name]), 0
-    for part in SKELETONS[name]:
-        found = text.find(part, at)
-        assert found >= 0, f"{part!r} does not follow in\n{text}"
-        at = found + len(part)
+    text = text_of(*FIGURES[name])
+    assert_follow(text, SKELETONS[name])
     golden(f"2020_{name}.txt", text)
 
 

@@ -16,10 +16,12 @@ import numpy as np
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..remapping import Counter, Remapping
 
-__all__ = ["Arrays", "LevelFormat", "LevelVars", "Piece", "Span"]
+__all__ = ["Arrays", "Combined", "LevelFormat", "LevelVars", "Piece", "Span"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
+Combined = tuple[str, Literal["sum", "max", "same"]]
+"""An array that queries write, and how those of several threads are put together."""
 Span = tuple[int, int]
 """The first of some consecutive coordinates, and how many."""
 Piece = tuple[Arrays, int, int]
@@ -121,7 +123,7 @@ class LevelFormat:
     sortable: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = None
     apart: ClassVar[bool] = False
-    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = None
+    combined: ClassVar[Combined | None] = None
     largest: ClassVar[bool] = False
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False

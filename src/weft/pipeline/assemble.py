@@ -178,7 +178,7 @@ class Assembler:
         """Cut what was made first to its length, and make the rest."""
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if role in arrays:
-                arrays[role] = arrays[role][:length]
+                arrays[role] = memory.shrink(arrays[role], length)
             else:
                 arrays[role] = memory.empty(length, dtypes[role])
                 if level.blank:

@@ -246,7 +246,7 @@ def take_along(
         if roomy and not format.is_structured and format.mode_order[-1] == axis and format.levels[-1].merges:
             parts[axis] = (0, 1, size)
             return _joined_inside(_seen(storage, parts), axis, index)
-        if not roomy and size > _ROOM + 4 * (storage.vals.size + len(index)):
+        if not roomy:
             parts[axis] = (0, 1, size)
             joined = _joined(merged_axes(_seen(storage, parts), (axis,)), index)
             back = [*range(1, len(storage.shape))]

@@ -11,7 +11,7 @@ import numpy as np
 from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
+from ..level import Arrays, Combined, LevelFormat, LevelVars, Piece, Span
 from .access import element, put
 
 __all__ = ["Compressed"]
@@ -34,7 +34,7 @@ class Compressed(LevelFormat):
     appends: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "yield"
     shares: ClassVar[bool] = True
-    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("pos", "sum")
+    combined: ClassVar[Combined | None] = ("pos", "sum")
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:

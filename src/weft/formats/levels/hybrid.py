@@ -15,7 +15,7 @@ import numpy as np
 from ...ir.builder import add, block, eq, ge, gt, if_, increment, lit, lt, minimum, mul, sub
 from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
 from ...remapping import Counter, Remapping
-from ..level import LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars
 from .access import element, put
 from .sliced import Sliced
 
@@ -35,7 +35,7 @@ class Capped(Sliced):
     width: int = 0
 
     letter: ClassVar[str] = "y"
-    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = None
+    combined: ClassVar[Combined | None] = None
     largest: ClassVar[bool] = False
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:

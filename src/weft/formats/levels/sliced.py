@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, gt, if_, lit, mul
 from ...ir.nodes import Expr, Stmt
-from ..level import LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars
 from .access import element, put
 
 __all__ = ["Sliced"]
@@ -28,7 +28,7 @@ class Sliced(LevelFormat):
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     largest: ClassVar[bool] = True
-    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("size", "max")
+    combined: ClassVar[Combined | None] = ("size", "max")
     roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
 from ...ir.nodes import Binary, Declare, Expr, For, Stmt, Var
-from ..level import LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars
 from .access import element, put
 
 __all__ = ["Squeezed"]
@@ -23,7 +23,7 @@ class Squeezed(LevelFormat):
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
-    combined: ClassVar[tuple[str, Literal["sum", "max", "same"]] | None] = ("rank", "same")
+    combined: ClassVar[Combined | None] = ("rank", "same")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
