@@ -25,6 +25,7 @@ from .levels import (
     InterleavedCompressed,
     InterleavedSingleton,
     Jagged,
+    Morton,
     Offset,
     Range,
     Singleton,
@@ -124,7 +125,9 @@ def _mode_generic(order: int, block: int | Sequence[int] = 2) -> Format:
 
 
 def _hicoo(order: int, block: int | Sequence[int] = 128) -> Format:
-    return Format(_blocked(order, _blocks("hicoo", block, order), "%"), (*_coo(order).levels, *_coo(order).levels))
+    rest = [Singleton(ordered=False, unique=k == order - 1) for k in range(1, order)]
+    levels = (Morton(unique=order < 2), *rest)
+    return Format(_blocked(order, _blocks("hicoo", block, order), "%"), (*levels, *levels))
 
 
 def _hyb(order: int, width: int = 0) -> Format:

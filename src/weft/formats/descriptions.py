@@ -25,7 +25,7 @@ WHEN: dict[str, str] = {
     "bsr": "Dense blocks of one size, as finite elements with several unknowns make them.",
     "csb": "Large sparse blocks: products with a matrix and with its transpose cost the same.",
     "mode_generic": "A list of small dense blocks, any number of axes.",
-    "hicoo": "A list of blocks, each a list of entries: short coordinates inside blocks, any number of axes.",
+    "hicoo": "Blocks, and the entries inside each, in Morton order: what is near in any direction is near in memory.",
     "hash": "Random access to sparse rows: products in which few entries of it are asked for.",
     "gcxs": "Tensors as rows and columns: some axes together are rows, the others one coordinate (pydata/sparse).",
     "hash_vector": "A sparse vector that is looked up at random.",
@@ -169,17 +169,17 @@ j%2: dense
 vals = [5 1 7 3 0 0 8 0 0 0 0 4 0 0 9 0]
 """,
     "hicoo": """\
-i/4: compressed(¬U)
+i/4: morton(¬O¬U)
     pos = [0 2]
     crd = [0 0]
-j/4: singleton
+j/4: singleton(¬O)
     crd = [0 1]
-i%4: compressed(¬U)
+i%4: morton(¬O¬U)
     pos = [0 6 7]
-    crd = [0 0 1 1 3 3 3]
-j%4: singleton
-    crd = [0 1 0 1 0 3 0]
-vals = [5 1 7 3 8 4 9]
+    crd = [0 1 0 1 3 3 3]
+j%4: singleton(¬O)
+    crd = [0 0 1 1 0 3 0]
+vals = [5 7 1 3 8 4 9]
 """,
     "hash": """\
 i: dense

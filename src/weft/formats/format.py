@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from ..errors import FormatError
-from ..remapping import Remapping
+from ..remapping import IndexExpr, Remapping
+from ..remapping.nodes import may_be_negative
 from .level import LevelFormat
 from .levels import Compressed, Dense
 
@@ -58,6 +60,8 @@ class Format:
             above = [role for other in levels[:k] for role in other.roles]
             missing = [role for role in level.borrows if role not in above]
             reason = f"no level above has the {missing[0]} that it reads" if missing else level.why_not(remapping, k)
+            if reason is None and not level.signed and may_be_negative(remapping.coordinates[k]):
+                reason = "its coordinates may be below 0"
             if reason is not None:
                 raise FormatError(f"level {k + 1} of {remapping} cannot be {level}: {reason}")
         object.__setattr__(self, "remapping", remapping)
@@ -80,6 +84,11 @@ class Format:
     def is_structured(self) -> bool:
         """Whether its levels store other coordinates than the tensor's own axes, in some order."""
         return not self.remapping.is_permutation
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """Whether a level may have coordinates below 0."""
+        return any(may_be_negative(c) for c in self.remapping.coordinates)
 
     @property
     def mode_order(self) -> tuple[int, ...]:
@@ -126,6 +135,48 @@ class Format:
     def roles(self) -> tuple[tuple[int, str], ...]:
         """``(level, role)`` of every index array, in storage order; levels count from 0."""
         return tuple((k, role) for k, level in enumerate(self.levels) for role in level.roles)
+
+    @cached_property
+    def is_curved(self) -> bool:
+        """Whether some level follows a space-filling curve."""
+        return any(level.curved for level in self.levels)
+
+    @property
+    def chains(self) -> tuple[range, ...]:
+        """Levels that store tuples together: each that branches, with the branchless ones below it.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("hicoo", 2).chains
+        (range(0, 2), range(2, 4))
+        """
+        starts = [k for k, level in enumerate(self.levels) if not level.branchless]
+        return tuple(range(begin, end) for begin, end in pairwise([*starts, len(self.levels)]))
+
+    def sorted_by(self, shape: Sequence[int]) -> tuple[IndexExpr, ...]:
+        """What entries are sorted by: the coordinates of the levels, or the codes of the curves they follow.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> csc = parse_format("csc", 2)
+        >>> csc.sorted_by((4, 6)) == csc.remapping.coordinates
+        True
+        """
+        found: list[IndexExpr] = []
+        coordinates, intervals = self.remapping.coordinates, self.remapping.extents(shape)
+        for chain in self.chains:
+            own = coordinates[chain.start : chain.stop]
+            if self.levels[chain.start].curved:
+                spans = [intervals[k] or (0, 1) for k in chain]
+                own = self.levels[chain.start].codes(own, spans)
+            found += own
+        return tuple(found)
+
+    def uncurved(self) -> Format:
+        """The same arrays in the order of coordinates."""
+        return Format(self.remapping, [level.uncurved() for level in self.levels]) if self.is_curved else self
 
     @cached_property
     def looked_up(self) -> Format | None:
@@ -193,9 +244,11 @@ def _letter(level: LevelFormat) -> str:
 @lru_cache(maxsize=1024)
 def _canonical(format: Format) -> Format:
     levels: list[LevelFormat] = []
+    curved = {k: format.levels[chain.start].curved for chain in format.chains for k in chain}
     for k, level in enumerate(format.levels):
         unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
-        made = replace(level, ordered=level.ordered or level.sortable, unique=unique)
+        sorts = level.sortable and not curved[k]
+        made = replace(level, ordered=level.ordered or sorts, unique=unique)
         levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
     return Format(format.remapping, levels)
 

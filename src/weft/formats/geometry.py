@@ -13,7 +13,7 @@ from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr
 from ..remapping import Remapping
 from ..remapping.inverse import invert, linear
-from ..remapping.nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr
+from ..remapping.nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, may_be_negative
 
 __all__ = ["computed", "interval", "level_extents"]
 
@@ -48,8 +48,11 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
             return _floor(lo, m), _floor(add(hi, lit(m - 1)), m)
         case Binary(op="%", right=Constant(value=value)):
             return lit(0), lit(value)
-        case Binary(op="&", right=Constant(value=value)):
-            return lit(0), lit(value + 1)
+        case Binary(op="&", right=right) if not may_be_negative(right):
+            return lit(0), _range(right, dimensions)[1]
+        case Binary(op="|" | "^", left=left, right=right) if not may_be_negative(expr):
+            (_, b), (_, d) = _range(left, dimensions), _range(right, dimensions)
+            return lit(0), sub(add(b, d), lit(1))  # no bit of both is more than their sum
         case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
             lo, hi = _range(left, dimensions)
             by = lit(value if op == "*" else 1 << value)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..ir.nodes import Block, Expr, Stmt, Var
-from ..remapping import Counter, Remapping
+from ..remapping import Counter, IndexExpr, Remapping
 
 __all__ = ["Arrays", "Combined", "LevelFormat", "LevelVars", "Piece", "Span"]
 
@@ -87,6 +87,10 @@ class LevelFormat:
         Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
         Whether the level can store its coordinates in order.
+    signed : bool
+        Whether coordinates may be below 0, as those of diagonals are.
+    curved : bool
+        Whether its coordinates come in another order than their own, by the ``codes`` of a space-filling curve.
     placing : {None, 'get', 'yield'}
         How an entry finds its position when it is inserted: not at all, by what a query found, or as the next free
         one of its parent.
@@ -121,6 +125,8 @@ class LevelFormat:
     compact: ClassVar[bool] = True
     partial = False
     sortable: ClassVar[bool] = True
+    signed = False
+    curved: ClassVar[bool] = False
     placing: ClassVar[Literal["get", "yield"] | None] = None
     apart: ClassVar[bool] = False
     combined: ClassVar[Combined | None] = None
@@ -273,6 +279,18 @@ class LevelFormat:
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
         """Declare ``into`` as the position of a coordinate that has been collected."""
         raise NotImplementedError(f"{self} cannot share positions")
+
+    # -- order along a curve ------------------------------------------------------------------------------------
+    def codes(self, coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tuple[IndexExpr, ...]:
+        """What entries below a parent are ordered by, given the coordinates of this level and of the branchless below.
+
+        ``intervals`` holds the half-open interval of each.
+        """
+        raise NotImplementedError(f"{self} follows no curve")
+
+    def uncurved(self) -> LevelFormat:
+        """The level that stores the same arrays in the order of coordinates."""
+        return self
 
     # -- storage, outside generated code ------------------------------------------------------------------------
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
 from ..remapping.inverse import significance
-from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
+from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of, may_be_negative
 from .env import Env
 from .expressions import lower_expr
 from .iteration_graph import reads
@@ -96,6 +96,8 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
             rest = tuple(axis for axis in source if axis not in above)
             below = significance(coordinates[k:])
             if k in shared(format):
+                if may_be_negative(coordinates[k]):
+                    return f"{level} marks coordinates from 0"
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
                 leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False

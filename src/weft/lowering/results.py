@@ -40,8 +40,8 @@ def chains(format: Format) -> tuple[Chain, ...]:
 
 
 def is_appendable(format: Format) -> bool:
-    """Whether every level can be appended to, or be located with nothing stored of it."""
-    return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
+    """Whether every level can be appended to in the order of coordinates, or be located with nothing stored of it."""
+    return not format.is_curved and all(level.appends or (level.inserts and not level.roles) for level in format.levels)
 
 
 def takes_any_order(format: Format) -> bool:

@@ -463,7 +463,11 @@ def schedule(
     -------
     Schedule
     """
-    seen = [view for view in views(assignment, types) if not (copying and (view.stored or view.asked or view.final))]
+    seen = list(views(assignment, types))
+    if copying:
+        seen = [view for view in seen if not (view.stored or view.asked or view.final)]
+    elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
+        seen = [view for view in seen if assignment.target.tensor not in view.kept]
     found = [_Scheduler(view, copying, gathering, tiling).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:

@@ -87,10 +87,9 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         return found.run((storage,))
     if not isinstance(found, str):
         return found.run(storage)
-    if is_appendable(format):
-        loose = tensor_type(
-            target.dtype, triples_format(_triples_of(format)), ("int64",) * (1 + len(format.levels)), target.fill
-        )
+    if is_appendable(format.uncurved()):
+        triples = triples_format(_triples_of(format, storage.shape))
+        loose = tensor_type(target.dtype, triples, ("int64",) * len(triples.roles), target.fill)
         return pack(_copier(source, loose, skip_fill).run((storage,)), target)
     plain = _plain(storage)
     if source.format == plain:
@@ -117,20 +116,27 @@ def _plain(storage: Storage) -> Format:
 _WIDE, _FEW = 16, 1 << 16
 
 
-def _triples_of(format: Format) -> Remapping:
+def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
+    """What is stored of each entry until it is sorted: what the levels are to have, and the codes of their curves."""
+    if format.is_curved:
+        codes = [e for e in format.sorted_by(shape) if e not in format.remapping.coordinates]
+        return Remapping((*format.remapping.coordinates, *codes), format.order)
     return format.remapping if format.is_structured else Remapping.identity(format.order)
 
 
 def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
-    if triples.format.remapping != _triples_of(format) or not is_appendable(format):
+    have = triples.format.remapping
+    if have != _triples_of(format, triples.shape) or not is_appendable(format.uncurved()):
         plain = _plain(triples)
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(pack(triples, middle), target, False)
-    levels = tuple(range(len(format.levels))) if format.is_structured else format.mode_order
-    ordered = sorted_triples(triples, levels)
-    return _copier(ordered.type, target, False).run((ordered,))
+    order = tuple(have.coordinates.index(e) for e in format.sorted_by(triples.shape))
+    ordered = sorted_triples(triples, order, tuple(have.coordinates.index(e) for e in format.remapping.coordinates))
+    made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
+    packed = _copier(ordered.type, made, False).run((ordered,))
+    return Storage(packed.shape, target, packed.arrays, packed.vals)
 
 
 def finish(result: Storage, target: TensorType) -> Storage:
@@ -202,24 +208,31 @@ def _copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     return Kernel(lower(assignment, {"B": target, "A": source}, copying=True, skip_fill=skip_fill))
 
 
-def sorted_triples(triples: Storage, order: tuple[int, ...]) -> Storage:
-    """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order."""
-    coords = [triples.arrays[1 + k] for k in order]
-    extents = triples.format.level_shape(triples.shape)
+def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:
+    """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
+
+    What is left are the levels ``keep``, in this order: those of ``order`` where they are not given.
+    """
+    keep = order if keep is None else keep
+    intervals = [triples.format.remapping.extents(triples.shape)[k] or (0, 0) for k in order]
+    columns = [
+        triples.arrays[1 + k] - low if low else triples.arrays[1 + k]
+        for k, (low, _) in zip(order, intervals, strict=True)
+    ]
     n = len(triples.vals)
     permutation = np.empty(n, np.int64)
-    lists = ffi.new("void *[]", [ffi.from_buffer(c) for c in coords])
-    widths = ffi.new("int64_t[]", [c.itemsize for c in coords])
-    dimensions = ffi.new("int64_t[]", [max(extents[k], 1) for k in order])
+    lists = ffi.new("void *[]", [ffi.from_buffer(c) for c in columns])
+    widths = ffi.new("int64_t[]", [c.itemsize for c in columns])
+    dimensions = ffi.new("int64_t[]", [max(high - low, 1) for low, high in intervals])
     status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation))
     if status == 1:
         raise ResultTooLargeError(f"no memory to sort {n} entries of a tensor of shape {triples.shape}")
-    vals = triples.vals
+    coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
     if status == 0:
         coords, vals = [c[permutation] for c in coords], vals[permutation]
     old = triples.format.remapping
-    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in order[1:]))
-    format = Format(Remapping(tuple(old.coordinates[k] for k in order), old.order), levels)
+    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in keep[1:]))
+    format = Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
     arrays = (triples.arrays[0], *coords)
     dtypes = tuple(a.dtype.name for a in arrays)
     return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)

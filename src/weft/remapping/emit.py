@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..ir.builder import add, lit, lt, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
-from .nodes import Axis, Binary, Constant, Extent, IndexExpr
+from .nodes import Axis, Binary, Constant, Extent, IndexExpr, may_be_negative
 
 __all__ = ["emit"]
 
@@ -59,21 +59,3 @@ def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
     if op == "%":
         return Select(below, add(rest, lit(m)), rest)
     return sub(IrBinary("/", value, lit(m)), Select(below, lit(1), lit(0)))
-
-
-def may_be_negative(expr: IndexExpr) -> bool:
-    """Whether an expression can be negative where no coordinate of an axis is."""
-    match expr:
-        case Axis() | Extent():
-            return False
-        case Constant(value=value):
-            return value < 0
-        case Binary(op="-"):
-            return True
-        case Binary(op="%"):
-            return False
-        case Binary(op="&", left=left, right=right):
-            return may_be_negative(left) and may_be_negative(right)
-        case Binary(left=left, right=right):
-            return may_be_negative(left) or may_be_negative(right)
-    return True

@@ -173,7 +173,9 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
                     return 0, low
                 case "&" if low >= 0:
                     return 0, high + 1
+                case "|" | "^" if lo >= 0 and low >= 0:
+                    return 0, hi + high + 1
                 case _:
                     bits = max(abs(v).bit_length() for v in (lo, hi, low, high))
-                    return (0 if lo >= 0 and low >= 0 else -(1 << bits)), 1 << bits
+                    return -(1 << bits), 1 << bits
     raise TypeError(f"not an index expression: {expr!r}")

@@ -23,6 +23,7 @@ __all__ = [
     "axes_of",
     "counters_of",
     "evaluate",
+    "may_be_negative",
     "substitute",
     "to_text",
 ]
@@ -106,6 +107,24 @@ def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
         case Binary(left=left, right=right):
             return tuple(dict.fromkeys((*counters_of(left), *counters_of(right))))
     return ()
+
+
+def may_be_negative(expr: IndexExpr) -> bool:
+    """Whether an expression can be negative where no coordinate of an axis is."""
+    match expr:
+        case Axis() | Extent() | Counter():
+            return False
+        case Constant(value=value):
+            return value < 0
+        case Binary(op="-"):
+            return True
+        case Binary(op="%"):
+            return False
+        case Binary(op="&", left=left, right=right):
+            return may_be_negative(left) and may_be_negative(right)
+        case Binary(left=left, right=right):
+            return may_be_negative(left) or may_be_negative(right)
+    return True
 
 
 def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:

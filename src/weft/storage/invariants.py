@@ -6,13 +6,13 @@ dtypes, and the order of coordinate tuples that a level and the singletons below
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import INDEX_DTYPES
 from ..errors import StorageError
+from ..remapping.nodes import Axis, evaluate
 from .coordinates import chain_order
 from .storage import Storage
 
@@ -43,11 +43,16 @@ def _reason(storage: Storage) -> str | None:
         return reason
     size, arrays, position = 1, [storage.level_arrays(k) for k in range(len(format.levels))], 0
     level_shape = format.level_shape(shape)
+    lowest = [e[0] if e else 0 for e in format.remapping.extents(shape)]
     for k, level in enumerate(format.levels):
         dimension = level_shape[k]
         where = f"level {k + 1} ({level})"
+        low = lowest[k]
+        own = (
+            {**arrays[k], "crd": arrays[k]["crd"].astype(np.int64) - low} if low and "crd" in level.roles else arrays[k]
+        )
         try:
-            reason = level.check(size, dimension, arrays[k])
+            reason = level.check(size, dimension, own)
         except (IndexError, ValueError) as error:  # too short for the level to read
             reason = str(error)
         if reason is not None:
@@ -93,9 +98,8 @@ def _array_reason(storage: Storage) -> str | None:
 def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
     """Why a level, with the branchless levels below it, does not hold tuples in the order that they promise."""
     levels = storage.format.levels
-    starts = [k for k, level in enumerate(levels) if not level.branchless]
-    for begin, end in itertools.pairwise([*starts, len(levels)]):
-        chain = range(begin, end)
+    for chain in storage.format.chains:
+        begin, end = chain.start, chain.stop
         found = [levels[k].stored(arrays[k]) for k in chain]
         crds = tuple(crd for crd in found if crd is not None)
         if "pos" not in arrays[begin] or len(crds) < len(found):
@@ -107,6 +111,12 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
                 return f"{where}: the coordinates are not in lexicographic order"
             if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
                 return f"{where}: a coordinate is stored twice"
+        if levels[begin].curved:
+            extents = storage.format.remapping.extents(storage.shape)
+            codes = levels[begin].codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
+            wide = [crd.astype(np.int64) for crd in crds]
+            if not chain_order([evaluate(code, wide) for code in codes], segments)[-1][0]:
+                return f"{where}: the coordinates do not follow the curve of {levels[begin]}"
     return None
 
 

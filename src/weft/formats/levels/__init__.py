@@ -9,6 +9,7 @@ from .hybrid import Capped, Spilled
 from .interleaved import InterleavedCompressed, InterleavedSingleton
 from .jagged import Jagged
 from .listed import Listed, ListedHashed, Marked
+from .morton import Morton
 from .offset import Offset
 from .range import Range
 from .singleton import Singleton
@@ -30,6 +31,7 @@ __all__ = [
     "Listed",
     "ListedHashed",
     "Marked",
+    "Morton",
     "Offset",
     "Picked",
     "Range",

@@ -32,6 +32,7 @@ class Compressed(LevelFormat):
     letter: ClassVar[str] = "s"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
+    signed = True
     placing: ClassVar[Literal["get", "yield"] | None] = "yield"
     shares: ClassVar[bool] = True
     combined: ClassVar[Combined | None] = ("pos", "sum")

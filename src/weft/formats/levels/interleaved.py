@@ -42,6 +42,7 @@ class InterleavedCompressed(Compressed):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
     placing: ClassVar[Literal["get", "yield"] | None] = None
     shares: ClassVar[bool] = False
+    signed = False
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return element(m["crd"], _place(p, self.of, 0))
@@ -99,6 +100,7 @@ class InterleavedSingleton(Singleton):
 
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
     placing: ClassVar[Literal["get", "yield"] | None] = None
+    signed = False
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ("crd",)
 

@@ -20,6 +20,7 @@ class Offset(LevelFormat):
     """Stores nothing: the remapping gives the coordinate, as ``i = j - d`` below diagonal ``d`` and column ``j``."""
 
     letter: ClassVar[str] = "o"
+    signed = True
     inserts: ClassVar[bool] = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     apart: ClassVar[bool] = True

@@ -26,6 +26,7 @@ class Range(LevelFormat):
     """
 
     letter: ClassVar[str] = "r"
+    signed = True
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True

@@ -41,6 +41,10 @@ class Singleton(LevelFormat):
     def gapless(self) -> bool:
         return not self.padded
 
+    @property
+    def signed(self) -> bool:  # type: ignore[override]
+        return not self.padded
+
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return parent, add(parent, lit(1))
 

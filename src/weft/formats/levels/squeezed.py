@@ -22,6 +22,7 @@ class Squeezed(LevelFormat):
 
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
+    signed = True
     placing: ClassVar[Literal["get", "yield"] | None] = "get"
     combined: ClassVar[Combined | None] = ("rank", "same")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
