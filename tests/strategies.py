@@ -6,9 +6,26 @@ import itertools
 from typing import Any
 
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 
+from weft.errors import FormatError
+from weft.formats import (
+    Banded,
+    Compressed,
+    Dense,
+    Format,
+    Growable,
+    Hashed,
+    LevelFormat,
+    Morton,
+    Offset,
+    Range,
+    Singleton,
+    Squeezed,
+)
 from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from weft.remapping import Remapping
 
 VARIABLES = "ijkl"
 
@@ -30,6 +47,49 @@ NAMED = {
         "lil", "skyline", "banded", "gcxs"],
     3: ["coo", "coo_aos", "hicoo", "mode_generic", "gcxs", "hash", "dok"],
 }  # fmt: skip
+
+
+_PARTS = [["i"], ["i"], ["i/2", "i%2"], ["i>>1", "i&1"], ["i/3", "i"], ["i/2/2", "i/2%2", "i%2"]]
+_MIXED = ["j-i", "i+j", "i^j", "(i/2)|(j/2)", "i&j", "i+2*j", "2*i+j", "i*size(j)+j", "3-i", "i/2-j"]
+_LEVELS = [Dense(), Dense(), Compressed(), Compressed(), Hashed(), Squeezed(), Banded(), Range(), Offset()]
+_LAST = [Growable(), Compressed(ordered=False)]
+
+
+@st.composite
+def own_remappings(draw: st.DrawFn, order: int) -> Remapping:
+    """Axes whole and in parts, nested in any order, under a coordinate made of two where there are two."""
+    axes = "ijk"[:order]
+    parts = [[c.replace("i", axis) for c in draw(st.sampled_from(_PARTS))] for axis in axes]
+    found: list[str] = []
+    if order > 1 and draw(st.booleans()):
+        a, b = draw(st.permutations(axes))[:2]
+        found.append(draw(st.sampled_from(_MIXED)).translate({ord("i"): a, ord("j"): b}).replace(f"s{a}ze", "size"))
+    while any(parts):
+        found.append(draw(st.sampled_from([part for part in parts if part])).pop(0))
+    return Remapping.parse(f"({','.join(axes)}) -> ({','.join(found)})")
+
+
+@st.composite
+def own_formats(draw: st.DrawFn, order: int) -> Format:
+    """Formats that nobody has named: any levels that can store the coordinates of any remapping."""
+    remapping = draw(own_remappings(order))
+    n = len(remapping.coordinates)
+    levels: list[LevelFormat] = []
+    while len(levels) < n:
+        rest = n - len(levels)
+        kind = draw(st.sampled_from(["any", "any", "any", "any", "list", "curve"]))
+        if kind == "list" and rest > 1:
+            middle = [Singleton(unique=False)] * (rest - 2)
+            levels += [Compressed(unique=False), *middle, Singleton()]
+        elif kind == "curve" and rest == n > 1:
+            middle = [Singleton(unique=False, ordered=False)] * (rest - 2)
+            levels += [Morton(unique=False), *middle, Singleton(ordered=False)]
+        else:
+            levels.append(draw(st.sampled_from(_LEVELS + _LAST * (rest == 1))))
+    try:
+        return Format(remapping, levels)
+    except FormatError:
+        reject()
 
 
 dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "complex128"])

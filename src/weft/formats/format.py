@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..remapping import IndexExpr, Remapping
+from ..remapping.inverse import follows, is_free
 from ..remapping.nodes import may_be_negative
 from .level import LevelFormat
 from .levels import Compressed, Dense
@@ -62,6 +63,10 @@ class Format:
             reason = f"no level above has the {missing[0]} that it reads" if missing else level.why_not(remapping, k)
             if reason is None and not level.signed and may_be_negative(remapping.coordinates[k]):
                 reason = "its coordinates may be below 0"
+            if reason is None and not level.branchless and follows(remapping.coordinates, remapping.order, k):
+                reason = "its coordinate follows from those above, so that it has one: a branchless level's"
+            if reason is None and level.pads and not is_free(remapping.coordinates, remapping.order, k):
+                reason = "its coordinates are partly decided above, and it would have positions for all"
             if reason is not None:
                 raise FormatError(f"level {k + 1} of {remapping} cannot be {level}: {reason}")
         object.__setattr__(self, "remapping", remapping)
@@ -103,8 +108,8 @@ class Format:
 
     @cached_property
     def is_dense(self) -> bool:
-        """Whether every coordinate has a position, computed by arithmetic alone."""
-        return all(level.has_every for level in self.levels)
+        """Whether every coordinate of the tensor has a position, and no other, computed by arithmetic alone."""
+        return not self.is_structured and all(level.has_every for level in self.levels)
 
     @cached_property
     def is_compact(self) -> bool:

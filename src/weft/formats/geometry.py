@@ -15,17 +15,12 @@ from ..remapping import Remapping
 from ..remapping.inverse import invert, linear
 from ..remapping.nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, may_be_negative
 
-__all__ = ["computed", "interval", "level_extents"]
+__all__ = ["computed", "interval", "level_ranges"]
 
 
-def level_extents(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[Expr, ...]:
-    """How many values each level's coordinate can take, given the tensor's dimensions; 0 where nothing limits it."""
-    return tuple(_extent(c, dimensions) for c in remapping.coordinates)
-
-
-def _extent(expr: IndexExpr, dimensions: Sequence[Expr]) -> Expr:
-    lo, hi = _range(expr, dimensions)
-    return sub(hi, lo)
+def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tuple[Expr, Expr], ...]:
+    """The half-open interval of each level's coordinates, given the tensor's dimensions; empty where they count."""
+    return tuple(_range(c, dimensions) for c in remapping.coordinates)
 
 
 def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
@@ -42,6 +37,8 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
         case Binary(op="*", left=left, right=Extent(axis=axis)):
             lo, hi = _range(left, dimensions)
             return mul(lo, dimensions[axis]), add(mul(sub(hi, lit(1)), dimensions[axis]), lit(1))
+        case Binary(op="*", left=Constant() as factor, right=right):
+            return _range(Binary("*", right, factor), dimensions)
         case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
             lo, hi = _range(left, dimensions)
             m = value if op == "/" else 1 << value

@@ -13,19 +13,23 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..ir.builder import add, lit
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..remapping import Counter, IndexExpr, Remapping
 
-__all__ = ["Arrays", "Combined", "LevelFormat", "LevelVars", "Piece", "Span"]
+__all__ = ["Arrays", "Combined", "LevelFormat", "LevelVars", "Piece", "Placing", "Span"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
 Combined = tuple[str, Literal["sum", "max", "same"]]
 """An array that queries write, and how those of several threads are put together."""
+Placing = Literal["get", "find", "yield"]
 Span = tuple[int, int]
 """The first of some consecutive coordinates, and how many."""
 Piece = tuple[Arrays, int, int]
 """The arrays of a part of a level, and where its positions began and ended."""
+
+_ZERO = lit(0)
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,11 @@ class LevelVars:
         How many coordinates the level can have.
     arrays : mapping
         The level's arrays by role.
+    lowest : Expr
+        The lowest coordinate that the level can have.
     interval : callable, optional
         From the coordinates of the ancestors to the half-open interval of coordinates that the format's remapping
-        leaves to this level.
+        leaves to this level, where it is not all that the level can have.
     computed : callable, optional
         From the coordinates of the ancestors to this level's only one, where the remapping determines it.
     """
@@ -50,11 +56,18 @@ class LevelVars:
     level: int
     dimension: Expr
     arrays: Mapping[str, Var]
+    lowest: Expr = _ZERO
     interval: Callable[[tuple[Expr, ...]], tuple[Expr, Expr]] | None = None
     computed: Callable[[tuple[Expr, ...]], Expr] | None = None
 
     def __getitem__(self, role: str) -> Var:
         return self.arrays[role]
+
+    def coordinates(self, ancestors: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        """The half-open interval of coordinates that the level can have below these ancestors."""
+        if self.interval is not None:
+            return self.interval(ancestors)
+        return self.lowest, add(self.lowest, self.dimension)
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,8 @@ class LevelFormat:
         The assembly capabilities.
     full, branchless, compact : bool
         Properties, as in section 3.3.
+    bounded : bool
+        Whether it leaves out coordinates that lie beyond the tensor, given those above.
     partial : bool
         Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
@@ -91,9 +106,9 @@ class LevelFormat:
         Whether coordinates may be below 0, as those of diagonals are.
     curved : bool
         Whether its coordinates come in another order than their own, by the ``codes`` of a space-filling curve.
-    placing : {None, 'get', 'yield'}
-        How an entry finds its position when it is inserted: not at all, by what a query found, or as the next free
-        one of its parent.
+    placing : {None, 'get', 'find', 'yield'}
+        How an entry finds its position when it is inserted: not at all; by what a query found; as the one that another
+        with its coordinate has taken, or else a free one; or as the next free one of its parent.
     shares : bool
         Whether several entries may be inserted at one position, those of one parent coming together.
     apart : bool
@@ -123,11 +138,12 @@ class LevelFormat:
     full = False
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
     partial = False
     sortable: ClassVar[bool] = True
     signed = False
     curved: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = None
+    placing: ClassVar[Placing | None] = None
     apart: ClassVar[bool] = False
     combined: ClassVar[Combined | None] = None
     largest: ClassVar[bool] = False
@@ -156,6 +172,11 @@ class LevelFormat:
     def gapless(self) -> bool:
         """Whether every position that is iterated holds an entry."""
         return True
+
+    @property
+    def pads(self) -> bool:
+        """Whether positions are visited at which nothing was put."""
+        return self.iteration == "value" or (not self.compact and self.gapless)
 
     @property
     def merges(self) -> bool:

@@ -22,9 +22,9 @@ from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments
 from ..formats import Format, LevelFormat, LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
+from ..ir.builder import add, block, cast, gt, if_, increment, lit, lor, mul, ne, sub
 from ..remapping.inverse import significance
-from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of, may_be_negative
+from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
 from .env import Env
 from .expressions import lower_expr
 from .iteration_graph import reads
@@ -48,26 +48,43 @@ class Phase:
     collects: bool = False
 
 
-def phases(format: Format) -> tuple[Phase, ...]:
+def phases(format: Format, arrival: Arrival) -> tuple[Phase, ...]:
     """The passes that assembling a format takes."""
     found = []
     for k, level in enumerate(format.levels):
         if _asks(level):
             found.append(Phase(f"query{k + 1}", k))
-        if k in shared(format):
+        if k in shared(format, arrival):
             found.append(Phase(f"collect{k + 1}", k, collects=True))
     return (*found, Phase("insert"))
 
 
 @lru_cache(maxsize=1024)
-def shared(format: Format) -> tuple[int, ...]:
-    """The levels at whose positions several entries meet: what is below them takes more than one."""
+def shared(format: Format, arrival: Arrival) -> tuple[int, ...]:
+    """The levels at whose positions several entries meet that come together, but in any order."""
+    levels = format.levels
+    met = () if arrival.sorts(format) else _met(format)
+    return tuple(k for k in met if levels[k].shares and levels[k].unique)
+
+
+def _met(format: Format) -> tuple[int, ...]:
+    """The levels that yield positions at which several entries meet: what is below them takes more than one."""
     levels = format.levels
     return tuple(
         k
         for k, level in enumerate(levels)
-        if level.placing == "yield" and level.shares and level.unique and not all(u.branchless for u in levels[k + 1 :])
+        if level.placing == "yield" and not all(u.branchless for u in levels[k + 1 :])
     )
+
+
+@lru_cache(maxsize=1024)
+def grouped(format: Format, arrival: Arrival) -> dict[int, range]:
+    """The same where entries come sorted, so that those of one position follow each other.
+
+    For each the levels that decide whether it is the same position: itself, and the branchless ones below.
+    """
+    chains = {chain.start: chain for chain in format.chains}
+    return {k: chains[k] for k in _met(format)} if arrival.sorts(format) else {}
 
 
 def _asks(level: LevelFormat) -> bool:
@@ -91,13 +108,13 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
     for k, level in enumerate(format.levels):
         if level.placing is None:
             return f"{level} cannot place an entry"
+        if arrival.sorts(format):
+            continue
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = tuple(axis for axis in source if axis not in above)
             below = significance(coordinates[k:])
-            if k in shared(format):
-                if may_be_negative(coordinates[k]):
-                    return f"{level} marks coordinates from 0"
+            if k in shared(format, arrival):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
                 leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False
@@ -122,11 +139,18 @@ class Arrival:
         The axes of the outermost loops, as far as each visits no coordinate twice.
     follows : bool
         Whether the positions of the source's last level are its entries, one by one from 0, in this order.
+    by : tuple of IndexExpr
+        What they are sorted by, none of them twice.
     """
 
     order: tuple[int, ...] = ()
     grouped: tuple[int, ...] = ()
     follows: bool = False
+    by: tuple[IndexExpr, ...] = ()
+
+    def sorts(self, format: Format) -> bool:
+        """Whether entries come in the order that a format has."""
+        return self.by == format.remapping.coordinates and not format.is_curved
 
 
 UNSORTED = Arrival()
@@ -150,7 +174,8 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
         ordered &= level.ordered
         if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
             grouped.append(coordinate.number)
-    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows)
+    by = tuple(order) if ordered and source.is_unique else ()
+    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows, by)
 
 
 def _divides(coordinate: object) -> bool:
@@ -174,7 +199,7 @@ def running(format: Format, arrival: Arrival) -> int | None:
     that of the positions.
     """
     found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
-    if found is None or found in shared(format) or not format.levels[found].appends:
+    if found is None or found in _met(format) or not format.levels[found].appends:
         return None
     order = significance(format.remapping.coordinates)
     plain = all(level.has_every and not level.roles for level in format.levels[:found])
@@ -189,7 +214,7 @@ def shareable(format: Format, arrival: Arrival) -> bool:
     )
     counted = set(counters(format)) == set(scalar_counters(format, arrival))
     in_order = running(format, arrival) is None or arrival.follows
-    return plain and counted and in_order and not shared(format)
+    return plain and counted and in_order and not _met(format)
 
 
 class Assembly(Lowerer):
@@ -231,10 +256,11 @@ class Assembly(Lowerer):
         mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
         self.phase = phase
-        self.shared = shared(types[target.tensor].format)
+        self.shared = shared(types[target.tensor].format, arrival)
+        self.grouped = grouped(types[target.tensor].format, arrival)
         self.target.chains = ()
         tensor = self.tensors[target.tensor]
-        extra = scratch_roles(tensor.type.format)
+        extra = scratch_roles(tensor.type.format, arrival)
         ty = f"{scratch_dtype(tensor.type)}*"
         arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", ty) for k, role in extra}
         if threads:
@@ -347,21 +373,22 @@ class Assembly(Lowerer):
         body = among_threads or (self.statement(stmt, Env()) if asks else block())
         if k is None and self.running is not None and not self.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
-        ends: list[ir.Stmt]
-        if self.phase.collects:
-            assert k is not None
-            ends = [self.format.levels[k].shared_finish(self.made.levels[k], self._size(k - 1))]
-        elif k is None:
-            q = ir.Var(f"q{self.made.name}")
-            ends = [
-                level.finalize_yield_pos(m, self._size(n - 1), q)
-                for n, (level, m) in enumerate(zip(self.format.levels, self.made.levels, strict=True))
-                if level.placing == "yield" and n not in self.shared and n != self.running and self.own[n] is m
-            ]
+        q = ir.Var(f"q{self.made.name}")
+        ends = [
+            level.finalize_yield_pos(m, self._size(n - 1), q)
+            for n, (level, m) in enumerate(zip(self.format.levels[:k], self.made.levels[:k], strict=True))
+            if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
+        ]
+        if k is None:
+            pass
+        elif self.phase.collects:
+            ends.append(self.format.levels[k].shared_finish(self.made.levels[k], self._size(k - 1)))
         elif self.own[k] is not self.made.levels[k]:
-            ends = [self._combine(k)]
+            ends.append(self._combine(k))
         else:
-            ends = [self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1))]
+            ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
+        met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
+        body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
@@ -388,6 +415,8 @@ class Assembly(Lowerer):
             p = self.name(f"p{self.made.name}{k + 1}")
             if k in self.shared:
                 stmts.append(level.shared_pos(m, parent, coords, p))
+            elif k in self.grouped:
+                stmts += self._grouped(k, parent, coords, p)
             elif k == self.running and self.follows:
                 stmts.append(ir.Declare(p, self.position(self.source, env)))
             elif k == self.running:
@@ -396,7 +425,7 @@ class Assembly(Lowerer):
                 stmts.append(level.yield_pos(m, parent, p))
             else:
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
-            if self.phase.level is None and k not in self.shared:
+            if (self.phase.level is None or level.placing == "find") and k not in self.shared:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         if self.phase.level is None:
@@ -407,11 +436,33 @@ class Assembly(Lowerer):
                 stmts.append(level.shared_collect(m, parent, coords))
             else:
                 ask = level.shared_query if last in self.shared else level.query
-                stmts.append(self._among_threads(ask(m, parent, coords)))
+                asked = self._among_threads(ask(m, parent, coords))
+                stmts.append(self._if_new(last, parent, coords, (asked,)) if last in self.grouped else asked)
         code = block(*stmts)
         if self.skip_fill:
             code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
         return code
+
+    def _last(self, k: int) -> tuple[ir.Var, ...]:
+        """Of the entry before, where those of one position follow each other: its position, parent and coordinates."""
+        what = ("position", "parent", *(f"coord{n + 1}" for n in self.grouped[k]))
+        return tuple(ir.Var(f"last{k + 1}_{name}") for name in what)
+
+    def _if_new(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], then: Sequence[ir.Stmt]) -> ir.Stmt:
+        """``then``, for the first of the entries that meet at a position of level ``k``."""
+        last = self._last(k)[1:]
+        now = (parent, *(coords[n] for n in self.grouped[k]))
+        differs = ne(last[0], now[0])
+        for before, here in zip(last[1:], now[1:], strict=True):
+            differs = lor(differs, ne(before, here))
+        same = [ir.Set(before, here) for before, here in zip(last, now, strict=True)]
+        return if_(differs, block(*then, *same))
+
+    def _grouped(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], p: ir.Var) -> list[ir.Stmt]:
+        """The position that the entry before has, or the next one."""
+        position, new = self._last(k)[0], self.name(f"new{k + 1}")
+        take = self.format.levels[k].yield_pos(self.own[k], parent, new)
+        return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
 
     def _count(self, env: Env) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
         """The coordinates in every level, counters advanced."""
@@ -447,12 +498,12 @@ def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
 
 
 @lru_cache(maxsize=1024)
-def scratch_roles(format: Format) -> tuple[tuple[int, str], ...]:
+def scratch_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array that only assembly needs."""
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
         found += [(k, role) for role in level.scratch(0, 0)]
-        if k in shared(format):
+        if k in shared(format, arrival):
             found += [(k, role) for role in level.shared_scratch(0, 0)]
         if isinstance(c, Counter):
             found.append((k, "counter"))

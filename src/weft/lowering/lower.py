@@ -97,6 +97,7 @@ class Lowerer:
         self.target = Target(self.tensors[target.tensor], target, mode)
         self.extents: dict[str, ir.Expr] = {}
         self._fresh: dict[str, int] = {}
+        self._taken: set[str] = set()
         self.scratch: list[ir.Stmt] = []
         self.release: list[ir.Stmt] = []
         self.chunked = False
@@ -508,8 +509,13 @@ class Lowerer:
     def name(self, stem: str) -> ir.Var:
         """A variable that no other place declares."""
         n = self._fresh.get(stem, 0)
+        name = stem if n == 0 else f"{stem}_{n}"
+        while name in self._taken or (n and name in self.names.values()):
+            n += 1
+            name = f"{stem}_{n}"
         self._fresh[stem] = n + 1
-        return ir.Var(stem if n == 0 else f"{stem}_{n}")
+        self._taken.add(name)
+        return ir.Var(name)
 
 
 def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:

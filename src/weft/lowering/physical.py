@@ -6,6 +6,7 @@ which follow from them by the remapping, and the other way round. Such facts are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +17,7 @@ from ..index_notation.nodes import Access
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
-__all__ = ["Definition", "computed", "definitions", "digits", "path", "size_of", "spelling"]
+__all__ = ["Definition", "computed", "definitions", "digits", "passes_edge", "path", "size_of", "spelling"]
 
 
 @lru_cache(maxsize=4096)
@@ -75,12 +76,18 @@ def definitions(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> 
     return tuple(found)
 
 
+def passes_edge(value: IndexExpr, format: Format) -> bool:
+    """Whether levels show coordinates from which an axis would have ``value`` beyond the edge of the tensor."""
+    made_of = sorted(axes_of(value))
+    return any(format.levels[k].pads for k in made_of) and not format.levels[made_of[-1]].bounded
+
+
 def _of(access: Access, format: Format) -> Iterable[Definition]:
     levels = path(access, format)
     sizes = tuple(_size_of_digit(c) for c in format.remapping.coordinates)
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
-            inside = not any(format.levels[k].full for k in axes_of(value))
+            inside = not passes_edge(value, format)
             yield Definition(access.indices[axis], value, levels, access.indices, inside, sizes)
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
@@ -143,9 +150,13 @@ def _size_of_digit(value: IndexExpr) -> int | None:
     return None
 
 
-_SPELLED = {"/": "_div_", "%": "_mod_", "-": "_minus_", "+": "_plus_", "*": "_times_", "#": "nth_", "@": "_of_"}
+_SPELLED = {
+    "/": "_div_", "%": "_mod_", "-": "_minus_", "+": "_plus_", "*": "_times_", "#": "nth_", "@": "_of_",
+    ">>": "_shr_", "<<": "_shl_", "&": "_and_", "|": "_or_", "^": "_xor_",
+}  # fmt: skip
 
 
 def spelling(variable: str) -> str:
     """A readable identifier for a level's variable: ``i/2`` is ``i_div_2``."""
-    return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in variable)
+    parts = re.findall(r">>|<<|.", variable)
+    return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in parts)

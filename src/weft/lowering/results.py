@@ -40,8 +40,13 @@ def chains(format: Format) -> tuple[Chain, ...]:
 
 
 def is_appendable(format: Format) -> bool:
-    """Whether every level can be appended to in the order of coordinates, or be located with nothing stored of it."""
-    return not format.is_curved and all(level.appends or (level.inserts and not level.roles) for level in format.levels)
+    """Whether every level can be appended to in the order of coordinates, or be located with nothing stored of it.
+
+    Where all are located it takes the tensor's own axes: elements of a structured format may lie beyond its edge.
+    """
+    if format.is_curved or (format.is_structured and not chains(format)):
+        return False
+    return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
 
 
 def takes_any_order(format: Format) -> bool:

@@ -18,7 +18,7 @@ from ..index_notation.operators import OPERATORS
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
-from .physical import Definition, definitions, path
+from .physical import Definition, definitions, passes_edge, path
 from .results import is_appendable, takes_any_order
 from .values import decides, same_value
 
@@ -172,9 +172,7 @@ def _reaches_all(format: Format) -> bool:
     inverse = remapping.inverse()
     used = sorted(k for e in inverse if e is not None for k in axes_of(e))
     alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
-    guarded = all(
-        isinstance(e, Axis) or any(format.levels[k].full for k in axes_of(e)) for e in inverse if e is not None
-    )
+    guarded = all(isinstance(e, Axis) or passes_edge(e, format) for e in inverse if e is not None)
     return None not in inverse and alone and guarded and used == list(range(len(remapping.coordinates)))
 
 

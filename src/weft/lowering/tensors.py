@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..formats import Format, LevelVars, TensorType, geometry
+from ..ir.builder import sub
 from ..ir.nodes import Expr, Param, Var
 from ..remapping.emit import emit
 
@@ -60,5 +61,8 @@ def _structured(
         expr = geometry.computed(format.remapping, level)
         return None if expr is None else lambda coords: emit(expr, dict(enumerate(coords)), dimensions)
 
-    extents = geometry.level_extents(format.remapping, dimensions)
-    return tuple(LevelVars(k, extents[k], arrays[k], bounds(k), coordinate(k)) for k in range(len(format.levels)))
+    ranges = geometry.level_ranges(format.remapping, dimensions)
+    return tuple(
+        LevelVars(k, sub(end, begin), arrays[k], begin, bounds(k), coordinate(k))
+        for k, (begin, end) in enumerate(ranges)
+    )

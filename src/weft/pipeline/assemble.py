@@ -76,7 +76,7 @@ class Assembler:
 
     def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
         self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
-        self.phases = phases(target.format)
+        self.phases = phases(target.format, arrival)
         self._scratch = np.dtype(scratch_dtype(target))
         self.types = {**lowered.schedule.types, "B": target}
 
@@ -135,7 +135,10 @@ class Assembler:
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
             work.made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
-            more = {**level.scratch(parents, n), **(level.shared_scratch(parents, n) if k in shared(format) else {})}
+            more = {
+                **level.scratch(parents, n),
+                **(level.shared_scratch(parents, n) if k in shared(format, self.arrival) else {}),
+            }
             work.scratch.update({(k, role): memory.zeros(size, self._scratch) for role, size in more.items()})
             if k in own:
                 work.share(k, own[k])
@@ -201,7 +204,7 @@ class Assembler:
         for (_, role), array in work.scratch.items():
             if role == "counter":
                 array[...] = 0
-        module, roles = self._module, scratch_roles(self.format)
+        module, roles = self._module, scratch_roles(self.format, self.arrival)
         if work.threads > 1:
             module, roles = self._module_for_threads, (*roles, *((k, "private") for k, _ in private_roles(self.format)))
         extra = tuple(work.scratch.get(key, _NOTHING) for key in roles)

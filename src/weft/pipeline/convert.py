@@ -21,6 +21,7 @@ from ..lowering.conversions import triples_format
 from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
+from ..remapping.nodes import counters_of
 from ..runtime import get_num_threads, loader
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
@@ -91,11 +92,32 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         triples = triples_format(_triples_of(format, storage.shape))
         loose = tensor_type(target.dtype, triples, ("int64",) * len(triples.roles), target.fill)
         return pack(_copier(source, loose, skip_fill).run((storage,)), target)
+    middle = _listed(format)
+    if (
+        middle is not None
+        and source.format != middle
+        and not isinstance(_assembler(_over(middle, storage, target), target, False), str)
+    ):
+        return _convert(_convert(storage, _over(middle, storage, target), skip_fill), target, False)
     plain = _plain(storage)
     if source.format == plain:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
-    middle = tensor_type(target.dtype, plain, (_index_dtype(storage, plain),) * len(plain.roles), target.fill)
-    return _convert(_convert(storage, middle, skip_fill), target, False)
+    return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
+
+
+def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
+    """What ``target`` holds, in another format on the way to it."""
+    return tensor_type(target.dtype, format, (_index_dtype(storage, format),) * len(format.roles), target.fill)
+
+
+def _listed(format: Format) -> Format | None:
+    """A sorted list of the coordinates that a format's levels have; None where these count entries."""
+    coordinates = format.remapping.coordinates
+    if not coordinates or any(counters_of(c) for c in coordinates):
+        return None
+    n = len(coordinates)
+    chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
+    return Format(format.remapping, chain)
 
 
 def count_entries(storage: Storage) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, evaluate
 
-__all__ = ["interval_of", "invert", "linear", "significance"]
+__all__ = ["follows", "interval_of", "invert", "is_free", "linear", "significance"]
 
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
@@ -132,6 +132,56 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
             case _:
                 return None
     return axes
+
+
+def follows(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
+    """Whether a level's coordinate is decided by those of the levels above.
+
+    Examples
+    --------
+    >>> follows((Binary("-", Axis(1), Axis(0)), Axis(1), Axis(0)), 2, 2)
+    True
+    """
+    known = invert(coordinates[:level], order)
+    return level > 0 and all(known[axis] is not None for axis in axes_of(coordinates[level]))
+
+
+_FAR = (1 << 40, 1 << 41, 1 << 42)
+_POINTS = ((1000, 2003, 4007), (5, 9, 2), (77777, 12, 345), (640, 641, 643))
+
+
+def is_free(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
+    """Whether a level's coordinate can be any, whatever those of the levels above are.
+
+    ``i%2`` can be below ``i/2``, and ``j`` below ``j-i``; ``i`` cannot be below ``i/2``. It is found by trying: from
+    some points one step to either side.
+
+    Examples
+    --------
+    >>> half, rest = Binary("/", Axis(0), Constant(2)), Binary("%", Axis(0), Constant(2))
+    >>> is_free((half, rest), 1, 1), is_free((half, Axis(0)), 1, 1)
+    (True, False)
+    """
+    shape = tuple(_FAR[axis % len(_FAR)] for axis in range(order))
+    upto = (*(c for c in coordinates[:level] if not isinstance(c, Counter)), coordinates[level])
+    if isinstance(upto[-1], Counter) or not any(axes_of(upto[-1]) & axes_of(above) for above in upto[:-1]):
+        return True
+    low, high = interval_of(upto[-1], shape) or (0, 0)
+    inverse = invert(upto, order)
+    for given in _POINTS:
+        point = tuple(given[axis % len(given)] + axis for axis in range(order))
+        found = [evaluate(c, point, shape=shape) for c in upto]
+        for step in range(-_STEPS, _STEPS + 1):
+            levels = (*found[:-1], found[-1] + step)
+            if not low <= levels[-1] < high:
+                continue
+            new = [x if e is None else evaluate(e, levels, shape=shape) for x, e in zip(point, inverse, strict=True)]
+            if tuple(evaluate(c, new, shape=shape) for c in upto) != levels:
+                return False
+    return True
+
+
+_STEPS = 64
 
 
 def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:

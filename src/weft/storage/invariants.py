@@ -47,7 +47,7 @@ def _reason(storage: Storage) -> str | None:
     for k, level in enumerate(format.levels):
         dimension = level_shape[k]
         where = f"level {k + 1} ({level})"
-        low = lowest[k]
+        low = lowest[k] if level.signed else 0
         own = (
             {**arrays[k], "crd": arrays[k]["crd"].astype(np.int64) - low} if low and "crd" in level.roles else arrays[k]
         )

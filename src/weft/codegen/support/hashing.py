@@ -45,6 +45,14 @@ static inline int64_t weft_hash_free_@(const @_t *crd, int64_t begin, int64_t wi
   return begin + slot;
 }
 """
+_PLACE = """\
+/* The position in the table crd[begin .. begin + width) that holds key, or the empty one where it belongs. */
+static inline int64_t weft_hash_place_@(const @_t *crd, int64_t begin, int64_t width, int64_t key) {
+  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
+  while (crd[begin + slot] != key && crd[begin + slot] != -1) slot = (slot + 1) & (width - 1);
+  return begin + slot;
+}
+"""
 
 
 def _find_whole(arity: int, ty: str) -> str:
@@ -71,5 +79,6 @@ SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_siz
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
     SNIPPETS[f"weft_hash_free_{_ty}"] = Snippet(_FREE.replace("@", _ty))
+    SNIPPETS[f"weft_hash_place_{_ty}"] = Snippet(_PLACE.replace("@", _ty))
     for _arity in range(1, MOST + 1):
         SNIPPETS[f"weft_hash_find_{_arity}_{_ty}"] = Snippet(_find_whole(_arity, _ty))

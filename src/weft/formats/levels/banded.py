@@ -12,7 +12,7 @@ from ...errors import IndexOverflowError
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Select, Stmt, Var
 from ...remapping import Remapping
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Banded"]
@@ -34,7 +34,7 @@ class Banded(LevelFormat):
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
-from ..level import Arrays, Combined, LevelFormat, LevelVars, Piece, Span
+from ..level import Arrays, Combined, LevelFormat, LevelVars, Piece, Placing, Span
 from .access import element, put
 
 __all__ = ["Compressed"]
@@ -33,7 +33,7 @@ class Compressed(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     signed = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "yield"
+    placing: ClassVar[Placing | None] = "yield"
     shares: ClassVar[bool] = True
     combined: ClassVar[Combined | None] = ("pos", "sum")
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
@@ -50,6 +50,9 @@ class Compressed(LevelFormat):
         how = "search" if self.ordered else "find"
         begin, end = self.pos_bounds(m, parent)
         return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return element(m["pos"], parent_size)
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
@@ -95,7 +98,8 @@ class Compressed(LevelFormat):
 
     def _first_below(self, m: LevelVars, mark: Expr, coord: Expr, then: Stmt) -> Stmt:
         """``then``, for the first entry with this coordinate below the parent that ``mark`` stands for."""
-        return if_(ne(element(m["stamp"], coord), mark), block(put(m["stamp"], coord, mark), then))
+        place = sub(coord, m.lowest)
+        return if_(ne(element(m["stamp"], place), mark), block(put(m["stamp"], place, mark), then))
 
     def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
         return self._first_below(m, add(parent, lit(1)), coords[m.level], self.query(m, parent, coords))
@@ -116,10 +120,10 @@ class Compressed(LevelFormat):
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
         q, current = Var("q"), element(m["current"], lit(0))
         begin, end = self.pos_bounds(m, parent)
-        look = For(q, begin, end, put(m["where"], element(m["crd"], q), q))
+        look = For(q, begin, end, put(m["where"], sub(element(m["crd"], q), m.lowest), q))
         mark = add(parent, lit(1))
         turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
-        return block(turn, Declare(into, element(m["where"], coords[m.level])))
+        return block(turn, Declare(into, element(m["where"], sub(coords[m.level], m.lowest))))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
 
 __all__ = ["Dense"]
 
@@ -24,7 +24,7 @@ class Dense(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     full = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Growable"]
@@ -22,7 +22,7 @@ class Growable(LevelFormat):
 
     letter: ClassVar[str] = "g"
     compact: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "yield"
+    placing: ClassVar[Placing | None] = "yield"
     roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, block, ge, gt, if_, increment, lit, mul
 from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Var
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
 from .dense import Dense
 
@@ -65,7 +65,7 @@ class Slots(LevelFormat):
     letter: ClassVar[str] = "k"
     sortable: ClassVar[bool] = False
     compact: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("width", "crd")
 
@@ -141,6 +141,7 @@ class Hashed(Slots):
     unique: bool = True
 
     letter: ClassVar[str] = "h"
+    placing: ClassVar[Placing | None] = "find"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
@@ -148,7 +149,7 @@ class Hashed(Slots):
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))
-        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, coords[m.level]), "int64")
+        return Call(f"weft_hash_place_{crd.ty[:-1]}", (crd, mul(parent, width), width, coords[m.level]), "int64")
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))

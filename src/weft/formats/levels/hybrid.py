@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from ...ir.builder import add, block, eq, ge, gt, if_, increment, lit, lt, minimum, mul, sub
 from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
 from ...remapping import Counter, Remapping
-from ..level import Combined, LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars, Placing
 from .access import element, put
 from .sliced import Sliced
 
@@ -84,7 +84,7 @@ class Spilled(LevelFormat):
 
     letter: ClassVar[str] = "x"
     sortable: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("count", "rest")
     borrows: ClassVar[tuple[str, ...]] = ("size",)
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
 from ...remapping import Remapping
-from ..level import Arrays, LevelVars, Piece, Span
+from ..level import Arrays, LevelVars, Piece, Placing, Span
 from .access import element, put
 from .compressed import Compressed
 from .singleton import Singleton
@@ -40,7 +40,7 @@ class InterleavedCompressed(Compressed):
     of: int = 2
 
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
-    placing: ClassVar[Literal["get", "yield"] | None] = None
+    placing: ClassVar[Placing | None] = None
     shares: ClassVar[bool] = False
     signed = False
 
@@ -99,7 +99,7 @@ class InterleavedSingleton(Singleton):
     place: int = 1
 
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
-    placing: ClassVar[Literal["get", "yield"] | None] = None
+    placing: ClassVar[Placing | None] = None
     signed = False
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ("crd",)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from ...ir.builder import add, block, cast, increment, lit, sub
 from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Jagged"]
@@ -27,7 +27,7 @@ class Jagged(LevelFormat):
 
     letter: ClassVar[str] = "j"
     sortable: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:

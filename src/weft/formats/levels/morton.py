@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from ...remapping.nodes import Binary, Constant, IndexExpr
-from ..level import LevelFormat, Span
+from ..level import LevelFormat, Placing, Span
 from .compressed import Compressed
 
 __all__ = ["Morton", "morton_codes"]
@@ -60,7 +60,7 @@ class Morton(Compressed):
 
     letter: ClassVar[str] = "v"
     sortable: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = None
+    placing: ClassVar[Placing | None] = None
     shares: ClassVar[bool] = False
     curved: ClassVar[bool] = True
 

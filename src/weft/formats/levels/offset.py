@@ -10,7 +10,7 @@ from ...ir.builder import add, lit
 from ...ir.nodes import Expr
 from ...remapping import Remapping
 from .. import geometry
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 
 __all__ = ["Offset"]
 
@@ -22,7 +22,7 @@ class Offset(LevelFormat):
     letter: ClassVar[str] = "o"
     signed = True
     inserts: ClassVar[bool] = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"

@@ -11,7 +11,7 @@ import numpy as np
 from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
 from ...remapping import Axis, Remapping
-from ..level import LevelFormat, LevelVars
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Range"]
@@ -27,11 +27,12 @@ class Range(LevelFormat):
 
     letter: ClassVar[str] = "r"
     signed = True
+    bounded: ClassVar[bool] = True
     iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     compact: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("width",)
 
@@ -45,8 +46,7 @@ class Range(LevelFormat):
         return None
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        assert m.interval is not None
-        begin, end = m.interval(coords)
+        begin, end = m.coordinates(coords)
         return begin, minimum(end, element(m["width"], lit(0)))
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:

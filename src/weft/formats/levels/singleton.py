@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, eq, ge, lit
 from ...ir.nodes import Expr, Select, Stmt
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Span
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
 from .access import element, put
 
 __all__ = ["Singleton"]
@@ -32,7 +32,7 @@ class Singleton(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("crd",)
@@ -56,6 +56,9 @@ class Singleton(LevelFormat):
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return Select(eq(self.pos_access(m, parent, parent, ()), coord), parent, lit(-1))
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return parent_size
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.builder import add, gt, if_, lit, mul
 from ...ir.nodes import Expr, Stmt
-from ..level import Combined, LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Sliced"]
@@ -26,7 +26,7 @@ class Sliced(LevelFormat):
     inserts: ClassVar[bool] = True
     full = True
     compact: ClassVar[bool] = False
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     largest: ClassVar[bool] = True
     combined: ClassVar[Combined | None] = ("size", "max")
     roles: ClassVar[tuple[str, ...]] = ("size",)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
 from ...ir.nodes import Binary, Declare, Expr, For, Stmt, Var
-from ..level import Combined, LevelFormat, LevelVars
+from ..level import Combined, LevelFormat, LevelVars, Placing
 from .access import element, put
 
 __all__ = ["Squeezed"]
@@ -23,7 +23,7 @@ class Squeezed(LevelFormat):
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
     signed = True
-    placing: ClassVar[Literal["get", "yield"] | None] = "get"
+    placing: ClassVar[Placing | None] = "get"
     combined: ClassVar[Combined | None] = ("rank", "same")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
@@ -46,21 +46,18 @@ class Squeezed(LevelFormat):
 
     def _place(self, m: LevelVars, coord: Expr) -> Expr:
         """Where the rank of a coordinate stands."""
-        assert m.interval is not None
-        return sub(coord, m.interval(())[0])
+        return sub(coord, m.lowest)
 
     def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
         return put(m["rank"], self._place(m, coords[m.level]), lit(1))
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        assert m.interval is not None
-        begin, end = m.interval(())
         q, n = Var("q"), Var("n")
         found = element(m["rank"], q)
-        place = block(put(m["crd"], n, add(q, begin)), put(m["rank"], q, n), increment(n))
+        place = block(put(m["crd"], n, add(q, m.lowest)), put(m["rank"], q, n), increment(n))
         return block(
             Declare(n, lit(0)),
-            For(q, lit(0), sub(end, begin), if_(ne(found, lit(0)), place)),
+            For(q, lit(0), m.dimension, if_(ne(found, lit(0)), place)),
             put(m["size"], lit(0), n),
         )
 
