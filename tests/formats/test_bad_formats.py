@@ -34,7 +34,11 @@ from weft.formats import (
         ("(i,j) -> (j-i,j)", [Dense(), Compressed()], "level 1 .* cannot be dense: its coordinates may be below 0"),
         ("(i,j) -> (i,j-i)", [Dense(), Hashed()], "level 2 .* cannot be hashed.*: its coordinates may be below 0"),
         ("(i,j) -> (i,j,i+j)", [Dense(), Dense(), Compressed()], "level 3 .*: its coordinate follows from those above"),
-        ("(i,j) -> (i/3,i,j)", [Dense(), Dense(), Compressed()], "level 2 .*: its coordinates are partly decided above"),
+        (
+            "(i,j) -> (i/3,i,j)",
+            [Dense(), Dense(), Compressed()],
+            "level 2 .*: its coordinates are partly decided above",
+        ),
         ("(i,j) -> (i/3,i,j)", [Dense(), Squeezed(), Compressed()], "level 2 .*: its coordinates are partly decided"),
         ("(i) -> (i%3,i)", [Compressed(), Range()], "level 2 .*: its coordinates are partly decided above"),
     ],

@@ -23,10 +23,10 @@ FIGURES = {
 # The figure as printed, phase by phase: what must follow what.
 SKELETONS = {
     "fig06a": ["for i0_ in 0 .. A1_dim", "for pA2 in int64(A2_pos[i0_]) .. int64(A2_pos[i0_ + 1])",
-               "i1_minus_i0: int64 = i1_ - i0_", "B1_rank[i1_minus_i0 - (0 - B1_dim + 1)] = 1",
+               "i1_minus_i0: int64 = i1_ - i0_", "B1_rank[i1_minus_i0 - (1 - B1_dim)] = 1",
                "if int64(B1_rank[q]) != 0", "B1_crd[n] =", "n += 1", "for i0_ in 0 .. A1_dim", "for pA2",
                "i1_minus_i0: int64 = i1_ - i0_",
-               "pB1: int64 = int64(B1_rank[i1_minus_i0 - (0 - B1_dim + 1)])", "pB2: int64 = pB1 *",
+               "pB1: int64 = int64(B1_rank[i1_minus_i0 - (1 - B1_dim)])", "pB2: int64 = pB1 *",
                "B_vals[pB2] = A_vals[pA2]"],
     "fig06b": ["for i0_ in 0 .. A1_dim", "if int64(A2_pos[i0_ + 1]) - int64(A2_pos[i0_]) > int64(B1_size[0])",
                "B1_size[0] = int32(int64(A2_pos[i0_ + 1]) - int64(A2_pos[i0_]))", "for i0_ in 0 .. A1_dim",

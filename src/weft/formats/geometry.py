@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import FormatError
+from ..errors import FormatError, NotationError
 from ..ir.builder import add, lit, maximum, minimum, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr
 from ..remapping import Remapping
-from ..remapping.inverse import invert, linear
-from ..remapping.nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, may_be_negative
+from ..remapping.emit import emit
+from ..remapping.inverse import invert, limits, linear
+from ..remapping.nodes import Axis, IndexExpr
 
 __all__ = ["computed", "interval", "level_ranges"]
 
@@ -24,47 +25,11 @@ def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tupl
 
 
 def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
-    """The half-open interval of an expression's values, for dimensions that are not zero."""
-    match expr:
-        case Axis(number=number):
-            return lit(0), dimensions[number]
-        case Constant(value=value):
-            return lit(value), lit(value + 1)
-        case Extent(axis=axis):
-            return dimensions[axis], add(dimensions[axis], lit(1))
-        case Counter():
-            return lit(0), lit(0)
-        case Binary(op="*", left=left, right=Extent(axis=axis)):
-            lo, hi = _range(left, dimensions)
-            return mul(lo, dimensions[axis]), add(mul(sub(hi, lit(1)), dimensions[axis]), lit(1))
-        case Binary(op="*", left=Constant() as factor, right=right):
-            return _range(Binary("*", right, factor), dimensions)
-        case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
-            lo, hi = _range(left, dimensions)
-            m = value if op == "/" else 1 << value
-            return _floor(lo, m), _floor(add(hi, lit(m - 1)), m)
-        case Binary(op="%", right=Constant(value=value)):
-            return lit(0), lit(value)
-        case Binary(op="&", right=right) if not may_be_negative(right):
-            return lit(0), _range(right, dimensions)[1]
-        case Binary(op="|" | "^", left=left, right=right) if not may_be_negative(expr):
-            (_, b), (_, d) = _range(left, dimensions), _range(right, dimensions)
-            return lit(0), sub(add(b, d), lit(1))  # no bit of both is more than their sum
-        case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
-            lo, hi = _range(left, dimensions)
-            by = lit(value if op == "*" else 1 << value)
-            return mul(lo, by), add(mul(sub(hi, lit(1)), by), lit(1))
-        case Binary(op="+", left=left, right=right):
-            (a, b), (c, d) = _range(left, dimensions), _range(right, dimensions)
-            return add(a, c), sub(add(b, d), lit(1))
-        case Binary(op="-", left=left, right=right):
-            (a, b), (c, d) = _range(left, dimensions), _range(right, dimensions)
-            return add(sub(a, d), lit(1)), sub(b, c)
-    raise FormatError(f"no bounds are known of the coordinate {expr}")
-
-
-def _floor(value: Expr, by: int) -> Expr:
-    return value if by == 1 else IrBinary("/", value, lit(by)) if value != lit(0) else value
+    try:
+        begin, end = limits(expr)
+    except NotationError as error:
+        raise FormatError(str(error)) from None
+    return emit(begin, {}, dimensions), emit(end, {}, dimensions)
 
 
 def computed(remapping: Remapping, level: int) -> IndexExpr | None:

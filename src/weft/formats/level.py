@@ -15,14 +15,13 @@ import numpy as np
 
 from ..ir.builder import add, lit
 from ..ir.nodes import Block, Expr, Stmt, Var
-from ..remapping import Counter, IndexExpr, Remapping
+from ..queries import Aggregate, Query
+from ..remapping import Axis, Counter, IndexExpr, Remapping
 
-__all__ = ["Arrays", "Combined", "LevelFormat", "LevelVars", "Piece", "Placing", "Span"]
+__all__ = ["Arrays", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
-Combined = tuple[str, Literal["sum", "max", "same"]]
-"""An array that queries write, and how those of several threads are put together."""
 Placing = Literal["get", "find", "yield"]
 Span = tuple[int, int]
 """The first of some consecutive coordinates, and how many."""
@@ -30,6 +29,12 @@ Piece = tuple[Arrays, int, int]
 """The arrays of a part of a level, and where its positions began and ended."""
 
 _ZERO = lit(0)
+
+
+def ask(op: Literal["count", "max", "min", "id"], label: str, over: Sequence[int], args: Sequence[int] = ()) -> Query:
+    """A query with one aggregate, of the coordinates of some levels over those of others."""
+    aggregate = Aggregate(op, tuple(map(Axis, args)), label)
+    return Query(tuple(map(Axis, over)), (aggregate,))
 
 
 @dataclass(frozen=True)
@@ -112,12 +117,10 @@ class LevelFormat:
     shares : bool
         Whether several entries may be inserted at one position, those of one parent coming together.
     apart : bool
-        Whether an insertion writes nothing but elements of its own position, so that threads need not heed each other.
-    combined : tuple of (str, {'sum', 'max', 'same'}), optional
-        The array that queries write, and how what several threads write is put together; ``'same'`` where whoever
-        writes an element writes the same.
-    largest : bool
-        Whether the query of a level heeds the largest coordinate alone.
+        Whether an insertion writes nothing but elements of its own position, and takes the next one of its parent, so
+        that threads need not heed each other.
+    shifted : tuple of str
+        Arrays of answers to queries in which each stands one place further on: they become where segments begin.
     blank : int
         What arrays that are not written hold.
     roles : tuple of str
@@ -145,8 +148,7 @@ class LevelFormat:
     curved: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = None
     apart: ClassVar[bool] = False
-    combined: ClassVar[Combined | None] = None
-    largest: ClassVar[bool] = False
+    shifted: ClassVar[tuple[str, ...]] = ()
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
@@ -256,12 +258,17 @@ class LevelFormat:
         """Lengths of zeroed arrays, of int64, that only assembly needs."""
         return {}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        """What the level must know about every entry below ``p_{k-1}``, given its coordinates in all levels."""
-        return Block()
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        """What the level must know of the entries (2020, section 5): ``Axis(n)`` is the coordinate of level ``n``.
+
+        Levels count from 0 to ``last``. A query is over nothing, over the coordinates of all ancestors, or over this
+        level's own; its labels name the arrays for the answers, which are in that order: one for each position of the
+        parent, or for each coordinate.
+        """
+        return ()
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        """After the query: where the children of every parent will be."""
+        """After the queries: where the children of every parent will be."""
         return Block()
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
@@ -284,10 +291,6 @@ class LevelFormat:
     def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         """Lengths of zeroed arrays that assembling with shared positions needs."""
         return {}
-
-    def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        """``query``, each coordinate below a parent counted once."""
-        raise NotImplementedError(f"{self} cannot share positions")
 
     def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
         """After the edges: store each coordinate below a parent once."""

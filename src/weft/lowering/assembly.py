@@ -15,206 +15,41 @@ same order as from one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
-from ..formats import Format, LevelFormat, LevelVars, TensorType
+from ..formats import LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, lor, mul, ne, sub
-from ..remapping.inverse import significance
-from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
+from ..queries import Stored, Width
+from ..remapping.emit import emit
+from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
+from . import asking
 from .env import Env
 from .expressions import lower_expr
+from .insertion import (
+    UNSORTED,
+    Arrival,
+    Phase,
+    grouped,
+    private_roles,
+    running,
+    scalar_counters,
+    scratch_dtype,
+    scratch_roles,
+    shared,
+)
 from .iteration_graph import reads
 from .lower import CHUNKS_PER_THREAD, THREADS, Lowerer
 from .physical import path
 from .target import COUNTS, Mode
 from .values import without_conversions
 
-__all__ = [
-    "Arrival", "Assembly", "Phase", "arrival", "can_insert", "counters", "phases", "private_roles", "scalar_counters",
-    "scratch_dtype", "scratch_roles", "shareable", "shared",
-]  # fmt: skip
+__all__ = ["Assembly"]
 
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
-
-    name: str
-    level: int | None = None
-    collects: bool = False
-
-
-def phases(format: Format, arrival: Arrival) -> tuple[Phase, ...]:
-    """The passes that assembling a format takes."""
-    found = []
-    for k, level in enumerate(format.levels):
-        if _asks(level):
-            found.append(Phase(f"query{k + 1}", k))
-        if k in shared(format, arrival):
-            found.append(Phase(f"collect{k + 1}", k, collects=True))
-    return (*found, Phase("insert"))
-
-
-@lru_cache(maxsize=1024)
-def shared(format: Format, arrival: Arrival) -> tuple[int, ...]:
-    """The levels at whose positions several entries meet that come together, but in any order."""
-    levels = format.levels
-    met = () if arrival.sorts(format) else _met(format)
-    return tuple(k for k in met if levels[k].shares and levels[k].unique)
-
-
-def _met(format: Format) -> tuple[int, ...]:
-    """The levels that yield positions at which several entries meet: what is below them takes more than one."""
-    levels = format.levels
-    return tuple(
-        k
-        for k, level in enumerate(levels)
-        if level.placing == "yield" and not all(u.branchless for u in levels[k + 1 :])
-    )
-
-
-@lru_cache(maxsize=1024)
-def grouped(format: Format, arrival: Arrival) -> dict[int, range]:
-    """The same where entries come sorted, so that those of one position follow each other.
-
-    For each the levels that decide whether it is the same position: itself, and the branchless ones below.
-    """
-    chains = {chain.start: chain for chain in format.chains}
-    return {k: chains[k] for k in _met(format)} if arrival.sorts(format) else {}
-
-
-def _asks(level: LevelFormat) -> bool:
-    kind = type(level)
-    return kind.query is not LevelFormat.query or kind.insert_edges is not LevelFormat.insert_edges
-
-
-@lru_cache(maxsize=1024)
-def counters(format: Format) -> tuple[int, ...]:
-    """The levels whose coordinates count entries."""
-    return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
-
-
-def can_insert(format: Format, arrival: Arrival) -> str | None:
-    """Why entries cannot be inserted in the order in which they come; None when they can.
-
-    A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
-    the level and those below it promise about order, the order in which entries come must keep.
-    """
-    coordinates, source = format.remapping.coordinates, arrival.order
-    for k, level in enumerate(format.levels):
-        if level.placing is None:
-            return f"{level} cannot place an entry"
-        if arrival.sorts(format):
-            continue
-        if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
-            above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
-            rest = tuple(axis for axis in source if axis not in above)
-            below = significance(coordinates[k:])
-            if k in shared(format, arrival):
-                if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
-                    return f"a level below {level} does not find positions by arithmetic"
-                leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False
-                return None if leading else f"the entries below one parent of {level} do not come together"
-            if any(not lower.branchless for lower in format.levels[k + 1 :]):
-                return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
-            if level.ordered and rest != below:
-                return f"entries come in another order than {level} has"
-            return None
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """How the entries of a source come.
-
-    Parameters
-    ----------
-    order : tuple of int
-        The axes by which they are ordered, the first deciding first; empty where by none.
-    grouped : tuple of int
-        The axes of the outermost loops, as far as each visits no coordinate twice.
-    follows : bool
-        Whether the positions of the source's last level are its entries, one by one from 0, in this order.
-    by : tuple of IndexExpr
-        What they are sorted by, none of them twice.
-    """
-
-    order: tuple[int, ...] = ()
-    grouped: tuple[int, ...] = ()
-    follows: bool = False
-    by: tuple[IndexExpr, ...] = ()
-
-    def sorts(self, format: Format) -> bool:
-        """Whether entries come in the order that a format has."""
-        return self.by == format.remapping.coordinates and not format.is_curved
-
-
-UNSORTED = Arrival()
-
-
-def arrival(source: Format, loops: Sequence[str]) -> Arrival:
-    """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
-    variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
-    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
-    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
-    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
-    follows = entries and known and source.is_unique and tuple(loops) == variables
-    order: list[IndexExpr] = []
-    grouped: list[int] = []
-    ordered = True
-    for n, v in enumerate(loops):
-        level, coordinate = levels.get(v, (None, None))
-        if level is None or coordinate is None:
-            return Arrival((), tuple(grouped))
-        order.append(coordinate)
-        ordered &= level.ordered
-        if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
-            grouped.append(coordinate.number)
-    by = tuple(order) if ordered and source.is_unique else ()
-    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows, by)
-
-
-def _divides(coordinate: object) -> bool:
-    return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
-
-
-def scalar_counters(format: Format, arrival: Arrival) -> dict[int, int]:
-    """The levels whose counters are scalars, and how many loops are outside: those over what each counts for."""
-    found = {}
-    for k in counters(format):
-        over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
-        if over and set(arrival.grouped[: len(over)]) == over:
-            found[k] = len(over)
-    return found
-
-
-def running(format: Format, arrival: Arrival) -> int | None:
-    """The level whose next free position is a scalar.
-
-    One parent has one next position; below levels that find theirs by arithmetic the order of the entries must be
-    that of the positions.
-    """
-    found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
-    if found is None or found in _met(format) or not format.levels[found].appends:
-        return None
-    order = significance(format.remapping.coordinates)
-    plain = all(level.has_every and not level.roles for level in format.levels[:found])
-    return found if found == 0 or (plain and order == arrival.order) else None
-
-
-def shareable(format: Format, arrival: Arrival) -> bool:
-    """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
-    plain = all(
-        level.combined is not None or (level.apart and type(level).query is LevelFormat.query)
-        for level in format.levels
-    )
-    counted = set(counters(format)) == set(scalar_counters(format, arrival))
-    in_order = running(format, arrival) is None or arrival.follows
-    return plain and counted and in_order and not _met(format)
+_UNKNOWN = ir.Var("unknown")
+"""The coordinate of an axis that no loop has reached; declared nowhere."""
 
 
 class Assembly(Lowerer):
@@ -283,17 +118,29 @@ class Assembly(Lowerer):
         self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
+        self.segments: Forall | None = None
+        self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
+
+    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[asking.Asked, ...]:
+        """The questions of a level, asked of segments where all of them can be."""
+        source = asking.stored(self.types[self.source.tensor].format) if not self.skip_fill else Stored()
+        last = loops[-1] if loops else None
+        if last is not None and source.innermost is not None and last.var == self.source.indices[source.innermost]:
+            found = asking.asked(self.format, k, source)
+            if found and all(isinstance(a.statement.value, Width) for a in found):
+                self.segments = last
+                return found
+        return asking.asked(self.format, k, Stored(), histograms=k not in self.counted)
 
     def _own(self, k: int) -> LevelVars:
-        """The variables of a level as a query or an insertion writes them: a thread's own, where threads share."""
-        m, combined = self.made.levels[k], self.format.levels[k].combined
-        if not self.threads or combined is None or combined[1] == "same":
-            return m
-        role, how = combined
-        writes = self.phase.level == k or (self.phase.level is None and how == "sum" and k != self.running)
-        if not writes:
-            return m
-        return replace(m, arrays={**m.arrays, role: ir.Var(f"{self.made.name}{k + 1}_own", m.arrays["private"].ty)})
+        """The variables of a level as its queries or an insertion write them: a thread's own, where threads share."""
+        m = self.made.levels[k]
+        for role, how in asking.answers(self.format, k).items() if self.threads else ():
+            inserts = self.phase.level is None and how == "sum" and k != self.running
+            if how != "same" and (self.phase.level == k or inserts):
+                own = ir.Var(f"{self.made.name}{k + 1}_own", m.arrays["private"].ty)
+                return replace(m, arrays={**m.arrays, role: own})
+        return m
 
     @property
     def chunks(self) -> ir.Expr:
@@ -308,20 +155,20 @@ class Assembly(Lowerer):
                 owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], mul(chunk, ir.Load(COUNTS, lit(k))))))
         return block(*owns)
 
-    def _among_threads(self, query: ir.Stmt) -> ir.Stmt:
-        """A query of which several threads may write the same into one element."""
-        combined = self.format.levels[self.phase.level or 0].combined
-        match query:
-            case ir.Store(array=array, index=index, value=value) if self.threads and combined and combined[1] == "same":
+    def _among_threads(self, a: asking.Asked, answer: ir.Stmt) -> ir.Stmt:
+        """An answer of which several threads may write the same into one element."""
+        same = asking.answers(self.format, self.phase.level or 0)[a.label] == "same"
+        match answer:
+            case ir.Store(array=array, index=index, value=value) if self.threads and same:
                 return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
-        return query
+        return answer
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         return block()
 
     def _combine(self, k: int) -> ir.Stmt:
         """What the threads found, put together; of sums also where each thread's entries begin."""
-        role, how = self.format.levels[k].combined or ("", "")
+        ((role, how),) = asking.answers(self.format, k).items()
         m, size = self.made.levels[k], ir.Load(COUNTS, lit(k))
         whole, parts = m.arrays[role], m.arrays["private"]
         t, q, total = ir.Var("t"), ir.Var("q"), ir.Var("total")
@@ -340,33 +187,29 @@ class Assembly(Lowerer):
         return block(ir.Declare(total, lit(0)), ir.For(q, lit(0), sub(size, lit(1)), parent))
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
-        k = self.phase.level
-        if k is not None and self.counted.get(k) is stmt and self.format.levels[k].largest:
-            width = self._width(stmt, env)
-            if width is not None:
-                coords = tuple(sub(width, lit(1)) if n == k else lit(0) for n in range(len(self.format.levels)))
-                return self.format.levels[k].query(self.own[k], lit(0), coords)
+        if stmt is self.segments:
+            return self._segment(self.segments, env)
         starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
         return block(*starts, super().statement(stmt, env))
 
-    def _width(self, stmt: Stmt, env: Env) -> ir.Expr | None:
-        """How many entries the innermost loop visits, where that is the distance of two positions (Table 1)."""
-        if self.phase.level != 0 or self.skip_fill or not isinstance(stmt, Forall) or not isinstance(stmt.body, Assign):
-            return None
-        found = {it for point in self._lattice(stmt, env) for it in point.coiterate}
-        it = found.pop()
-        one_by_one = it.format.unique and it.format.gapless and not it.format.branchless
-        if found or it.format.iteration != "position" or not one_by_one:
-            return None
-        begin, end = self._bounds(it, stmt.var, env)
-        return sub(end, begin)
+    def _segment(self, loop: Forall, env: Env) -> ir.Stmt:
+        """Answers from how many entries the innermost loop would visit: the distance of two positions (Table 1)."""
+        ((it,),) = (point.coiterate for point in self._lattice(loop, env))
+        begin, end = self._bounds(it, loop.var, env)
+        k = self.phase.level
+        assert k is not None
+        coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
+        stmts, parent = self._placed(k, coords, env)
+        for a in self.asked:
+            stmts.append(asking.answer(a.statement, self._element(k, a, parent, coords), lambda _: sub(end, begin)))
+        return block(*stmts)
 
     def _counter(self, k: int) -> ir.Var:
         return ir.Var(f"count{k + 1}")
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
         k = self.phase.level
-        asks = k is None or type(self.format.levels[k]).query is not LevelFormat.query
+        asks = k is None or self.phase.collects or bool(self.asked)
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
             among_threads = self._chunked(stmt)
@@ -386,6 +229,11 @@ class Assembly(Lowerer):
         elif self.own[k] is not self.made.levels[k]:
             ends.append(self._combine(k))
         else:
+            m = self.made.levels[k]
+            for a in self.asked:
+                if a.is_histogram:
+                    counts, dimensions = m.arrays["counter"], self.made.dimensions
+                    ends.append(asking.from_histogram(a.statement, m.arrays[a.label], counts, dimensions))
             ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
         met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
         body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
@@ -408,7 +256,24 @@ class Assembly(Lowerer):
         """One entry: to the query of this pass, or to its place."""
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
         coords, stmts = self._count(env)
-        last = len(self.format.levels) if self.phase.level is None else self.phase.level
+        k = self.phase.level
+        placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
+        stmts += placing
+        if k is None:
+            stmts.append(ir.Store(self.made.vals, parent, value))
+        elif self.phase.collects:
+            collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
+            stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # another mark than the query's
+        else:
+            stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
+        code = block(*stmts)
+        if self.skip_fill:
+            code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
+        return code
+
+    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Env) -> tuple[list[ir.Stmt], ir.Expr]:
+        """The position of an entry in the level above ``last``, and what finds it."""
+        stmts: list[ir.Stmt] = []
         parent: ir.Expr = lit(0)
         for k in range(last):
             level, m = self.format.levels[k], self.own[k]
@@ -428,20 +293,54 @@ class Assembly(Lowerer):
             if (self.phase.level is None or level.placing == "find") and k not in self.shared:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
-        if self.phase.level is None:
-            stmts.append(ir.Store(self.made.vals, parent, value))
-        else:
-            level, m = self.format.levels[last], self.own[last]
-            if self.phase.collects:
-                stmts.append(level.shared_collect(m, parent, coords))
-            else:
-                ask = level.shared_query if last in self.shared else level.query
-                asked = self._among_threads(ask(m, parent, coords))
-                stmts.append(self._if_new(last, parent, coords, (asked,)) if last in self.grouped else asked)
-        code = block(*stmts)
-        if self.skip_fill:
-            code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
-        return code
+        return stmts, parent
+
+    def _answer(self, k: int, a: asking.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Env) -> ir.Stmt:
+        """Heed one entry: only the first of those with its coordinates, where each of these counts once."""
+        if a.is_histogram:
+            return block()  # the counter has gone up
+
+        def index(e: IndexExpr) -> ir.Expr:
+            return self._index(e, coords, env)
+
+        made = self._among_threads(a, asking.answer(a.statement, self._element(k, a, parent, coords), index))
+        if not a.is_distinct:
+            return made
+        if k in self.grouped:
+            return self._if_new(k, parent, coords, (made,))
+        if k in self.shared:
+            return self._if_first(k, add(parent, lit(1)), coords, made)
+        assert a.statement.where is not None
+        place = asking.place_of(a.statement.where.target.indices, self.made.dimensions, index)
+        return asking.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
+
+    def _element(self, k: int, a: asking.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
+        """Where an answer stands."""
+        m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
+        if a.place == "own":
+            place = sub(place, m.lowest)
+        return ir.Load(m.arrays[a.label], add(place, lit(1)) if a.label in self.format.levels[k].shifted else place)
+
+    def _if_first(self, k: int, sign: ir.Expr, coords: tuple[ir.Expr, ...], then: ir.Stmt) -> ir.Stmt:
+        """``then``, for the first entry with its coordinate below a parent, whose entries come together."""
+        m = self.own[k]
+        return asking.mark(m.arrays["stamp"], sub(coords[k], m.lowest), sign, then)
+
+    def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Env) -> ir.Expr:
+        """An index expression over the axes; what a level has as its coordinate is not computed again."""
+        for c, coord in zip(self.format.remapping.coordinates, coords, strict=True):
+            if c == expr:
+                return coord
+        match expr:
+            case Constant(value=value):
+                return lit(value)
+            case Extent(axis=axis):
+                return self.made.dimensions[axis]
+            case Binary(op="+" | "-" as op, left=left, right=right):
+                a, b = self._index(left, coords, env), self._index(right, coords, env)
+                return add(a, b) if op == "+" else sub(a, b)
+        axes = {axis: env.coords[v] for axis, v in enumerate(self.target.access.indices) if v in env.coords}
+        return emit(expr, axes, self.made.dimensions)
 
     def _last(self, k: int) -> tuple[ir.Var, ...]:
         """Of the entry before, where those of one position follow each other: its position, parent and coordinates."""
@@ -483,28 +382,3 @@ class Assembly(Lowerer):
             stmts += [ir.Declare(nth, cast(count, "int64")), increment(count)]
             coords.append(nth)
         return tuple(coords), stmts
-
-
-def scratch_dtype(type: TensorType) -> str:
-    """Of arrays that only assembly needs: what holds the result's coordinates and positions holds all that they do."""
-    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
-
-
-@lru_cache(maxsize=1024)
-def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
-    """``(level, role)`` of every array that each thread has for itself."""
-    found = ((k, level.combined) for k, level in enumerate(format.levels))
-    return tuple((k, combined[0]) for k, combined in found if combined is not None and combined[1] != "same")
-
-
-@lru_cache(maxsize=1024)
-def scratch_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
-    """``(level, role)`` of every array that only assembly needs."""
-    found = []
-    for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
-        found += [(k, role) for role in level.scratch(0, 0)]
-        if k in shared(format, arrival):
-            found += [(k, role) for role in level.shared_scratch(0, 0)]
-        if isinstance(c, Counter):
-            found.append((k, "counter"))
-    return tuple(found)

@@ -17,12 +17,14 @@ from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..ir.nodes import Function
-from ..lowering.assembly import (
+from ..lowering.assembly import Assembly
+from ..lowering.conversions import triples_format
+from ..lowering.insertion import (
     Arrival,
-    Assembly,
     arrival,
     can_insert,
     counters,
+    marked,
     phases,
     private_roles,
     running,
@@ -32,9 +34,9 @@ from ..lowering.assembly import (
     shareable,
     shared,
 )  # fmt: skip
-from ..lowering.conversions import triples_format
 from ..lowering.schedule import schedule
 from ..lowering.values import same_value
+from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
@@ -135,10 +137,13 @@ class Assembler:
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
             work.made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
-            more = {
-                **level.scratch(parents, n),
-                **(level.shared_scratch(parents, n) if k in shared(format, self.arrival) else {}),
-            }
+            more = dict(level.scratch(parents, n))
+            if k in shared(format, self.arrival):
+                more.update(level.shared_scratch(parents, n), stamp=n)
+            for a in marked(format, k, self.arrival):
+                assert a.statement.where is not None
+                ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
+                more[f"{a.label}_mark"] = prod(high - low for low, high in ends)
             work.scratch.update({(k, role): memory.zeros(size, self._scratch) for role, size in more.items()})
             if k in own:
                 work.share(k, own[k])

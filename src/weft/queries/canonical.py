@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..remapping.inverse import interval_of
+from ..remapping.inverse import interval_of, limits, sum_of
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr
 from .nodes import Aggregate, Query
 from .statement import Map, Reference, Statement
@@ -14,8 +14,8 @@ __all__ = ["canonical"]
 _ONE = Constant(1)
 
 
-def canonical(query: Query, aggregate: Aggregate, shape: Sequence[int]) -> Statement:
-    """One aggregate of a query as a computation on a tensor of a shape.
+def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) -> Statement:
+    """One aggregate of a query as a computation on a tensor of a shape, or with some number of axes of any size.
 
     ``max`` and ``min`` are shifted, so that zero stands for no entry: by one less than the smallest coordinate there
     can be, or by one more than the largest, from which coordinates are then counted down.
@@ -30,7 +30,7 @@ def canonical(query: Query, aggregate: Aggregate, shape: Sequence[int]) -> State
     ∀i ∀j Q(i) max= map(B(i,j), j+1)
     ∀i ∀j Q(i) |= map(B(i,j), 1)
     """
-    axes = tuple(range(len(shape)))
+    axes = tuple(range(shape if isinstance(shape, int) else len(shape)))
     source = Reference("B", tuple(map(Axis, axes)))
     target = Reference("Q", query.over)
     if aggregate.op == "id":
@@ -48,16 +48,14 @@ def canonical(query: Query, aggregate: Aggregate, shape: Sequence[int]) -> State
     (coordinate,) = aggregate.args
     if isinstance(coordinate, Counter):  # which counts from zero
         return Statement(axes, target, "max", Map(source, Binary("+", coordinate, _ONE)))
-    found = interval_of(coordinate, shape)
-    low, high = found if found is not None else (0, 1)
-    if aggregate.op == "max":
-        value = _plus(coordinate, 1 - low)
-    else:
-        value = Binary("-", Constant(high), coordinate)
+    low, high = _interval(coordinate, shape)
+    value = sum_of("+", sum_of("-", coordinate, low), _ONE) if aggregate.op == "max" else sum_of("-", high, coordinate)
     return Statement(axes, target, "max", Map(source, value))
 
 
-def _plus(expr: IndexExpr, constant: int) -> IndexExpr:
-    if constant == 0:
-        return expr
-    return Binary("+", expr, Constant(constant)) if constant > 0 else Binary("-", expr, Constant(-constant))
+def _interval(coordinate: IndexExpr, shape: int | Sequence[int]) -> tuple[IndexExpr, IndexExpr]:
+    """The half-open interval of a coordinate's values."""
+    if isinstance(shape, int):
+        return limits(coordinate)
+    low, high = interval_of(coordinate, shape) or (0, 1)
+    return Constant(low), Constant(high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, substitute
+from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counters_of, substitute
 from .statement import Map, Reference, Statement, Value, Width, free_axes
 
 __all__ = [
@@ -90,12 +90,15 @@ def simplify_width_count(stmt: Statement, stored: Stored) -> Statement:
 
     The tensor must store only nonzeros, and the innermost axis must be reduced over.
     """
+    if stmt.where is not None:
+        stmt = replace(stmt, where=simplify_width_count(stmt.where, stored))
     value = stmt.value
     if not (stmt.op == "+" and isinstance(value, Map) and isinstance(value.of, Reference) and stored.only_nonzeros):
         return stmt
     if not isinstance(value.value, Constant) or value.of.tensor != "B" or stored.innermost not in stmt.loops:
         return stmt
-    if stored.innermost in free_axes(stmt.target):
+    counts = any(counters_of(e) for e in stmt.target.indices)  # each entry below is counted elsewhere
+    if counts or stored.innermost in free_axes(stmt.target):
         return stmt
     loops = tuple(axis for axis in stmt.loops if axis != stored.innermost)
     outer = tuple(e for e in value.of.indices if e != Axis(stored.innermost))
@@ -119,8 +122,8 @@ def counter_to_histogram(stmt: Statement) -> Statement:
     return stmt
 
 
-def optimize(stmt: Statement, stored: Stored) -> Statement:
-    """Every transformation, eagerly, until none applies.
+def optimize(stmt: Statement, stored: Stored, histograms: bool = True) -> Statement:
+    """Every transformation, eagerly, until none applies; counters stay what they are without ``histograms``.
 
     Examples
     --------
@@ -133,7 +136,7 @@ def optimize(stmt: Statement, stored: Stored) -> Statement:
     ∀i Q(i) = width(B(i))*1
     """
     while True:
-        new = counter_to_histogram(stmt)
+        new = counter_to_histogram(stmt) if histograms else stmt
         new = fold_constants(inline_temporary(reduction_to_assign(new)))
         new = reduction_to_assign(simplify_width_count(new, stored))
         if new == stmt:

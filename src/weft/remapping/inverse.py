@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, evaluate
+from ..errors import NotationError
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, evaluate, may_be_negative
 
-__all__ = ["follows", "interval_of", "invert", "is_free", "linear", "significance"]
+__all__ = ["follows", "interval_of", "invert", "is_free", "limits", "linear", "significance", "sum_of"]
 
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
@@ -182,6 +183,98 @@ def is_free(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
 
 
 _STEPS = 64
+
+
+def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
+    """The half-open interval of an expression's values in the sizes of the axes, none of which is zero.
+
+    Counters have an empty one.
+
+    Raises
+    ------
+    NotationError
+        Where none is known.
+
+    Examples
+    --------
+    >>> from .nodes import to_text
+    >>> [to_text(e, "ij") for e in limits(Binary("-", Axis(1), Axis(0)))]
+    ['1-size(i)', 'size(j)']
+    """
+    one, zero = Constant(1), Constant(0)
+    match expr:
+        case Axis(number=number):
+            return zero, Extent(number)
+        case Constant(value=value):
+            return expr, Constant(value + 1)
+        case Extent():
+            return expr, sum_of("+", expr, one)
+        case Counter():
+            return zero, zero
+        case Binary(op="*", left=Constant() as factor, right=right):
+            return limits(Binary("*", right, factor))
+        case Binary(op="*", left=left, right=Extent() as size):
+            lo, hi = limits(left)
+            return _times(lo, size), sum_of("+", _times(sum_of("-", hi, one), size), one)
+        case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
+            lo, hi = limits(left)
+            m = value if op == "/" else 1 << value
+            return _floor(lo, m), _floor(sum_of("+", hi, Constant(m - 1)), m)
+        case Binary(op="%", right=Constant() as size):
+            return zero, size
+        case Binary(op="&", right=right) if not may_be_negative(right):
+            return zero, limits(right)[1]
+        case Binary(op="|" | "^", left=left, right=right) if not may_be_negative(expr):
+            # No bit of both is more than their sum.
+            return zero, sum_of("-", sum_of("+", limits(left)[1], limits(right)[1]), one)
+        case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
+            lo, hi = limits(left)
+            by = Constant(value if op == "*" else 1 << value)
+            return _times(lo, by), sum_of("+", _times(sum_of("-", hi, one), by), one)
+        case Binary(op="+", left=left, right=right):
+            (a, b), (c, d) = limits(left), limits(right)
+            return sum_of("+", a, c), sum_of("-", sum_of("+", b, d), one)
+        case Binary(op="-", left=left, right=right):
+            (a, b), (c, d) = limits(left), limits(right)
+            return sum_of("-", sum_of("+", a, one), d), sum_of("-", b, c)
+    raise NotationError(f"no bounds are known of the coordinate {expr}")
+
+
+def sum_of(op: str, a: IndexExpr, b: IndexExpr) -> IndexExpr:
+    """``a + b`` or ``a - b``, constants added up."""
+    match op, a, b:
+        case _, Constant(value=x), Constant(value=y):
+            return Constant(x + y if op == "+" else x - y)
+        case _, _, Constant(value=0):
+            return a
+        case "+", Constant(value=0), _:
+            return b
+        case _, Binary(op="+" | "-" as inner, left=left, right=Constant(value=x)), Constant(value=y):
+            total = (x if inner == "+" else -x) + (y if op == "+" else -y)
+            return sum_of("+" if total >= 0 else "-", left, Constant(abs(total)))
+        case "+", Constant(), _:
+            return Binary("+", b, a)
+    return Binary(op, a, b)
+
+
+def _times(a: IndexExpr, b: IndexExpr) -> IndexExpr:
+    match a, b:
+        case (Constant(value=0), _) | (_, Constant(value=1)):
+            return a
+        case Constant(value=x), Constant(value=y):
+            return Constant(x * y)
+        case Constant(value=1), _:
+            return b
+    return Binary("*", a, b)
+
+
+def _floor(a: IndexExpr, by: int) -> IndexExpr:
+    match a:
+        case _ if by == 1:
+            return a
+        case Constant(value=value):
+            return Constant(value // by)
+    return Binary("/", a, Constant(by))
 
 
 def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:

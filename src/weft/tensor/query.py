@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,13 @@ from .. import pipeline
 from ..dtypes import index_dtype
 from ..errors import NotationError
 from ..formats import Format
-from ..queries import Query, Statement, Stored, Width, canonical, optimize, parse
+from ..pipeline.ask import ask, bounds, optimized
+from ..queries import Query, Statement, canonical, parse
 from ..queries.nodes import Aggregate
-from ..remapping.inverse import interval_of
 from ..remapping.nodes import Axis, Counter, IndexExpr, counters_of, evaluate
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .manipulation import storage_of
-from .reductions import max as largest
-from .reductions import sum as total
 from .refill import require_dense
 from .sparse_tensor import SparseTensor
 
@@ -83,7 +82,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     Notes
     -----
     The query is brought to canonical form and optimised by the transformations of Table 1 of the 2020 paper;
-    ``statements`` of the result shows what is left of it. Source: 2020, section 5.
+    ``statements`` of the result shows what is left of it, and is compiled to one pass over the tensor: as are the
+    queries that conversions ask. Source: 2020, section 5.
 
     Examples
     --------
@@ -98,29 +98,43 @@ def query(x: Any, text: str | Query) -> Statistics:
     """
     storage = storage_of(x)
     asked = parse(text, len(storage.shape)) if isinstance(text, str) else text
-    stored = _stored(storage)
+    labels = [a.label for a in asked.aggregates]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise NotationError(f"two results are called {twice} in {asked}")
+    storage = _entries_of(storage)
+    require_dense(_sizes(asked.over, storage.shape), np.dtype(np.int64), f"the results of {asked}")
+    canonicals = [_canonical(asked, a, len(storage.shape)) for a in asked.aggregates]
+    statements = optimized(canonicals, storage.type)
     results: dict[str, np.ndarray[Any, Any]] = {}
-    statements: dict[str, Statement] = {}
-    for aggregate in asked.aggregates:
-        if aggregate.label in results:
-            raise NotationError(f"two results are called {aggregate.label} in {asked}")
-        stmt = optimize(canonical(asked, aggregate, storage.shape), stored)
-        statements[aggregate.label] = stmt
-        known = _widths(storage, stmt)
-        results[aggregate.label] = _computed(storage, asked, aggregate) if known is None else known
-    origin = tuple(_interval(e, storage.shape)[0] for e in asked.over)
-    return Statistics(results, origin, statements)
+    small = [n for n, s in enumerate(statements) if _temporary(s, storage.shape) <= _LARGEST]
+    for n, found in zip(small, ask(storage, [statements[n] for n in small]), strict=True):
+        results[labels[n]] = _decoded(found, asked.aggregates[n], storage.shape)
+    for n in range(len(labels)):
+        if n not in small:
+            results[labels[n]] = _by_distinct(storage, asked, asked.aggregates[n], statements[n])
+    origin = tuple(bounds(e, storage.shape)[0] for e in asked.over)
+    ordered = {label: results[label] for label in labels}
+    return Statistics(ordered, origin, dict(zip(labels, statements, strict=True)))
 
 
-def _stored(storage: Storage) -> Stored:
-    """What the query's passes may know of a format."""
+_LARGEST = 1 << 24
+"""Elements of a temporary over all the coordinates that there are."""
+
+
+def _canonical(asked: Query, aggregate: Aggregate, order: int) -> Statement:
+    counted = [counter for e in aggregate.args for counter in counters_of(e)]
+    if counted and (aggregate.op != "max" or not isinstance(aggregate.args[0], Counter)):
+        raise NotationError(f"of counters there is the max of one alone, not {aggregate}")
+    return canonical(asked, aggregate, order)
+
+
+def _entries_of(storage: Storage) -> Storage:
+    """The tensor with nothing but its entries, each once."""
     format = storage.format
-    if format.is_structured or not format.levels:
-        return Stored()
-    above, last = format.levels[:-1], format.levels[-1]
-    tells = last.unique and all(level.has_every for level in above) and "pos" in last.roles and last.gapless
-    innermost = format.mode_order[-1] if tells else None
-    return Stored(innermost, only_nonzeros=_entries_alone(format) and format.is_unique)
+    if format.is_dense or not _entries_alone(format):
+        return pipeline.convert(storage, coordinates(len(storage.shape)), prune=True)
+    return storage if format.is_unique else pipeline.convert(storage, format.canonical())
 
 
 def _entries_alone(format: Format) -> bool:
@@ -128,89 +142,48 @@ def _entries_alone(format: Format) -> bool:
     return format.is_compact and all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
-def _widths(storage: Storage, stmt: Statement) -> np.ndarray[Any, Any] | None:
-    """A query that is left with nothing but the widths of the last level."""
-    if not isinstance(stmt.value, Width) or stmt.op is not None:
-        return None
-    order = storage.format.mode_order[:-1]
-    wanted = tuple(e.number for e in stmt.target.indices if isinstance(e, Axis))
-    if len(wanted) != len(stmt.target.indices) or sorted(wanted) != sorted(order):
-        return None
-    widths = np.diff(storage.level_arrays(len(order))["pos"]).astype(np.int64)
-    whole = widths.reshape([storage.shape[axis] for axis in order])
-    return whole.transpose([order.index(axis) for axis in wanted])
+def _sizes(over: tuple[IndexExpr, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(high - low for low, high in (bounds(e, shape) for e in over))
 
 
-def _interval(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
-    """The coordinates that an expression can have, half-open."""
-    if isinstance(expr, Axis):
-        return 0, shape[expr.number]
-    if math.prod(shape) == 0:
-        return 0, 0
-    found = interval_of(expr, shape)
-    return (0, 1) if found is None else (found[0], max(found))
+def _temporary(s: Statement, shape: tuple[int, ...]) -> int:
+    """Elements of the statement's temporary."""
+    return 0 if s.where is None else math.prod(_sizes(s.where.target.indices, shape))
 
 
-def _computed(storage: Storage, asked: Query, aggregate: Aggregate) -> np.ndarray[Any, Any]:
-    """One aggregate, by reductions over the distinct coordinates that it is about."""
-    args = aggregate.args
-    if any(counters_of(e) for e in args):
-        return _counters(storage, asked, aggregate)
-    exprs = (*asked.over, *args)
-    intervals = [_interval(e, storage.shape) for e in exprs]
-    shape = tuple(high - low for low, high in intervals)
-    require_dense(shape[: len(asked.over)], np.dtype(np.int64), f"the results of {asked}")
-    pattern = _pattern(storage, exprs, [low for low, _ in intervals], shape)
-    gone = tuple(range(len(asked.over), len(exprs)))
-    if not len(pattern.vals):
-        low, high = intervals[-1] if intervals else (0, 0)
-        nothing = {"id": False, "count": 0, "max": low - 1, "min": high}[aggregate.op]
-        return np.full(shape[: len(asked.over)], nothing)
+def _decoded(answer: np.ndarray[Any, Any], aggregate: Aggregate, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """What an answer in canonical form says, where zero stands for no entry."""
     match aggregate.op:
         case "id":
-            return _dense(pattern).astype(bool)
+            return answer.astype(bool)
         case "count":
-            ones = pattern.with_values(np.ones(len(pattern.vals), np.int64), 0)
-            return _dense(total(SparseTensor(ones), axis=gone))
-    low, high = intervals[-1]
-    column = pattern.arrays[-1].astype(np.int64) + low
-    if aggregate.op == "max":
-        return _dense(largest(SparseTensor(pattern.with_values(column, low - 1)), axis=gone))
-    return -_dense(largest(SparseTensor(pattern.with_values(-column, -high)), axis=gone))
+            return answer
+    (coordinate,) = aggregate.args
+    low, high = (0, 0) if isinstance(coordinate, Counter) else bounds(coordinate, shape)
+    return answer + (low - 1) if aggregate.op == "max" else high - answer
 
 
-def _dense(found: Any) -> np.ndarray[Any, Any]:
-    if isinstance(found, Storage):
-        found = SparseTensor(found)
-    return np.asarray(found.todense() if isinstance(found, SparseTensor) else found)
+def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statement) -> np.ndarray[Any, Any]:
+    """The same where the temporary is too large for an array: its coordinates as a tensor, asked in turn."""
+    assert s.where is not None
+    if s.where.op == "+":
+        require_dense(_sizes(s.where.target.indices, storage.shape), np.dtype(np.int64), f"counting for {asked}")
+        return _decoded(ask(storage, [s])[0], aggregate, storage.shape)
+    n = len(asked.over)
+    exprs = (*asked.over, *aggregate.args)
+    again = replace(aggregate, args=tuple(map(Axis, range(n, len(exprs)))))
+    found = query(SparseTensor(_pattern(storage, exprs)), Query(tuple(map(Axis, range(n))), (again,)))
+    return found[aggregate.label]
 
 
-def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...], lows: list[int], shape: tuple[int, ...]) -> Storage:
+def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...]) -> Storage:
     """Where a tensor whose coordinates are some expressions has entries: a canonical tensor of true."""
-    coo = pipeline.convert(storage, coordinates(len(storage.shape)), prune=not _entries_alone(storage.format))
-    if not exprs:
-        return Storage.dense(np.asarray(len(coo.vals) > 0))
+    coo = pipeline.convert(storage, coordinates(len(storage.shape)))
     own = [row.astype(np.int64) for row in coo.arrays[1:]]
+    shape = _sizes(exprs, storage.shape)
     rows = []
-    for expr, low, size in zip(exprs, lows, shape, strict=True):
+    for expr, size in zip(exprs, shape, strict=True):
         row = np.broadcast_to(evaluate(expr, own, shape=storage.shape), coo.vals.shape)
-        rows.append(np.ascontiguousarray(row - low).astype(index_dtype(size)))
+        rows.append(np.ascontiguousarray(row - bounds(expr, storage.shape)[0]).astype(index_dtype(size)))
     vals = np.ones(len(coo.vals), bool)
     return pipeline.convert(coordinate_storage(shape, rows, vals, False), coordinates(len(shape)))
-
-
-def _counters(storage: Storage, asked: Query, aggregate: Aggregate) -> np.ndarray[Any, Any]:
-    """The largest counter is one less than the most entries that share its coordinates."""
-    (counter,) = aggregate.args
-    if aggregate.op != "max" or not isinstance(counter, Counter):
-        raise NotationError(f"of counters there is the max of one alone, not {aggregate}")
-    over = (*asked.over, *(e for e in counter.over if e not in asked.over))
-    rest = tuple(Axis(axis) for axis in range(len(storage.shape)) if Axis(axis) not in over)
-    label = aggregate.label
-    most = query(
-        SparseTensor(storage),
-        Query(over, (Aggregate("count", rest, label),) if rest else (Aggregate("id", (), label),)),
-    )
-    counts = most[label].astype(np.int64)
-    gone = tuple(range(len(asked.over), len(over)))
-    return counts.max(axis=gone, initial=0) - 1 if gone else counts - 1

@@ -11,8 +11,9 @@ import numpy as np
 from ...errors import IndexOverflowError
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Select, Stmt, Var
+from ...queries import Query
 from ...remapping import Remapping
-from ..level import LevelFormat, LevelVars, Placing
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Banded"]
@@ -58,26 +59,31 @@ class Banded(LevelFormat):
         return {"pos": parent_size + 1, "begin": parent_size}
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"end": parent_size}
+        return {"end": parent_size, **({"above": parent_size} if self.diagonal else {})}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        found = [coords[m.level]]
-        if self.diagonal:
-            found.append(minimum(coords[m.level - 1], sub(m.dimension, lit(1))))
-        stmts = []
-        for coord in found:
-            # How far from the end a run begins, so that arrays of zeros say that there is none.
-            back, end = sub(m.dimension, coord), add(coord, lit(1))
-            stmts.append(if_(gt(back, element(m["begin"], parent)), put(m["begin"], parent, back)))
-            stmts.append(if_(gt(end, element(m["end"], parent)), put(m["end"], parent, end)))
-        return block(*stmts)
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        above = range(level)
+        found = (ask("min", "begin", above, (level,)), ask("max", "end", above, (level,)))
+        return (*found, ask("max", "above", above, (level - 1,))) if self.diagonal else found
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q = Var("q")
         end = element(m["end"], q)
+        # Answers count back from the dimension where a run begins: zero says that there is none.
         begin = Select(gt(end, lit(0)), sub(m.dimension, element(m["begin"], q)), lit(0))
         grown = add(element(m["pos"], q), sub(end, element(m["begin"], q)))
-        return For(q, lit(0), parent_size, block(put(m["begin"], q, begin), put(m["pos"], add(q, lit(1)), grown)))
+        edges = block(put(m["begin"], q, begin), put(m["pos"], add(q, lit(1)), grown))
+        return For(q, lit(0), parent_size, block(self._to_diagonal(m, q), edges) if self.diagonal else edges)
+
+    def _to_diagonal(self, m: LevelVars, parent: Var) -> Stmt:
+        """The run below a parent that has one, lengthened to the diagonal or the edge beside it."""
+        diagonal = minimum(element(m["above"], parent), m.dimension)  # one more than its coordinate
+        back = sub(add(m.dimension, lit(1)), diagonal)
+        wider = block(
+            if_(gt(back, element(m["begin"], parent)), put(m["begin"], parent, back)),
+            if_(gt(diagonal, element(m["end"], parent)), put(m["end"], parent, diagonal)),
+        )
+        return if_(gt(element(m["end"], parent), lit(0)), wider)
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, parent_size

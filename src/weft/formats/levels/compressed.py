@@ -11,7 +11,8 @@ import numpy as np
 from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
-from ..level import Arrays, Combined, LevelFormat, LevelVars, Piece, Placing, Span
+from ...queries import Query
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
 from .access import element, put
 
 __all__ = ["Compressed"]
@@ -35,7 +36,8 @@ class Compressed(LevelFormat):
     signed = True
     placing: ClassVar[Placing | None] = "yield"
     shares: ClassVar[bool] = True
-    combined: ClassVar[Combined | None] = ("pos", "sum")
+    apart: ClassVar[bool] = True
+    shifted: ClassVar[tuple[str, ...]] = ("pos",)
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -74,8 +76,9 @@ class Compressed(LevelFormat):
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"pos": parent_size + 1}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        return self.unseq_insert_edges(m, parent, lit(1))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        one = range(level, level + 1) if self.unique else range(level, last + 1)
+        return (ask("count", "pos", range(level), one),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         return self.unseq_finalize_edges(m, parent_size, Var("q"))
@@ -94,21 +97,11 @@ class Compressed(LevelFormat):
         return Block((For(index, lit(0), parent_size, shift), put(pos, lit(0), lit(0))))
 
     def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"stamp": dimension, "where": dimension, "spare": dimension, "current": 1}
-
-    def _first_below(self, m: LevelVars, mark: Expr, coord: Expr, then: Stmt) -> Stmt:
-        """``then``, for the first entry with this coordinate below the parent that ``mark`` stands for."""
-        place = sub(coord, m.lowest)
-        return if_(ne(element(m["stamp"], place), mark), block(put(m["stamp"], place, mark), then))
-
-    def shared_query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        return self._first_below(m, add(parent, lit(1)), coords[m.level], self.query(m, parent, coords))
+        return {"where": dimension, "spare": dimension, "current": 1}
 
     def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        coord, p = coords[m.level], Var(f"p{m.level}_new")
-        mark = sub(lit(-1), parent)  # another than the query's
-        store = block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coord))
-        return self._first_below(m, mark, coord, store)
+        p = Var(f"p{m.level}_new")
+        return block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coords[m.level]))
 
     def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, crd = Var("q"), m["crd"]

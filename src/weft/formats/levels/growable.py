@@ -10,7 +10,8 @@ import numpy as np
 
 from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
-from ..level import LevelFormat, LevelVars, Placing
+from ...queries import Query
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Growable"]
@@ -38,9 +39,8 @@ class Growable(LevelFormat):
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"taken": parent_size}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        count = m["count"]
-        return Update("+", Load(count, parent), lit(1, count.ty[:-1]))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        return (ask("count", "count", range(level), (level,)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, end = Var("q"), Var("end")

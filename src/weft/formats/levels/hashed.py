@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, ge, gt, if_, increment, lit, mul
-from ...ir.nodes import Call, Declare, Expr, For, Load, Set, Stmt, Var
-from ..level import LevelFormat, LevelVars, Placing
+from ...ir.builder import add, block, ge, gt, if_, lit, mul
+from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
+from ...queries import Query
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
 
@@ -95,8 +96,8 @@ class Slots(LevelFormat):
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"count": parent_size}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        return increment(Load(m["count"], parent))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        return (ask("count", "count", range(level), range(level, last + 1)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, most = Var("q"), Var("most")

@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...ir.builder import add, block, eq, ge, gt, if_, increment, lit, lt, minimum, mul, sub
-from ...ir.nodes import Binary, Expr, For, Load, Select, Stmt, Update, Var
+from ...ir.builder import add, block, ge, gt, if_, lit, lt, minimum, mul, sub
+from ...ir.nodes import Binary, Declare, Expr, For, Select, Stmt, Var
+from ...queries import Query
 from ...remapping import Counter, Remapping
-from ..level import Combined, LevelFormat, LevelVars, Placing
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .sliced import Sliced
 
@@ -35,8 +36,7 @@ class Capped(Sliced):
     width: int = 0
 
     letter: ClassVar[str] = "y"
-    combined: ClassVar[Combined | None] = None
-    largest: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:
         if self.width < 0:
@@ -55,11 +55,12 @@ class Capped(Sliced):
         return minimum(coords[m.level], element(m["size"], lit(0)))
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"entries": 1, "rows": 1}
+        return {} if self.width else {"entries": 1, "rows": 1}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        first = if_(eq(coords[m.level], lit(0)), increment(Load(m["rows"], lit(0))))
-        return block(increment(Load(m["entries"], lit(0))), first)
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        if self.width:
+            return ()
+        return ask("count", "entries", (), range(1, last + 1)), ask("count", "rows", (), (1,))
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         if self.width:
@@ -85,6 +86,7 @@ class Spilled(LevelFormat):
     letter: ClassVar[str] = "x"
     sortable: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
+    shifted: ClassVar[tuple[str, ...]] = ("before",)
     roles: ClassVar[tuple[str, ...]] = ("count", "rest")
     borrows: ClassVar[tuple[str, ...]] = ("size",)
 
@@ -106,14 +108,15 @@ class Spilled(LevelFormat):
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"before": dimension + 1}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        spilt = increment(Load(m["before"], add(coords[m.level], lit(1))))
-        return if_(ge(parent, self._slices(m)), spilt)
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        return (ask("count", "before", (level,), range(level, last + 1)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        q, before = Var("q"), m["before"]
-        total = Update("+", Load(before, add(q, lit(1))), Load(before, q))
-        return block(For(q, lit(0), m.dimension, total), put(m["count"], lit(0), element(before, m.dimension)))
+        q, before, spilt = Var("q"), m["before"], Var("spilt")
+        here = element(before, add(q, lit(1)))
+        further = Select(gt(here, self._slices(m)), sub(here, self._slices(m)), lit(0))
+        step = block(Declare(spilt, further), put(before, add(q, lit(1)), add(element(before, q), spilt)))
+        return block(For(q, lit(0), m.dimension, step), put(m["count"], lit(0), element(before, m.dimension)))
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         row, further = coords[m.level], sub(coords[m.level - 1], parent)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...ir.builder import add, block, cast, increment, lit, sub
 from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
-from ..level import LevelFormat, LevelVars, Placing
+from ...queries import Query
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Jagged"]
@@ -28,6 +29,7 @@ class Jagged(LevelFormat):
     letter: ClassVar[str] = "j"
     sortable: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
+    shifted: ClassVar[tuple[str, ...]] = ("pos",)
     roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -42,10 +44,9 @@ class Jagged(LevelFormat):
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"length": dimension, "rank": dimension, "next": parent_size + 1}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        pos = m["pos"]
-        longer = Update("+", Load(pos, add(parent, lit(1))), lit(1, pos.ty[:-1]))
-        return block(longer, increment(Load(m["length"], coords[m.level])))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        entries = range(level, last + 1)
+        return ask("count", "pos", range(level), entries), ask("count", "length", (level,), entries)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         """Rows by their lengths, longest first: before those of length ``n`` come as many as diagonal ``n`` holds."""

@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, gt, if_, lit, mul
-from ...ir.nodes import Expr, Stmt
-from ..level import Combined, LevelFormat, LevelVars, Placing
-from .access import element, put
+from ...ir.builder import add, lit, mul
+from ...ir.nodes import Expr
+from ...queries import Query
+from ..level import LevelFormat, LevelVars, Placing, ask
+from .access import element
 
 __all__ = ["Sliced"]
 
@@ -27,8 +28,7 @@ class Sliced(LevelFormat):
     full = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
-    largest: ClassVar[bool] = True
-    combined: ClassVar[Combined | None] = ("size", "max")
+    apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("size",)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -43,9 +43,8 @@ class Sliced(LevelFormat):
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"size": 1}
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        wanted = add(coords[m.level], lit(1))
-        return if_(gt(wanted, element(m["size"], lit(0))), put(m["size"], lit(0), wanted))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        return (ask("max", "size", (), (level,)),)
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["size"], lit(0)))

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
 from ...ir.nodes import Binary, Declare, Expr, For, Stmt, Var
-from ..level import Combined, LevelFormat, LevelVars, Placing
+from ...queries import Query
+from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Squeezed"]
@@ -24,7 +25,7 @@ class Squeezed(LevelFormat):
     compact: ClassVar[bool] = False
     signed = True
     placing: ClassVar[Placing | None] = "get"
-    combined: ClassVar[Combined | None] = ("rank", "same")
+    apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -48,8 +49,8 @@ class Squeezed(LevelFormat):
         """Where the rank of a coordinate stands."""
         return sub(coord, m.lowest)
 
-    def query(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        return put(m["rank"], self._place(m, coords[m.level]), lit(1))
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        return (ask("id", "rank", (level,)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, n = Var("q"), Var("n")

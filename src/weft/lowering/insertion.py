@@ -1,0 +1,235 @@
+"""Assembly by insertion, planned (2020 paper, section 6): which passes there are, and what each level needs.
+
+The loops over the source run once for each level that has something to find out, from the root down (its attribute
+queries), and once more to insert every entry. A level places an entry by what its queries found (``get_pos``), as one
+before it (``find``), or at the next free position of its parent (``yield_pos``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..formats import Format, LevelFormat, TensorType
+from ..index_notation.nodes import Access
+from ..queries import Stored
+from ..remapping.inverse import significance
+from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
+from .asking import Asked, answers, asked
+from .physical import path
+
+__all__ = [
+    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "marked", "phases", "private_roles",
+    "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
+
+    name: str
+    level: int | None = None
+    collects: bool = False
+
+
+def phases(format: Format, arrival: Arrival) -> tuple[Phase, ...]:
+    """The passes that assembling a format takes."""
+    found = []
+    for k in range(len(format.levels)):
+        if _asks(format, k):
+            found.append(Phase(f"query{k + 1}", k))
+        if k in shared(format, arrival):
+            found.append(Phase(f"collect{k + 1}", k, collects=True))
+    return (*found, Phase("insert"))
+
+
+@lru_cache(maxsize=1024)
+def shared(format: Format, arrival: Arrival) -> tuple[int, ...]:
+    """The levels at whose positions several entries meet that come together, but in any order."""
+    levels = format.levels
+    met = () if arrival.sorts(format) else _met(format)
+    return tuple(k for k in met if levels[k].shares and levels[k].unique)
+
+
+def _met(format: Format) -> tuple[int, ...]:
+    """The levels that yield positions at which several entries meet: what is below them takes more than one."""
+    levels = format.levels
+    return tuple(
+        k
+        for k, level in enumerate(levels)
+        if level.placing == "yield" and not all(u.branchless for u in levels[k + 1 :])
+    )
+
+
+@lru_cache(maxsize=1024)
+def grouped(format: Format, arrival: Arrival) -> dict[int, range]:
+    """The same where entries come sorted, so that those of one position follow each other.
+
+    For each the levels that decide whether it is the same position: itself, and the branchless ones below.
+    """
+    chains = {chain.start: chain for chain in format.chains}
+    return {k: chains[k] for k in _met(format)} if arrival.sorts(format) else {}
+
+
+def _asks(format: Format, level: int) -> bool:
+    edges = type(format.levels[level]).insert_edges is not LevelFormat.insert_edges
+    return edges or bool(answers(format, level))
+
+
+@lru_cache(maxsize=1024)
+def counters(format: Format) -> tuple[int, ...]:
+    """The levels whose coordinates count entries."""
+    return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
+
+
+def can_insert(format: Format, arrival: Arrival) -> str | None:
+    """Why entries cannot be inserted in the order in which they come; None when they can.
+
+    A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
+    the level and those below it promise about order, the order in which entries come must keep.
+    """
+    coordinates, source = format.remapping.coordinates, arrival.order
+    for k, level in enumerate(format.levels):
+        if level.placing is None:
+            return f"{level} cannot place an entry"
+        if arrival.sorts(format):
+            continue
+        if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
+            above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
+            rest = tuple(axis for axis in source if axis not in above)
+            below = significance(coordinates[k:])
+            if k in shared(format, arrival):
+                if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
+                    return f"a level below {level} does not find positions by arithmetic"
+                leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False
+                return None if leading else f"the entries below one parent of {level} do not come together"
+            if any(not lower.branchless for lower in format.levels[k + 1 :]):
+                return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
+            if level.ordered and rest != below:
+                return f"entries come in another order than {level} has"
+            return None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How the entries of a source come.
+
+    Parameters
+    ----------
+    order : tuple of int
+        The axes by which they are ordered, the first deciding first; empty where by none.
+    grouped : tuple of int
+        The axes of the outermost loops, as far as each visits no coordinate twice.
+    follows : bool
+        Whether the positions of the source's last level are its entries, one by one from 0, in this order.
+    by : tuple of IndexExpr
+        What they are sorted by, none of them twice.
+    """
+
+    order: tuple[int, ...] = ()
+    grouped: tuple[int, ...] = ()
+    follows: bool = False
+    by: tuple[IndexExpr, ...] = ()
+
+    def sorts(self, format: Format) -> bool:
+        """Whether entries come in the order that a format has."""
+        return self.by == format.remapping.coordinates and not format.is_curved
+
+
+UNSORTED = Arrival()
+
+
+def arrival(source: Format, loops: Sequence[str]) -> Arrival:
+    """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
+    variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
+    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
+    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
+    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
+    follows = entries and known and source.is_unique and tuple(loops) == variables
+    order: list[IndexExpr] = []
+    grouped: list[int] = []
+    ordered = True
+    for n, v in enumerate(loops):
+        level, coordinate = levels.get(v, (None, None))
+        if level is None or coordinate is None:
+            return Arrival((), tuple(grouped))
+        order.append(coordinate)
+        ordered &= level.ordered
+        if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
+            grouped.append(coordinate.number)
+    by = tuple(order) if ordered and source.is_unique else ()
+    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows, by)
+
+
+def _divides(coordinate: object) -> bool:
+    return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
+
+
+def scalar_counters(format: Format, arrival: Arrival) -> dict[int, int]:
+    """The levels whose counters are scalars, and how many loops are outside: those over what each counts for."""
+    found = {}
+    for k in counters(format):
+        over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
+        if over and set(arrival.grouped[: len(over)]) == over:
+            found[k] = len(over)
+    return found
+
+
+def running(format: Format, arrival: Arrival) -> int | None:
+    """The level whose next free position is a scalar.
+
+    One parent has one next position; below levels that find theirs by arithmetic the order of the entries must be
+    that of the positions.
+    """
+    found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
+    if found is None or found in _met(format) or not format.levels[found].appends:
+        return None
+    order = significance(format.remapping.coordinates)
+    plain = all(level.has_every and not level.roles for level in format.levels[:found])
+    return found if found == 0 or (plain and order == arrival.order) else None
+
+
+def shareable(format: Format, arrival: Arrival) -> bool:
+    """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
+    own = [k for k, _ in private_roles(format)]
+    plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
+    counted = set(counters(format)) == set(scalar_counters(format, arrival))
+    in_order = running(format, arrival) is None or arrival.follows
+    return plain and counted and in_order and not _met(format)
+
+
+@lru_cache(maxsize=1024)
+def marked(format: Format, level: int, arrival: Arrival) -> tuple[Asked, ...]:
+    """The questions of a level that are answered by marking coordinates in an array over all that there are."""
+    if level in shared(format, arrival) or level in grouped(format, arrival):
+        return ()
+    return tuple(a for a in asked(format, level, Stored()) if a.is_distinct)
+
+
+def scratch_dtype(type: TensorType) -> str:
+    """Of arrays that only assembly needs: what holds the result's coordinates and positions holds all that they do."""
+    return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
+
+
+@lru_cache(maxsize=1024)
+def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
+    """``(level, role)`` of every array of answers that each thread has for itself."""
+    levels = range(len(format.levels))
+    return tuple((k, role) for k in levels for role, how in answers(format, k).items() if how != "same")
+
+
+@lru_cache(maxsize=1024)
+def scratch_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
+    """``(level, role)`` of every array that only assembly needs."""
+    found = []
+    for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
+        found += [(k, role) for role in level.scratch(0, 0)]
+        if k in shared(format, arrival):
+            found += [(k, role) for role in (*level.shared_scratch(0, 0), "stamp")]
+        found += [(k, f"{a.label}_mark") for a in marked(format, k, arrival)]
+        if isinstance(c, Counter):
+            found.append((k, "counter"))
+    return tuple(found)

@@ -1,0 +1,111 @@
+"""Answers to attribute queries, by a compiled pass over the tensor (2020 paper, section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..codegen import emit_module
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Assignment
+from ..ir import simplify
+from ..lowering.asking import stored
+from ..lowering.conversions import triples_format
+from ..lowering.questions import Questions
+from ..lowering.schedule import schedule
+from ..queries import Statement, Stored, Width, optimize
+from ..remapping import Remapping
+from ..remapping.inverse import limits
+from ..remapping.nodes import Axis, IndexExpr, evaluate
+from ..runtime import load
+from ..runtime.structs import counts_pointer
+from ..storage import Storage, tensor_type
+from .passes import Lowered
+
+__all__ = ["ask", "bounds", "optimized"]
+
+
+def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The half-open interval of an expression's values; empty where the tensor has no elements."""
+    if isinstance(expr, Axis):
+        return 0, shape[expr.number]
+    if math.prod(shape) == 0:
+        return 0, 0
+    low, high = (int(evaluate(end, (), shape=shape)) for end in limits(expr))
+    return low, max(low, high)
+
+
+def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
+    """The statements as they are computed on tensors of a type, by what is known of how it is stored."""
+    source = stored(type.format)
+    if not type.format.order:
+        return tuple(statements)
+    planned = _planned(type).schedule.program
+    if source.innermost is not None and Questions.innermost(planned) != f"i{source.innermost}":
+        source = Stored(None, source.only_nonzeros)
+    return tuple(optimize(s, source) for s in statements)
+
+
+def ask(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
+    """The answer to each statement: int64, in the shape of what the statement is over.
+
+    Parameters
+    ----------
+    storage : Storage
+        A tensor without duplicates and padding.
+    statements : sequence of Statement
+        As ``optimized``.
+    """
+    if not storage.shape:  # whose only element is there
+        return [np.ones((), np.int64) for _ in statements]
+    results: dict[int, np.ndarray[Any, Any]] = {}
+    for widths in (True, False):
+        mine = [n for n, s in enumerate(statements) if isinstance(s.value, Width) is widths]
+        if mine:
+            asked = [statements[n] for n in mine]
+            results.update(zip(mine, _asked(storage, asked), strict=True))
+    return [results[n] for n in range(len(statements))]
+
+
+def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
+    shape = storage.shape
+    over = [s.target.indices if s.where is None else s.where.target.indices for s in statements]
+    shapes = [
+        tuple(high - low for low, high in (bounds(e, shape) for e in coordinates[: len(s.target.indices)]))
+        for s, coordinates in zip(statements, over, strict=True)
+    ]
+    answers = [np.zeros(wanted, np.int64) for wanted in shapes]
+    temporaries = [
+        np.zeros(math.prod(high - low for low, high in (bounds(e, shape) for e in s.where.target.indices)), np.int64)
+        for s in statements
+        if s.where is not None
+    ]
+    module = _module(storage.type, tuple(statements))
+    arrays = (*(a.reshape(-1) for a in answers), *temporaries)
+    scalar = tensor_type("bool", Format.dense(0), (), False)
+    made = Storage(shape, scalar, arrays, np.empty(0, bool))
+    if math.prod(shape):
+        module["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+    return answers
+
+
+@lru_cache(maxsize=1024)
+def _planned(type: TensorType) -> Lowered:
+    """Loops over a tensor."""
+    indices = tuple(f"i{axis}" for axis in range(type.format.order))
+    assignment = Assignment(Access("B", indices), Access("A", indices))
+    triples = TensorType.of(type.dtype, triples_format(Remapping.identity(type.format.order)), "int64", type.fill)
+    planned = schedule(assignment, {"B": triples, "A": type}, copying=True)
+    return Lowered(assignment, planned, ("A",), False, planned.types)
+
+
+@lru_cache(maxsize=1024)
+def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
+    lowered = _planned(type)
+    s = lowered.schedule
+    function = Questions(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
+    return load(emit_module((simplify(function),)), ["ask"], 2)
