@@ -42,8 +42,8 @@ SKELETONS = {
 }  # fmt: skip
 
 
-def text_of(source, target):
-    found = assembler(TensorType.of("float64", source), TensorType.of("float64", target), False)
+def text_of(source, target, dtype="float64"):
+    found = assembler(TensorType.of(dtype, source), TensorType.of("float64", target), False)
     assert isinstance(found, Assembler), found
     return "\n\n".join(map(function_text, found.functions))
 
@@ -61,7 +61,8 @@ def test_counters_are_arrays_where_rows_come_in_no_order():
 
 
 def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
-    assert "B_vals[pA1] = A_vals[pA1]" in text_of(parse_format("coo", 2), CSR)
+    assert "B_vals[pA1] = float64(A_vals[pA1])" in text_of(parse_format("coo", 2), CSR, "float32")
+    assert "insert" not in text_of(parse_format("coo", 2), CSR)  # where everything stands there already
     assert "B_vals[pA1] = A_vals[pA1]" in text_of(linear(2), CSR)
     assert "pB_next" in text_of(parse_format("dense", 2), parse_format("csc", 2))
     assert "B2_pos[i1_] += 1" in text_of(CSR, parse_format("csc", 2))
@@ -156,3 +157,39 @@ def test_positions_that_do_not_fit_widen_or_are_refused():
         triangle(92682).asformat("skyline", index_dtype="int32")
     with pytest.raises(weft.errors.ResultTooLargeError, match="16,000,008,000,000 bytes"):
         triangle(2_000_000).asformat("skyline")
+
+
+@pytest.mark.parametrize(
+    ("have", "want", "levels"),
+    [("csr", "coo", {1: 1}), ("coo", "csr", {1: 1}), ("csf", "coo", {2: 2}), ("coo", "csc", {}), ("csr", "dcsr", {})],
+)
+def test_what_stands_where_it_is_to_be_is_shared(have, want, levels):
+    order = 3 if "csf" in (have, want) else 2
+    A = weft.random((7, 8, 9)[:order], nnz=30, format=have, rng=0)
+    B = A.asformat(want)
+    check(B._storage)
+    np.testing.assert_array_equal(B.todense(), A.todense())
+    assert np.shares_memory(A._storage.vals, B._storage.vals) == bool(levels)
+    for k, level in enumerate(B.format.levels):
+        for role in level.roles:
+            array = B._storage.level_arrays(k)[role]
+            mine = [a for a in A._storage.arrays if np.shares_memory(a, array)]
+            assert bool(mine) == (role == "crd" and k in levels), (k, role)
+            assert not mine or mine[0] is A._storage.level_arrays(levels[k])["crd"]
+    other = A.asformat(want, copy=True)
+    arrays = [
+        (a, b) for a in (A._storage.vals, *A._storage.arrays) for b in (other._storage.vals, *other._storage.arrays)
+    ]
+    assert not any(np.shares_memory(a, b) for a, b in arrays)
+    assert A.asformat(have, copy=True) is not A
+
+
+def test_sharing_heeds_dtypes_duplicates_and_fill_values():
+    A = weft.random((7, 8), nnz=30, format="csr", rng=0)
+    wide = A.asformat("coo", index_dtype="int64")
+    assert not any(np.shares_memory(a, b) for a in A._storage.arrays for b in wide._storage.arrays)
+    np.testing.assert_array_equal(wide.todense(), A.todense())
+    twice = weft.from_coords([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, 3.0], shape=(2, 2), duplicates="keep")
+    np.testing.assert_array_equal(twice.asformat("csr").todense(), [[0, 3], [3, 0]])
+    back = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(weft.asarray(back).asformat("csr").asformat("coo").asformat("csr").todense(), back)

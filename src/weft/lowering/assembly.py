@@ -14,7 +14,7 @@ same order as from one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
@@ -73,6 +73,8 @@ class Assembly(Lowerer):
         In which order entries come.
     threads : bool
         Whether threads share the pass.
+    kept : collection of int
+        Levels whose coordinates stand already where they are to be; where there are any, so do the values.
     """
 
     apart = True
@@ -87,6 +89,7 @@ class Assembly(Lowerer):
         skip_fill: bool = False,
         arrival: Arrival = UNSORTED,
         threads: bool = False,
+        kept: Collection[int] = (),
     ):
         mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
@@ -112,7 +115,7 @@ class Assembly(Lowerer):
         self.path = path(target, self.format)
         self.arrival, self.running = arrival, running(self.format, arrival)
         self.next = ir.Var(f"p{tensor.name}_next")
-        self.threads = threads
+        self.threads, self.kept = threads, kept
         self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
         self.follows = arrival.follows and not skip_fill
         self.own = tuple(self._own(k) for k in range(len(levels)))
@@ -260,7 +263,7 @@ class Assembly(Lowerer):
         placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
         stmts += placing
         if k is None:
-            stmts.append(ir.Store(self.made.vals, parent, value))
+            stmts.append(ir.Store(self.made.vals, parent, value) if not self.kept else block())
         elif self.phase.collects:
             collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
             stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # another mark than the query's
@@ -290,7 +293,8 @@ class Assembly(Lowerer):
                 stmts.append(level.yield_pos(m, parent, p))
             else:
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
-            if (self.phase.level is None or level.placing == "find") and k not in self.shared:
+            inserts = self.phase.level is None or level.placing == "find"
+            if inserts and k not in self.shared and k not in self.kept:
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         return stmts, parent

@@ -20,8 +20,8 @@ from .asking import Asked, answers, asked
 from .physical import path
 
 __all__ = [
-    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "marked", "phases", "private_roles",
-    "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared",
+    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "kept", "marked", "phases",
+    "private_roles", "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared",
 ]  # fmt: skip
 
 
@@ -199,6 +199,30 @@ def shareable(format: Format, arrival: Arrival) -> bool:
     counted = set(counters(format)) == set(scalar_counters(format, arrival))
     in_order = running(format, arrival) is None or arrival.follows
     return plain and counted and in_order and not _met(format)
+
+
+def _lists(level: LevelFormat) -> bool:
+    """Whether ``crd`` holds the level's coordinates, one for each position."""
+    return "crd" in level.roles and type(level).stored is LevelFormat.stored
+
+
+def kept(source: TensorType, target: TensorType, arrival: Arrival) -> dict[int, int]:
+    """The levels whose coordinates are those of a level of the source, array and all: which, by the target's level.
+
+    Entries keep their positions where these are taken one by one in the order in which the source has them.
+    """
+    format, first = target.format, running(target.format, arrival)
+    if first is None or not arrival.follows or source.format.is_structured or format.is_structured:
+        return {}
+    have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
+    want = dict(zip(format.roles, target.index_dtypes, strict=True))
+    listed = {source.format.mode_order[k]: k for k in source.format.chains[-1] if _lists(source.format.levels[k])}
+    found = {}
+    for k in range(first, len(format.levels)):
+        same = listed.get(format.mode_order[k])
+        if same is not None and _lists(format.levels[k]) and want[k, "crd"] == have[same, "crd"]:
+            found[k] = same
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -24,6 +24,7 @@ from ..lowering.insertion import (
     arrival,
     can_insert,
     counters,
+    kept,
     marked,
     phases,
     private_roles,
@@ -78,7 +79,14 @@ class Assembler:
 
     def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
         self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
+        source = lowered.schedule.types["A"]
+        copied = lowered.skip_fill or source.dtype != target.dtype
+        self.kept = {} if copied else kept(source, target, arrival)
         self.phases = phases(target.format, arrival)
+        if self.kept and all(
+            (k, "crd") not in target.format.roles or k in self.kept for k in range(target.format.order)
+        ):
+            self.phases = self.phases[:-1]  # nothing is left to insert
         self._scratch = np.dtype(scratch_dtype(target))
         self.types = {**lowered.schedule.types, "B": target}
 
@@ -90,9 +98,11 @@ class Assembler:
     def _passes(self, threads: bool) -> tuple[Function, ...]:
         s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
         passes = [
-            Assembly(s.program, s.target, self.types, self.lowered.names, phase, skip_fill, self.arrival, threads)
+            Assembly(
+                s.program, s.target, self.types, self.lowered.names, phase, skip_fill, self.arrival, threads, self.kept
+            )
             for phase in self.phases
-        ]
+        ]  # fmt: skip
         return tuple(simplify(one.lower(("A",))) for one in passes)
 
     @cached_property
@@ -113,6 +123,11 @@ class Assembler:
     def shareable(self) -> bool:
         """Whether threads can share the passes."""
         return not self.lowered.skip_fill and shareable(self.format, self.arrival)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the result shares coordinates and values with the source."""
+        return bool(self.kept)
 
     @cached_property
     def copies(self) -> bool:
@@ -152,12 +167,15 @@ class Assembler:
                 self._pass(phase.name, work)
             size = level.size_to_be(parents, n, work.made[k])
             self._require(size * np.dtype(self.target.dtype).itemsize, shape)
+            if k in self.kept:
+                work.made[k]["crd"] = storage.level_arrays(self.kept[k])["crd"]
             self._finish_arrays(level, work.made[k], parents, size, n, {r: dtypes[k, r] for r in level.roles})
             for phase in mine[1:]:
                 self._pass(phase.name, work)
             parents = size
-        work.vals = self._values(storage, parents)
-        self._pass("insert", work)
+        work.vals = storage.vals if self.kept else self._values(storage, parents)
+        if self.phases[-1].level is None:
+            self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
     def _values(self, storage: Storage, size: int) -> np.ndarray[Any, Any]:

@@ -201,6 +201,9 @@ def _index_dtype(storage: Storage, format: Format) -> str:
 def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | Assembler | str:
     """What converts without anything between: by appending, else by insertion; or why nothing does."""
     if not target.format.is_structured and is_appendable(target.format):
+        sharing = _assembler(source, target, skip_fill)
+        if not isinstance(sharing, str) and sharing.keeps:
+            return sharing
         kernel = _copier(source, target, skip_fill)
         if kernel.lowered.schedule.final is None:
             # One loop over a coordinate list need not find where a row ends: rows are counted, and the rest is copied.

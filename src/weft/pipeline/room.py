@@ -52,8 +52,8 @@ class Room:
         limits: list[float] = []
         size = 1
         ends = {chain.last for chain in self.chains}
-        for k, (_, n, *_rest) in enumerate(self._levels):
-            size *= n
+        for k, (level, n, chain, *_) in enumerate(self._levels):
+            size = level.size(size, n, {}) if chain is None else size * n
             if k in ends:
                 limits.append(size)
         return limits
@@ -67,8 +67,8 @@ class Room:
         """How many positions each level has."""
         sizes: list[int] = []
         size = 1
-        for _, n, chain, _, _ in self._levels:
-            size = size * n if chain is None else totals[chain]
+        for level, n, chain, _, _ in self._levels:
+            size = level.size(size, n, {}) if chain is None else totals[chain]
             sizes.append(size)
         return sizes or [1]
 
@@ -77,7 +77,7 @@ class Room:
         arrays: list[np.ndarray] = []
         parent, last = 1, self._last
         for level, n, chain, dtypes, make in self._levels:
-            size = parent * n if chain is None else totals[chain] + (chain != last)
+            size = level.size(parent, n, {}) if chain is None else totals[chain] + (chain != last)
             if dtypes:
                 for length, dtype in zip(level.array_sizes(parent, size, n), dtypes, strict=True):
                     arrays.append(make(length, dtype))

@@ -206,7 +206,13 @@ class SparseTensor(Dispatch, Methods):
 
     # -- conversions -------------------------------------------------------------------------------------------
     def asformat(
-        self, format: FormatLike, *, index_dtype: DTypeLike | None = None, sort: bool = True, **options: Any
+        self,
+        format: FormatLike,
+        copy: bool = False,
+        *,
+        index_dtype: DTypeLike | None = None,
+        sort: bool = True,
+        **options: Any,
     ) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
 
@@ -214,6 +220,9 @@ class SparseTensor(Dispatch, Methods):
         ----------
         format : str or Format
             A catalogue name, letters such as ``"ds:1,0"``, or a format.
+        copy : bool
+            True for a tensor that shares no memory with this one. Otherwise coordinates and values are shared where
+            they stand already where they are to be, as between csr and a sorted coo.
         index_dtype : dtype, optional
             int32 or int64 for the result's index arrays; by default they are as small as will do.
         sort : bool
@@ -236,7 +245,8 @@ class SparseTensor(Dispatch, Methods):
         dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)
-        return self if found is self._storage else SparseTensor(found)
+        made = self if found is self._storage else SparseTensor(found)
+        return made.copy() if copy else made
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
         """A format that suits this tensor, with the reasons.
@@ -265,21 +275,21 @@ class SparseTensor(Dispatch, Methods):
 
         return suggest_format(self._storage, op)
 
-    def todia(self) -> SparseTensor:
+    def todia(self, copy: bool = False) -> SparseTensor:
         """The matrix by diagonals."""
-        return self.asformat("dia")
+        return self.asformat("dia", copy)
 
-    def tobsr(self, blocksize: tuple[int, int] = (2, 2)) -> SparseTensor:
+    def tobsr(self, blocksize: tuple[int, int] = (2, 2), copy: bool = False) -> SparseTensor:
         """The matrix by blocks."""
-        return self.asformat("bsr", blocksize=blocksize)
+        return self.asformat("bsr", copy, blocksize=blocksize)
 
-    def tolil(self) -> SparseTensor:
+    def tolil(self, copy: bool = False) -> SparseTensor:
         """The matrix by rows that can grow."""
-        return self.asformat("lil")
+        return self.asformat("lil", copy)
 
-    def todok(self) -> SparseTensor:
+    def todok(self, copy: bool = False) -> SparseTensor:
         """A hash table of coordinates."""
-        return self.asformat("dok")
+        return self.asformat("dok", copy)
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True) -> SparseTensor:
         """The same entries with another dtype, on the same index arrays."""
@@ -312,17 +322,17 @@ class SparseTensor(Dispatch, Methods):
             return np.zeros((0, storage.nnz), smallest_index_dtype(0)), storage.vals
         return np.stack(crds), storage.vals
 
-    def tocsr(self) -> SparseTensor:
+    def tocsr(self, copy: bool = False) -> SparseTensor:
         """The matrix in compressed sparse rows."""
-        return self.asformat("csr")
+        return self.asformat("csr", copy)
 
-    def tocsc(self) -> SparseTensor:
+    def tocsc(self, copy: bool = False) -> SparseTensor:
         """The matrix in compressed sparse columns."""
-        return self.asformat("csc")
+        return self.asformat("csc", copy)
 
-    def tocoo(self) -> SparseTensor:
+    def tocoo(self, copy: bool = False) -> SparseTensor:
         """The tensor as coordinates."""
-        return self.asformat("coo")
+        return self.asformat("coo", copy)
 
     def to_scipy_sparse(self, format: str | None = None) -> sparray:
         """A scipy.sparse array; it shares the memory of csr, csc and coo tensors."""
