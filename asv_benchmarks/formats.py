@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from . import inputs
+from . import inputs, mkl
 from .measure import Ratio, interleaved, threads
 
 __all__ = ["CONVERSIONS", "PRODUCTS", "SUMS", "TARGETS", "Conversion", "Product", "addition", "conversion", "product"]
@@ -26,6 +26,9 @@ REFERENCES = [("coo", "csr"), ("csr", "csc"), ("csr", "dia"), ("coo", "dia"), ("
               ("csc", "ell")]  # fmt: skip
 """Conversions that are compared with hand-written C."""
 REFERENCE_TARGET = 1.1
+MKL = [("coo", "csr"), ("csr", "csc"), ("csr", "coo"), ("coo", "csc"), ("csr", "bsr"), ("bsr", "csr")]
+"""Conversions that MKL has, too; the target is of their geometric mean."""
+MKL_TARGET = 1.0
 TARGETS = {"scipy": 1.0, "ref": 1.05, "csr first": 1.0, "weft csr": 1.0}
 """The most that weft may take of each peer's time."""
 CONVERSIONS = {
@@ -130,6 +133,19 @@ def beside_reference(formats: tuple[str, str], source: str) -> Ratio:
     return _ratio(lambda: made.asformat(wanted), lambda: reference.convert(peer, wanted))
 
 
+def beside_mkl(formats: tuple[str, str], source: str) -> Ratio:
+    """``A.asformat(target)`` beside Intel MKL."""
+    import weft
+
+    have, wanted = formats
+    a = inputs.matrix(source)
+    if "bsr" in formats:
+        a = a[: a.shape[0] // 3 * 3, : a.shape[1] // 3 * 3]
+    peer = stored(a, have)
+    made, options = weft.asarray(peer), {"blocksize": (3, 3)} if wanted == "bsr" else {}
+    return _ratio(lambda: made.asformat(wanted, **options), mkl.converter(peer, wanted))
+
+
 def _ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> Ratio:
     with threads(1):
         return interleaved({"weft": ours, "peer": theirs}).ratio("weft", "peer")
@@ -155,6 +171,11 @@ def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
             if only in f"convert {formats[0]}_{formats[1]}":
                 ratio = beside_reference(formats, source)
                 yield f"convert {'_'.join(formats)}", source, "ref", ratio, REFERENCE_TARGET
+    for formats in MKL if mkl.available() else ():
+        for source in sources(formats):
+            if only in f"convert {formats[0]}_{formats[1]} mkl":
+                ratio = beside_mkl(formats, source)
+                yield f"convert {'_'.join(formats)}", source, "mkl", ratio, MKL_TARGET
 
 
 class Product:

@@ -222,9 +222,9 @@ class Format:
              for k, v in enumerate(self.levels)],
         )  # fmt: skip
 
-    def plain(self) -> Format:
-        """A format of dense and compressed levels over the axes themselves, in their order."""
-        return _plain(self.order)
+    def plain(self, wide: bool = False) -> Format:
+        """Dense and compressed levels over the axes themselves, in their order; compressed ones alone if ``wide``."""
+        return _plain(self.order, wide)
 
     def reordered(self, mode_order: Sequence[int]) -> Format:
         """The same level formats over another order of the axes."""
@@ -259,8 +259,8 @@ def _canonical(format: Format) -> Format:
 
 
 @lru_cache(maxsize=64)
-def _plain(order: int) -> Format:
-    first = Dense() if order == 2 else Compressed()
+def _plain(order: int, wide: bool) -> Format:
+    first = Dense() if order == 2 and not wide else Compressed()
     return Format(Remapping.identity(order), (first, *(Compressed(),) * (order - 1)) if order else ())
 
 

@@ -506,6 +506,10 @@ class Lowerer:
                 pos[(access, k)] = p
         return replace(env, pos=pos), decls
 
+    def share_names(self, other: Lowerer) -> None:
+        """Declare nothing that ``other`` declares: both become one function."""
+        self._fresh, self._taken = other._fresh, other._taken
+
     def name(self, stem: str) -> ir.Var:
         """A variable that no other place declares."""
         n = self._fresh.get(stem, 0)

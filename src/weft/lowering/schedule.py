@@ -442,6 +442,7 @@ def schedule(
     copying: bool = False,
     gathering: str = "listed",
     tiling: bool = True,
+    wide: bool = False,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -458,12 +459,14 @@ def schedule(
         where most coordinates of the whole result will come up, arrays without a list.
     tiling : bool
         Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
+    wide : bool
+        Dimensions are too large for dense levels: what is stored plainly has none.
 
     Returns
     -------
     Schedule
     """
-    seen = list(views(assignment, types))
+    seen = list(views(assignment, types, wide))
     if copying:
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0

@@ -8,7 +8,7 @@ order (``i*size(j)+j``); any other is computed plainly and converted at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -61,12 +61,14 @@ class View:
     asked: tuple[tuple[str, str], ...] = ()
 
 
-def views(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[View]:
-    """Every way worth a look."""
-    yield from _walked(assignment, types)
+def views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[View]:
+    """Every way worth a look; ``wide`` where dimensions are too large for dense levels."""
+    yield from _walked(assignment, types, wide)
     found = [n for n in dict.fromkeys(a.tensor for a in reads(assignment.value)) if _can_be_asked(types[n])]
     for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
         for names in combinations(found, n):
+            if not _driven_by_others(names, assignment.value):
+                continue
             value, known, asked = assignment.value, dict(types), []
             for name in names:
                 new, type = _other_name(name, "asked", known), types[name]
@@ -74,8 +76,15 @@ def views(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[V
                 known[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
                 value = _renamed(value, name, new)
                 asked.append((name, new))
-            for view in _walked(replace(assignment, value=value), known):
+            for view in _walked(replace(assignment, value=value), known, wide):
                 yield replace(view, asked=tuple(asked))
+
+
+def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
+    """Whether other operands have every index of those named: what is only looked up has no coordinate of its own."""
+    accesses = list(reads(value))
+    others = {v for a in accesses if a.tensor not in names for v in a.indices}
+    return all(v in others for a in accesses if a.tensor in names for v in a.indices)
 
 
 def _can_be_asked(type: TensorType) -> bool:
@@ -83,7 +92,7 @@ def _can_be_asked(type: TensorType) -> bool:
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
-def _walked(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator[View]:
+def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[View]:
     """Ways to walk the operands as they are; the first keeps all it can, the last keeps nothing."""
     names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
@@ -97,12 +106,12 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType]) -> Iterator
     if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
             operands = frozenset([name for name in candidates if name != target][:n])
-            if (view := _view(assignment, types, operands, candidates, written=True)) is not None:
+            if (view := _view(assignment, types, operands, candidates, wide, written=True)) is not None:
                 yield view
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
-            if (view := _view(assignment, types, frozenset(kept), candidates)) is not None:
+            if (view := _view(assignment, types, frozenset(kept), candidates, wide)) is not None:
                 yield view
 
 
@@ -117,6 +126,7 @@ def _view(
     types: Mapping[str, TensorType],
     kept: frozenset[str],
     structured: list[str],
+    wide: bool,
     written: bool = False,
 ) -> View | None:
     target = assignment.target
@@ -128,7 +138,7 @@ def _view(
     if target.tensor in structured and target.tensor not in kept and not written:
         old = types[target.tensor]
         final = old.format
-        types[target.tensor] = TensorType.of(old.dtype, final.plain(), "int64", old.fill)
+        types[target.tensor] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
     elif target.tensor in kept and not is_appendable(types[target.tensor].format):
         return None
     stored = []
@@ -138,7 +148,7 @@ def _view(
             continue
         old, new = types[name], _other_name(name, "plain", types)
         index = "int64" if "int64" in old.index_dtypes else "int32"
-        types[new] = TensorType.of(old.dtype, old.format.plain(), index, old.fill)
+        types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
         stored.append((name, new))
         value = _renamed(value, name, new)
     derived = definitions(accesses, types)

@@ -106,6 +106,7 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     widest = ir.Var(f"{name}_widest")
     finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, Mode.WIDEST)
     finder.widest = widest
+    finder.share_names(owner)
     size, mask = ir.Var(f"{name}_room"), ir.Var(f"{name}_mask")
     owner.scratch += [
         ir.Declare(widest, lit(0)),

@@ -64,7 +64,11 @@ def convert(
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
     skip_fill = prune or (source.format.is_dense and not format.is_dense)
-    return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
+    try:
+        return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
+    except ResultTooLargeError as error:
+        what = f"converting a tensor of shape {storage.shape} from {source.format} to {format}"
+        raise ResultTooLargeError(f"{error}; in {what}") from None
 
 
 def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
@@ -99,7 +103,7 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         and not isinstance(_assembler(_over(middle, storage, target), target, False), str)
     ):
         return _convert(_convert(storage, _over(middle, storage, target), skip_fill), target, False)
-    plain = _plain(storage)
+    plain = storage.plain_format
     if source.format == plain:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
     return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
@@ -127,17 +131,6 @@ def count_entries(storage: Storage) -> int:
     return _copier(storage.type, target, False).count((storage,))
 
 
-def _plain(storage: Storage) -> Format:
-    """Dense and compressed levels for a tensor on its way: no array of a dimension far larger than what is stored."""
-    plain = storage.format.plain()
-    if storage.shape and storage.shape[0] > _WIDE * (storage.vals.size + _FEW):
-        return Format(plain.remapping, (Compressed(),) * plain.order)
-    return plain
-
-
-_WIDE, _FEW = 16, 1 << 16
-
-
 def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
     """What is stored of each entry until it is sorted: what the levels are to have, and the codes of their curves."""
     if format.is_curved:
@@ -151,7 +144,7 @@ def pack(triples: Storage, target: TensorType) -> Storage:
     format = target.format
     have = triples.format.remapping
     if have != _triples_of(format, triples.shape) or not is_appendable(format.uncurved()):
-        plain = _plain(triples)
+        plain = triples.plain_format
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(pack(triples, middle), target, False)
     order = tuple(have.coordinates.index(e) for e in format.sorted_by(triples.shape))

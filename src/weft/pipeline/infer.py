@@ -30,13 +30,13 @@ def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
     return None if fill is UNKNOWN else fill
 
 
-def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format:
+def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Format:
     """The format of a result for which none is given."""
     indices = assignment.target.indices
     value = assignment.value
     if (kept := _same_structure(assignment, types)) is not None:
         return kept
-    types = {name: type if not type.format.is_structured else plain_type(type) for name, type in types.items()}
+    types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
     order = indices
@@ -54,9 +54,9 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Fo
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
 
 
-def plain_type(type: TensorType) -> TensorType:
+def plain_type(type: TensorType, wide: bool = False) -> TensorType:
     """The type with dense and compressed levels instead of a structured format's."""
-    return TensorType.of(type.dtype, type.format.plain(), fill=type.fill)
+    return TensorType.of(type.dtype, type.format.plain(wide), fill=type.fill)
 
 
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:

@@ -139,7 +139,8 @@ class Kernel:
         for access in reads(self.lowered.renamed_value):
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
-                    given = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+                    formats = {name: self.lowered.schedule.types[name].format for name in shapes}
+                    given = ", ".join(f"{name}: {shape} {formats[name]}" for name, shape in shapes.items())
                     raise ShapeError(f"{v} is both {extents[v]} and {n} in {text}, with shapes {given}")
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:

@@ -46,6 +46,8 @@ class Lowered:
         The types it was planned for.
     by_hand : bool
         Whether the schedule is the user's.
+    wide : bool
+        Dimensions are too large for dense levels.
     """
 
     assignment: Assignment
@@ -54,10 +56,11 @@ class Lowered:
     skip_fill: bool = False
     types: Mapping[str, TensorType] = field(default_factory=dict)
     by_hand: bool = False
+    wide: bool = False
 
     def gathered(self, how: str) -> Lowered:
         """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
-        return lower(self.assignment, self.types, skip_fill=self.skip_fill, gathering=how)
+        return lower(self.assignment, self.types, skip_fill=self.skip_fill, gathering=how, wide=self.wide)
 
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
@@ -164,6 +167,7 @@ def lower(
     skip_fill: bool = False,
     gathering: str = "listed",
     by_hand: Callable[[Loops], Loops] | None = None,
+    wide: bool = False,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -181,9 +185,11 @@ def lower(
         The workspaces that gather coordinates.
     by_hand : callable, optional
         Changes the automatic schedule.
+    wide : bool
+        Dimensions are too large for dense levels.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=by_hand is None)
+    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=by_hand is None, wide=wide)
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
@@ -191,7 +197,7 @@ def lower(
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide)
 
 
 def _read(s: Schedule) -> set[str]:

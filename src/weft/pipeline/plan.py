@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import FormatError, NotationError, ShapeError
+from ..errors import FormatError, NotationError, ResultTooLargeError, ShapeError
 from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Assignment
@@ -21,6 +21,9 @@ from .passes import lower
 
 __all__ = ["Executable", "compile", "evaluate", "executable"]
 
+_WIDE = 1 << 26
+"""Sizes of axes from which on conversions on the way make no array over one."""
+
 
 class Executable:
     """An expression planned for operands of certain types.
@@ -31,9 +34,23 @@ class Executable:
         The kernel that computes it.
     operands : tuple of str
         The operands in the order in which ``run`` takes them.
+    target : TensorType
+        The type of the result.
+    for_wide : callable, optional
+        Plans the same for dimensions that are too large for dense levels.
+    varies : bool
+        Whether the result has another format then.
     """
 
-    def __init__(self, kernel: Kernel, operands: tuple[str, ...], target: TensorType):
+    def __init__(
+        self,
+        kernel: Kernel,
+        operands: tuple[str, ...],
+        target: TensorType,
+        for_wide: Callable[[], Executable] | None = None,
+        varies: bool = False,
+    ):
+        self._for_wide = for_wide
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final
@@ -43,10 +60,12 @@ class Executable:
             (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
             for name in kernel.operands
         )
-        plain = not s.conversions and self._final is None and kernel.operands == operands
+        plain = not s.conversions and self._final is None and kernel.operands == operands and not varies
         self.run = kernel.run if plain else self._run
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        if self._for_wide is not None and any(max(s.shape, default=0) > _WIDE for s in storages):
+            return self._for_wide().run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources
@@ -63,13 +82,17 @@ def _index(type: TensorType) -> str:
 
 
 def target_type(
-    assignment: Assignment, types: Mapping[str, TensorType], format: Format | None, dtype: str | None
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    format: Format | None,
+    dtype: str | None,
+    wide: bool = False,
 ) -> TensorType:
     """The type of the result."""
     explicit = explicit_sums(assignment)
     inferred = result_dtype(explicit.value, types)  # first of all, since it refuses what NumPy has no loop for
     if format is None:
-        format = result_format(explicit, types)
+        format = result_format(explicit, types, wide)
     elif format.order != len(assignment.target.indices):
         raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
                           f"{to_text(assignment)}")  # fmt: skip
@@ -90,6 +113,7 @@ def executable(
     format: Format | None = None,
     dtype: str | None = None,
     by_hand: Callable[[Loops], Loops] | None = None,
+    wide: bool = False,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -105,12 +129,20 @@ def executable(
         Of the result; NumPy's promotion where not given.
     by_hand : callable, optional
         Changes the automatic schedule.
+    wide : bool
+        Dimensions are too large for dense levels: what is converted on the way has none.
     """
     names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
     types = dict(zip(names, operand_types, strict=True))
-    target = target_type(assignment, types, format, dtype)
-    lowered = lower(assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand)
-    return Executable(Kernel(lowered), tuple(types), target)
+    target = target_type(assignment, types, format, dtype, wide)
+    lowered = lower(assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand, wide=wide)
+
+    def for_wide() -> Executable:
+        return executable(assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, wide=True)
+
+    structured = any(type.format.is_structured for type in operand_types)
+    varies = structured and not wide and target_type(assignment, types, format, dtype, True) != target
+    return Executable(Kernel(lowered), tuple(types), target, None if wide else for_wide, varies)
 
 
 def evaluate(
@@ -136,11 +168,22 @@ def evaluate(
     for access in reads(assignment.value):
         order = len(operands[access.tensor].shape)
         if order != len(access.indices):
-            raise ShapeError(f"{access.tensor} has {order} axes, not {len(access.indices)}, in {to_text(assignment)}")
+            reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
+            raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
     out = operands.get(assignment.target.tensor) if assignment.op is not None else None
     storages = tuple(operands[n] for n in names)
     plan = executable(assignment, tuple(s.type for s in storages), format=format, dtype=dtype)
-    return plan.run(storages, out) if out is not None else plan.run(storages)
+    try:
+        return plan.run(storages, out) if out is not None else plan.run(storages)
+    except ResultTooLargeError as error:
+        raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+
+
+def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
+    """The expression with the shapes and formats of its operands, for messages."""
+    names = dict.fromkeys(a.tensor for a in reads(assignment.value))
+    given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in names)
+    return f"{to_text(assignment)}, with {given}"
 
 
 def compile(

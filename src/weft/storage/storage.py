@@ -52,6 +52,9 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     return value
 
 
+_WIDE, _FEW = 16, 1 << 16
+
+
 class Storage:
     """One tensor's arrays.
 
@@ -97,6 +100,11 @@ class Storage:
     @property
     def format(self) -> Format:
         return self.type.format
+
+    @property
+    def plain_format(self) -> Format:
+        """Dense and compressed levels for what is stored: no array over a dimension far larger than that."""
+        return self.format.plain(bool(self.shape) and self.shape[0] > _WIDE * (self.vals.size + _FEW))
 
     @property
     def dtype(self) -> np.dtype[Any]:

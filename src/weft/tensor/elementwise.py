@@ -103,7 +103,7 @@ def without_axes(storage: Storage, axes: list[int]) -> Storage:
 
 def _plainly(storage: Storage) -> Storage:
     """Level by level, where the format does not store the axes so."""
-    return foreign.convert(storage, storage.format.plain()) if storage.format.is_structured else storage
+    return foreign.convert(storage, storage.plain_format) if storage.format.is_structured else storage
 
 
 def _stores_nothing(level: LevelFormat) -> bool:

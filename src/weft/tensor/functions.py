@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 from .. import pipeline
 from ..config import config
 from ..dtypes import value_dtype
-from ..errors import DTypeError, NotationError
+from ..errors import DTypeError, NotationError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, parse, parse_einsum
 from ..index_notation.nodes import Assignment, Reduce
@@ -78,6 +78,16 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     if unused:
         raise NotationError(f"there is no operand {unused[0]!r} in {text!r}")
     return _run(assignment, _adopted(operands, weak=True), format, dtype)
+
+
+def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
+    """What einsum is asked for; errors name the operands' formats, too."""
+    try:
+        return parse_einsum(operands)
+    except ShapeError as error:
+        given = [adopt(obj) for obj in operands if not isinstance(obj, str | list | tuple)]
+        formats = [str(operand.storage.format) for operand in given if operand is not None]
+        raise ShapeError(f"{error}, stored as {', '.join(formats)}" if formats else str(error)) from None
 
 
 def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
@@ -161,7 +171,7 @@ def einsum(
     """
     if reduce not in REDUCTIONS:
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
-    notation, given = parse_einsum(operands)
+    notation, given = _parsed_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     if reduce != "sum":
         return _run(_reduced(notation.assignment, REDUCTIONS[reduce]), found, format, dtype)
@@ -204,7 +214,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     >>> path
     ['einsum_path', (1, 2), (0, 1)]
     """
-    notation, given = parse_einsum(operands)
+    notation, given = _parsed_einsum(operands)
     found = list(_adopted(dict(zip(notation.names, given, strict=True)), weak=False).values())
     planned = _planned(notation, found, optimize)
     fused = len(planned.path) == 1
@@ -322,7 +332,7 @@ def explain(*operands: Any, **named: Any) -> str:
             return compile(text, **named).explain()
         assignment, found = _parsed(text), _adopted(named, weak=True)
     else:
-        notation, given = parse_einsum(operands)
+        notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     plan = pipeline.executable(
         assignment,

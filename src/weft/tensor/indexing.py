@@ -103,12 +103,12 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
     """A view; of the tensor in plain form where a level cannot be seen in part."""
     format = storage.format
     if format.is_structured:
-        return part_of(pipeline.convert(storage, format.plain()), parts)
+        return part_of(pipeline.convert(storage, storage.plain_format), parts)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         part = parts[axis]
         whole = isinstance(part, tuple) and part == (0, 1, storage.shape[axis])
         if not (whole or level.has_every or (level.iteration == "position" and isinstance(part, tuple))):
-            return part_of(pipeline.convert(storage, format.plain()), parts)
+            return part_of(pipeline.convert(storage, storage.plain_format), parts)
     return part_of(storage, parts)
 
 

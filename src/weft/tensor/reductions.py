@@ -146,7 +146,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
 def entries_alone(storage: Storage) -> Storage:
     """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
     format = storage.format
-    return storage if format.is_compact or format.is_dense else foreign.convert(storage, format.plain())
+    return storage if format.is_compact or format.is_dense else foreign.convert(storage, storage.plain_format)
 
 
 def kept_first(storage: Storage, axes: Axes) -> Storage:

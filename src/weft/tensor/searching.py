@@ -173,7 +173,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         for other in given[:k] + given[k + 1 :]:
             whole = elementwise("left", whole, other, SparseTensor)
         spread.append(whole._storage)
-    format = spread[0].format.plain() if spread[0].format.is_structured else spread[0].format.canonical()
+    format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
     holds, yes, no = (pipeline.convert(s, format) for s in spread)
     vals = np.where(holds.vals, yes.vals, no.vals).astype(dtype, copy=False)
     fill = yes.type.fill if holds.type.fill else no.type.fill

@@ -182,6 +182,6 @@ def kron(a: Any, b: Any) -> SparseTensor:
 def _with_order(storage: Storage, order: int) -> Storage:
     """Level by level in the order of the axes, new ones first."""
     if storage.format.is_structured:
-        storage = pipeline.convert(storage, storage.format.plain())
+        storage = pipeline.convert(storage, storage.plain_format)
     missing = order - len(storage.shape)
     return expand_dims(SparseTensor(storage), tuple(range(missing)))._storage if missing else storage

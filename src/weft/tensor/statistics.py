@@ -122,7 +122,7 @@ def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
     """The stored values, the fill value, and how many elements have it."""
     storage = storage_of(x)
     if not (storage.format.is_dense or (storage.format.is_unique and storage.format.is_compact)):
-        storage = pipeline.convert(storage, storage.format.plain().canonical())
+        storage = pipeline.convert(storage, storage.plain_format.canonical())
     total = 1
     for size in storage.shape:
         total *= size
