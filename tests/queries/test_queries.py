@@ -85,6 +85,8 @@ def test_table_1():
     counted = simplify_width_count(folded, Stored(innermost=1, only_nonzeros=True))
     assert str(counted) == "∀i Q(i) += width(B(i))*1"
     assert str(reduction_to_assign(counted)) == "∀i Q(i) = width(B(i))*1"
+    whole = optimize(statement("select [] -> count(i*size(j)+j) as Q"), Stored())
+    assert str(whole) == "∀i ∀j Q() += map(B(i,j), 1)"  # no two entries have the same
     nth = statement("select [] -> max(#i) as K")
     assert str(nth) == "∀i ∀j Q() max= map(B(i,j), #i+1)"
     assert str(counter_to_histogram(nth)) == "(∀i Q() max= W(i)) where (∀i ∀j W(i) += map(B(i,j), 1))"

@@ -144,7 +144,9 @@ class Assembler:
         """
         shape, format = storage.shape, self.format
         dimensions, dtypes = format.level_shape(shape), self._dtypes()
-        work = _Work(storage, len(format.levels), for_work(storage.vals.size) if self.shareable else 1)
+        inserts = self.phases[-1].level is None  # or nothing is left but counting, which is quicker alone
+        threads = for_work(storage.vals.size) if self.shareable and inserts else 1
+        work = _Work(storage, len(format.levels), threads)
         work.scratch.update(self._scratch_of_counters(shape))
         own = dict(private_roles(format)) if work.threads > 1 else {}
         parents = 1
@@ -174,7 +176,7 @@ class Assembler:
                 self._pass(phase.name, work)
             parents = size
         work.vals = storage.vals if self.kept else self._values(storage, parents)
-        if self.phases[-1].level is None:
+        if inserts:
             self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 

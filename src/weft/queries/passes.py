@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..remapping.inverse import invert
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counters_of, substitute
 from .statement import Map, Reference, Statement, Value, Width, free_axes
 
@@ -37,12 +38,13 @@ class Stored:
 def reduction_to_assign(stmt: Statement) -> Statement:
     """A reduction into places that are all different is an assignment.
 
-    Every loop's variable must be a coordinate of the target by itself.
+    Every loop's variable must follow from the coordinates of the target: ``i`` and ``j`` from ``i*size(j)+j``.
     """
     if stmt.where is not None:
         stmt = replace(stmt, where=reduction_to_assign(stmt.where))
-    alone = {e.number for e in stmt.target.indices if isinstance(e, Axis)}
-    return replace(stmt, op=None) if stmt.op is not None and set(stmt.loops) <= alone else stmt
+    known = invert(stmt.target.indices, max(stmt.loops, default=-1) + 1)
+    different = all(known[axis] is not None for axis in stmt.loops)
+    return replace(stmt, op=None) if stmt.op is not None and different else stmt
 
 
 def inline_temporary(stmt: Statement) -> Statement:
