@@ -216,3 +216,18 @@ def test_nothing_becomes_dense_by_itself(convert):
 def test_scipy_constructors_do_not_get_an_object_array():
     with pytest.raises((TypeError, ValueError)):
         sp.csr_array(weft.asarray(example()))
+
+
+@pytest.mark.parametrize("have", ["csr", "coo", "dcsr", "csc"])
+@pytest.mark.parametrize("wanted", ["csr", "coo", "csc"])
+def test_what_is_converted_for_scipy_is_its_own(have, wanted):
+    A = weft.random((6, 7), nnz=15, format=have, rng=0)
+    before = A.todense()
+    S = A.to_scipy_sparse(wanted)
+    shared = np.shares_memory(S.data, A._storage.vals)
+    assert shared == (have == wanted)
+    S.data[:] = 7
+    if not shared:
+        np.testing.assert_array_equal(A.todense(), before)
+    vals = A.to_coo()[1]
+    assert not np.shares_memory(vals, A._storage.vals)

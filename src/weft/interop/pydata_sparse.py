@@ -71,7 +71,7 @@ def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
     if format in ("gcxs", "dok"):
         return to_pydata(storage, "coo").asformat(format)
     if str(storage.format) != "coo" or not storage.format.is_canonical:
-        storage = convert(storage, "coo")
+        storage = convert(storage, "coo").apart_from(storage)
     coords = np.stack(storage.arrays[1:]) if storage.shape else np.zeros((0, len(storage.vals)), np.int64)
     fill = storage.vals.dtype.type(storage.type.fill)
     return sparse.COO(coords, storage.vals, shape=storage.shape, has_duplicates=False, sorted=True, fill_value=fill)

@@ -186,7 +186,7 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
     if wanted not in (*_ORDERS, "coo") or (wanted in _ORDERS and len(storage.shape) != 2):
         return to_scipy(storage, "coo").asformat(wanted)
     if own != wanted:
-        storage = convert(storage, wanted)
+        storage = convert(storage, wanted).apart_from(storage)
     arrays = storage.arrays
     if wanted == "coo":
         found = scipy.sparse.coo_array((storage.vals, arrays[1:]), shape=shape, copy=False)

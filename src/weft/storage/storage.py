@@ -101,6 +101,15 @@ class Storage:
     def format(self) -> Format:
         return self.type.format
 
+    def apart_from(self, other: Storage) -> Storage:
+        """The same tensor, with copies of what it shares with ``other``."""
+        theirs = (other.vals, *other.arrays)
+
+        def own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+            return array.copy() if any(np.may_share_memory(array, a) for a in theirs) else array
+
+        return Storage(self.shape, self.type, tuple(map(own, self.arrays)), own(self.vals))
+
     @property
     def plain_format(self) -> Format:
         """Dense and compressed levels for what is stored: no array over a dimension far larger than that."""

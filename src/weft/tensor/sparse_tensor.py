@@ -245,8 +245,9 @@ class SparseTensor(Dispatch, Methods):
         dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)
-        made = self if found is self._storage else SparseTensor(found)
-        return made.copy() if copy else made
+        if copy:
+            found = found.apart_from(self._storage)
+        return self if found is self._storage else SparseTensor(found)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
         """A format that suits this tensor, with the reasons.
@@ -316,7 +317,7 @@ class SparseTensor(Dispatch, Methods):
 
     def to_coo(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Coordinates, an array of shape ``(ndim, nnz)``, and values, in lexicographic order without duplicates."""
-        storage = foreign.convert(self._storage, "coo")
+        storage = foreign.convert(self._storage, "coo").apart_from(self._storage)
         crds = storage.arrays[1:]
         if not crds:
             return np.zeros((0, storage.nnz), smallest_index_dtype(0)), storage.vals
