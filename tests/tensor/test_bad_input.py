@@ -59,7 +59,6 @@ ONES = np.ones(10**6)
         (lambda: A[5], IndexError, ["5", "axis 0", "size 3"]),
         (lambda: A.sum(axis=7), np.exceptions.AxisError, ["axis 7", "dimension 2"]),
     ],
-    ids=str,
 )
 def test_errors_say_what_was_asked(run, error, words):
     with pytest.raises(error) as caught:

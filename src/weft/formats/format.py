@@ -61,12 +61,8 @@ class Format:
             above = [role for other in levels[:k] for role in other.roles]
             missing = [role for role in level.borrows if role not in above]
             reason = f"no level above has the {missing[0]} that it reads" if missing else level.why_not(remapping, k)
-            if reason is None and not level.signed and may_be_negative(remapping.coordinates[k]):
-                reason = "its coordinates may be below 0"
-            if reason is None and not level.branchless and follows(remapping.coordinates, remapping.order, k):
-                reason = "its coordinate follows from those above, so that it has one: a branchless level's"
-            if reason is None and level.pads and not is_free(remapping.coordinates, remapping.order, k):
-                reason = "its coordinates are partly decided above, and it would have positions for all"
+            if reason is None and not remapping.is_permutation:
+                reason = _misplaced(level, remapping, k)
             if reason is not None:
                 raise FormatError(f"level {k + 1} of {remapping} cannot be {level}: {reason}")
         object.__setattr__(self, "remapping", remapping)
@@ -238,6 +234,18 @@ class Format:
         from .catalogue import name_of
 
         return name_of(self)
+
+
+def _misplaced(level: LevelFormat, remapping: Remapping, k: int) -> str | None:
+    """Why a level cannot store a coordinate that is not an axis by itself, or not that alone."""
+    coordinates = remapping.coordinates
+    if not level.signed and may_be_negative(coordinates[k]):
+        return "its coordinates may be below 0"
+    if not level.branchless and follows(coordinates, remapping.order, k):
+        return "its coordinate follows from those above, so that it has one: a branchless level's"
+    if level.pads and not is_free(coordinates, remapping.order, k):
+        return "its coordinates are partly decided above, and it would have positions for all"
+    return None
 
 
 def _letter(level: LevelFormat) -> str:
