@@ -121,3 +121,44 @@ def test_wrong_values():
         A[:] = 1
     huge[:] = 0
     assert huge.nnz == 0
+
+
+@pytest.mark.parametrize("format", [name for name in weft.formats if name != "hash_vector"])
+def test_elements_are_read_and_written_one_by_one(format):
+    """Beside a NumPy array: what was written is read before it is stored, and afterwards."""
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((7, 9)) < 0.4, rng.integers(1, 9, (7, 9)), 0).astype(float)
+    A = weft.asarray(dense.copy()).asformat(format)
+    other = A.copy()
+    for i in range(-7, 7):
+        for j in range(-9, 9):
+            assert A[i, j] == dense[i, j]
+            assert type(A[i, j]) is np.float64
+    for i, j, v in zip(rng.integers(-7, 7, 60), rng.integers(-9, 9, 60), rng.integers(0, 5, 60), strict=True):
+        A[i, j] += v
+        dense[i, j] += v
+        A[j % 7, 2] = 0
+        dense[j % 7, 2] = 0
+        assert A[int(i), int(j)] == dense[i, j]
+        assert A[i, np.int32(j)] == dense[i, j]
+    np.testing.assert_array_equal(A.todense(), dense)
+    check(A._storage)
+    assert A.format == other.format
+    np.testing.assert_array_equal(other.todense(), weft.asarray(other).todense())
+    for key in [(7, 0), (0, -10), (np.int64(7), 0)]:
+        with pytest.raises(IndexError, match="out of bounds"):
+            A[key]
+        with pytest.raises(IndexError, match="out of bounds"):
+            A[key] = 1
+
+
+@pytest.mark.parametrize("format", ["dok", "hash", "lil", "csf", "coo"])
+def test_a_tensor_filled_element_by_element(format):
+    order = 2 if format == "lil" else 3
+    A = weft.from_coords(np.empty((order, 0), int), [], shape=(20, 30, 40)[:order], format=format)
+    dense = np.zeros(A.shape)
+    rng = np.random.default_rng(1)
+    for place in rng.integers(0, 20, (500, order)):
+        A[tuple(place)] = dense[tuple(place)] = dense[tuple(place)] + 1
+        assert A[tuple(place.tolist())] == dense[tuple(place)]
+    np.testing.assert_array_equal(A.todense(), dense)

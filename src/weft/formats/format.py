@@ -100,7 +100,7 @@ class Format:
         """How many coordinates each level can have in a tensor of this shape; 0 where only its arrays say."""
         if not self.is_structured:
             return tuple([shape[axis] for axis in self.remapping.mode_order])
-        return tuple(0 if e is None else e[1] - e[0] for e in self.remapping.extents(shape))
+        return _level_shape(self.remapping, tuple(shape))
 
     @cached_property
     def is_dense(self) -> bool:
@@ -234,6 +234,11 @@ class Format:
         from .catalogue import name_of
 
         return name_of(self)
+
+
+@lru_cache(maxsize=1024)
+def _level_shape(remapping: Remapping, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(0 if e is None else e[1] - e[0] for e in remapping.extents(shape))
 
 
 def _misplaced(level: LevelFormat, remapping: Remapping, k: int) -> str | None:

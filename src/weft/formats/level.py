@@ -333,6 +333,10 @@ class LevelFormat:
         """The position of a coordinate below ``p_{k-1}``, -1 where there is none; None where that takes a kernel."""
         return None
 
+    def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
+        """``find`` for a table over whole coordinates; None where the level has none."""
+        return None
+
     def interleaved(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]
     ) -> tuple[Mapping[str, np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]] | None:

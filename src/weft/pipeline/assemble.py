@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
@@ -17,6 +18,7 @@ from ..formats import LevelFormat, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..ir.nodes import Function
+from ..lowering.asking import Asked
 from ..lowering.assembly import Assembly
 from ..lowering.conversions import triples_format
 from ..lowering.insertion import (
@@ -64,6 +66,37 @@ class _Work:
         self.scratch[level, "private"] = memory.zeros(self.threads * len(whole), whole.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """What one level takes to be assembled, whatever the shape.
+
+    Parameters
+    ----------
+    level : LevelFormat
+        The level.
+    dtypes : mapping
+        Of its arrays, by role.
+    passes : tuple of str
+        Its queries, and what collects their coordinates.
+    shared : bool
+        Whether several entries meet at one of its positions, in any order.
+    marked : tuple of Asked
+        What is answered by marking coordinates.
+    own : str or None
+        The array of which each thread has one for itself.
+    kept : int or None
+        The level of the source whose coordinates it has.
+    """
+
+    level: LevelFormat
+    dtypes: Mapping[str, np.dtype[Any]]
+    passes: tuple[str, ...]
+    shared: bool
+    marked: tuple[Asked, ...]
+    own: str | None
+    kept: int | None
+
+
 class Assembler:
     """Conversion of one type of tensor to another by insertion.
 
@@ -83,12 +116,30 @@ class Assembler:
         copied = lowered.skip_fill or source.dtype != target.dtype
         self.kept = {} if copied else kept(source, target, arrival)
         self.phases = phases(target.format, arrival)
-        if self.kept and all(
-            (k, "crd") not in target.format.roles or k in self.kept for k in range(target.format.order)
-        ):
-            self.phases = self.phases[:-1]  # nothing is left to insert
-        self._scratch = np.dtype(scratch_dtype(target))
+        listed = {k for k, role in target.format.roles if role == "crd"}
+        self._inserts = not self.kept or not listed <= self.kept.keys()  # or nothing is left but counting
+        if not self._inserts:
+            self.phases = self.phases[:-1]
+        self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
+        dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
+        self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
+        self._roles = scratch_roles(self.format, arrival)
+        own = dict(private_roles(self.format))
+        together = shared(self.format, arrival)
+        self._levels = [
+            _Level(
+                level,
+                {role: dtypes[k, role] for role in level.roles},
+                tuple(phase.name for phase in self.phases if phase.level == k),
+                k in together,
+                marked(self.format, k, arrival),
+                own.get(k),
+                self.kept.get(k),
+            )
+            for k, level in enumerate(self.format.levels)
+        ]
+        self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
@@ -142,47 +193,41 @@ class Assembler:
         ResultTooLargeError
             When it would take more memory than there is; nothing large is allocated before.
         """
-        shape, format = storage.shape, self.format
-        dimensions, dtypes = format.level_shape(shape), self._dtypes()
-        inserts = self.phases[-1].level is None  # or nothing is left but counting, which is quicker alone
-        threads = for_work(storage.vals.size) if self.shareable and inserts else 1
-        work = _Work(storage, len(format.levels), threads)
-        work.scratch.update(self._scratch_of_counters(shape))
-        own = dict(private_roles(format)) if work.threads > 1 else {}
+        shape = storage.shape
+        threads = for_work(storage.vals.size) if self._inserts and self.shareable else 1
+        work = _Work(storage, len(self._levels), threads)
+        for k in self._counters:
+            over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
+            size = prod(shape[axis] for e in over for axis in axes_of(e))
+            work.scratch[k, "counter"] = memory.zeros(size, self._scratch)
         parents = 1
-        for k, (level, n) in enumerate(zip(format.levels, dimensions, strict=True)):
+        for k, (of, n) in enumerate(zip(self._levels, self.format.level_shape(shape), strict=True)):
+            level = of.level
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
-            work.made[k] = {role: memory.zeros(size, dtypes[k, role]) for role, size in first.items()}
-            more = dict(level.scratch(parents, n))
-            if k in shared(format, self.arrival):
-                more.update(level.shared_scratch(parents, n), stamp=n)
-            for a in marked(format, k, self.arrival):
-                assert a.statement.where is not None
-                ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
-                more[f"{a.label}_mark"] = prod(high - low for low, high in ends)
-            work.scratch.update({(k, role): memory.zeros(size, self._scratch) for role, size in more.items()})
-            if k in own:
-                work.share(k, own[k])
-            mine = [phase for phase in self.phases if phase.level == k]
-            for phase in mine[:1]:
-                self._pass(phase.name, work)
-            size = level.size_to_be(parents, n, work.made[k])
-            self._require(size * np.dtype(self.target.dtype).itemsize, shape)
-            if k in self.kept:
-                work.made[k]["crd"] = storage.level_arrays(self.kept[k])["crd"]
-            self._finish_arrays(level, work.made[k], parents, size, n, {r: dtypes[k, r] for r in level.roles})
-            for phase in mine[1:]:
-                self._pass(phase.name, work)
+            made = work.made[k] = {role: memory.zeros(size, of.dtypes[role]) for role, size in first.items()}
+            for role, size in self._scratch_of(of, parents, n, shape).items():
+                work.scratch[k, role] = memory.zeros(size, self._scratch)
+            if of.own is not None and threads > 1:
+                work.share(k, of.own)
+            for name in of.passes[:1]:
+                self._pass(name, work)
+            size = level.size_to_be(parents, n, made)
+            self._require(size * self._dtype.itemsize, shape)
+            if of.kept is not None:
+                made["crd"] = storage.level_arrays(of.kept)["crd"]
+            self._finish_arrays(level, made, parents, size, n, of.dtypes)
+            for name in of.passes[1:]:
+                self._pass(name, work)
             parents = size
         work.vals = storage.vals if self.kept else self._values(storage, parents)
-        if inserts:
+        if self._inserts:
             self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
     def _values(self, storage: Storage, size: int) -> np.ndarray[Any, Any]:
         """Room for the values, filled where not every position gets an entry."""
-        source, dtype, fill = storage.format, np.dtype(self.target.dtype), self.target.fill
+        source, dtype, fill = storage.format, self._dtype, self.target.fill
         whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
         if not whole and same_value(fill, 0):
             return memory.zeros(size, dtype)
@@ -191,8 +236,19 @@ class Assembler:
             vals[...] = fill
         return vals
 
-    def _dtypes(self) -> Mapping[tuple[int, str], str]:
-        return dict(zip(self.format.roles, self.target.index_dtypes, strict=True))
+    @staticmethod
+    def _scratch_of(of: _Level, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
+        """Lengths of the arrays that only the assembly of a level needs."""
+        if not of.shared and not of.marked:
+            return of.level.scratch(parents, n)
+        found = dict(of.level.scratch(parents, n))
+        if of.shared:
+            found.update(of.level.shared_scratch(parents, n), stamp=n)
+        for a in of.marked:
+            assert a.statement.where is not None
+            ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
+            found[f"{a.label}_mark"] = prod(high - low for low, high in ends)
+        return found
 
     def _finish_arrays(
         self,
@@ -201,7 +257,7 @@ class Assembler:
         parents: int,
         size: int,
         dimension: int,
-        dtypes: Mapping[str, str],
+        dtypes: Mapping[str, np.dtype[Any]],
     ) -> None:
         """Cut what was made first to its length, and make the rest."""
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
@@ -212,27 +268,16 @@ class Assembler:
                 if level.blank:
                     arrays[role][...] = level.blank
 
-    def _scratch_of_counters(self, shape: tuple[int, ...]) -> dict[tuple[int, str], np.ndarray[Any, Any]]:
-        found = {}
-        for k in {*counters(self.format)} - {*scalar_counters(self.format, self.arrival)}:
-            over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
-            axes = [axis for e in over for axis in axes_of(e)]
-            found[k, "counter"] = memory.zeros(prod(shape[axis] for axis in axes), self._scratch)
-        return found
-
     def _in_order(self, made: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:
-        empty = {d: np.empty(0, d) for d in ("int32", "int64")}
-        dtypes = self._dtypes()
-        return tuple(made[k].get(role, empty[dtypes[k, role]]) for k, role in self.format.roles)
+        return tuple([made[k].get(role, nothing) for k, role, nothing in self._order])
 
     def _pass(self, name: str, work: _Work) -> None:
-        for (_, role), array in work.scratch.items():
-            if role == "counter":
-                array[...] = 0
-        module, roles = self._module, scratch_roles(self.format, self.arrival)
+        for k in self._counters:
+            work.scratch[k, "counter"][...] = 0
+        module, roles = self._module, self._roles
         if work.threads > 1:
             module, roles = self._module_for_threads, (*roles, *((k, "private") for k, _ in private_roles(self.format)))
-        extra = tuple(work.scratch.get(key, _NOTHING) for key in roles)
+        extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
         if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
             raise ResultTooLargeError(f"no memory to convert a tensor of shape {result.shape} to {self.format}")
@@ -245,6 +290,7 @@ class Assembler:
             )
 
 
+@lru_cache(maxsize=1)
 def _available() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

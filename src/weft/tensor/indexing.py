@@ -27,7 +27,7 @@ from .elementwise import with_axes, without_axis
 from .keys import Arrays, Key, parse_key
 from .reshaping import merged_axes, reshaped
 
-__all__ = ["coordinates", "getitem", "natural", "take_along"]
+__all__ = ["coordinates", "getitem", "natural", "position", "take_along"]
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
@@ -38,10 +38,6 @@ def getitem(storage: Storage, key: Any) -> Storage:
     IndexError
         For keys that do not fit the shape.
     """
-    if type(key) is tuple and len(key) == len(storage.shape) and all(type(k) is int for k in key):
-        found = _element(storage, key)
-        if found is not None:
-            return found
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
@@ -54,23 +50,24 @@ def getitem(storage: Storage, key: Any) -> Storage:
     return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
 
 
-def _element(storage: Storage, key: tuple[int, ...]) -> Storage | None:
-    """The one element that integers name, looked up level by level; None where a level cannot be searched."""
+def position(storage: Storage, place: tuple[int, ...]) -> int | None:
+    """Where the value of an element stands; negative where it is not stored, None where that takes a kernel."""
     format = storage.format
     if format.is_structured:
         return None
+    asked = format.looked_up
+    if asked is not None and format.is_unique:
+        table = asked.levels[-1]
+        return table.find_whole(
+            tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
+        )
     p, arrays = 0, iter(storage.arrays)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
-        size, k = storage.shape[axis], key[axis]
-        if not -size <= k < size:
-            return None  # whose message is another's business
-        found = level.find(p, k + size if k < 0 else k, size, {role: next(arrays) for role in level.roles})
-        if found is None:
-            return None
-        if found < 0:
-            return Storage.dense(np.asarray(storage.type.fill, storage.dtype))
+        found = level.find(p, place[axis], storage.shape[axis], {role: next(arrays) for role in level.roles})
+        if found is None or found < 0:
+            return found
         p = found
-    return Storage.dense(np.asarray(storage.vals[p]))
+    return p
 
 
 def _piece(storage: Storage, key: Key) -> Storage | None:
@@ -269,9 +266,7 @@ def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
     wanted, starts = np.unique(index[place], return_index=True)
     arrays = (np.array([0, len(wanted)]), wanted, np.append(starts, count), place)
     chooser = _chooser(size, Compressed(), arrays)
-    return _selected(
-        storage, chooser, 0, Format(Remapping.identity(len(storage.shape)), [Compressed()] * len(storage.shape))
-    )
+    return _selected(storage, chooser, 0, _fibers(len(storage.shape)))
 
 
 def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
@@ -280,16 +275,31 @@ def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> 
     edges = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(index, minlength=size), out=edges[1:])
     chooser = _chooser(size, Dense(), (edges, np.argsort(index, kind="stable")))
-    levels = [Dense() if level.has_every else Compressed() for level in storage.format.levels]
-    return _selected(storage, chooser, axis, Format(storage.format.remapping, levels))
+    return _selected(storage, chooser, axis, _packed(storage.format))
+
+
+@lru_cache(maxsize=256)
+def _fibers(order: int) -> Format:
+    return Format(Remapping.identity(order), [Compressed()] * order)
+
+
+@lru_cache(maxsize=256)
+def _packed(format: Format) -> Format:
+    """The same axes in dense levels where they are found by arithmetic, and in compressed ones elsewhere."""
+    return Format(format.remapping, [Dense() if level.has_every else Compressed() for level in format.levels])
 
 
 def _chooser(size: int, outer: LevelFormat, arrays: tuple[np.ndarray[Any, Any], ...]) -> Storage:
     """A matrix ``S(k,m)``, stored by ``m``: whether place ``k`` asks for coordinate ``m``."""
     count = len(arrays[-1])
     dtype = index_dtype(max(size, count))
-    type = TensorType.of("bool", Format(Remapping((1, 0)), [outer, Compressed()]), dtype.name)
-    return Storage((count, size), type, tuple(a.astype(dtype, copy=False) for a in arrays), np.ones(count, bool))
+    type = _choosing(outer, dtype.name)
+    return Storage((count, size), type, tuple([a.astype(dtype, copy=False) for a in arrays]), np.ones(count, bool))
+
+
+@lru_cache(maxsize=16)
+def _choosing(outer: LevelFormat, index: str) -> TensorType:
+    return TensorType.of("bool", Format(Remapping((1, 0)), [outer, Compressed()]), index)
 
 
 def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> Storage:
@@ -299,12 +309,16 @@ def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> 
     # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
     old = storage.type
     bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
-    names = [f"i{k}" for k in range(len(storage.shape))]
+    found = _join(axis, (chooser.type, bare.type), format).run((chooser, bare))
+    return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
+
+
+@lru_cache(maxsize=1024)
+def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> pipeline.Executable:
+    names = [f"i{k}" for k in range(types[1].format.order)]
     of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", of)))
-    assignment = Assignment(Access("B", to), Reduce("add", ("m",), chosen))
-    found = pipeline.evaluate(assignment, {"S": chooser, "A": bare}, format=format)
-    return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
+    return pipeline.executable(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
 
 
 def _refilled(type: TensorType, fill: Any) -> TensorType:

@@ -18,12 +18,13 @@ __all__ = ["Operand", "Tensor", "adopt", "describe", "is_scalar", "scalar_storag
 class Tensor:
     """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
 
-    While single elements are being assigned, ``_pending`` holds them, and the storage that they are to change, and
-    there is no ``_storage``: asking for it assigns them. An attribute that is there costs no more for that.
+    While single elements are being assigned, ``_pending`` holds the storage that they are to change and what was
+    written last at each place, and there is no ``_storage``: asking for it assigns them. Single elements are read
+    without asking. An attribute that is there costs no more for that.
     """
 
     __slots__ = ("__weakref__", "_pending", "_storage")
-    _pending: tuple[Storage, list[tuple[int, ...]], list[Any]]
+    _pending: tuple[Storage, dict[tuple[int, ...], Any]]
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -35,8 +36,9 @@ class Tensor:
                 return object.__getattribute__(self, name)  # which says why there is none
             from .assignment import setitem
 
-            storage, places, values = self._pending
-            self._storage = setitem(storage, tuple(map(np.array, zip(*places, strict=True))), np.array(values))
+            storage, written = self._pending
+            key = tuple(map(np.array, zip(*written, strict=True)))
+            self._storage = setitem(storage, key, np.array(list(written.values())))
             del self._pending
             return self._storage
 

@@ -453,8 +453,18 @@ class SparseTensor(Dispatch, Methods):
         array([[0. , 3. , 0. ],
                [0. , 0. , 1.5]])
         """
-        from .indexing import getitem
+        from .indexing import getitem, position
 
+        place = _place(key)
+        if place is not None:
+            storage, written = self._as_written()
+            if len(place) == len(storage.shape):
+                place = _inside(place, storage.shape)
+                if place in written:
+                    return written[place]
+                p = position(storage, place)
+                if p is not None:
+                    return storage.vals[p] if p >= 0 else storage.dtype.type(storage.type.fill)
         found = getitem(self._storage, key)
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
@@ -477,27 +487,26 @@ class SparseTensor(Dispatch, Methods):
                [7., 0., 2.],
                [7., 0., 5.]])
         """
-        number = isinstance(value, (int, float, complex, np.generic))
-        if number and type(key) is tuple and key and all(type(k) is int for k in key):
-            try:
-                pending = self._pending
-            except AttributeError:
-                pending = (self._storage, [], [])
-            storage, places, values = pending
-            shape = storage.shape
-            if len(key) == len(shape) and not storage.format.is_dense:
-                for axis, (k, size) in enumerate(zip(key, shape, strict=True)):
-                    if not -size <= k < size:
-                        raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
-                if not places:
-                    self._pending = pending
+        place = _place(key) if isinstance(value, (int, float, complex, np.generic)) else None
+        if place is not None:
+            storage, written = self._as_written()
+            if len(place) == len(storage.shape) and not storage.format.is_dense:
+                place, scalar = _inside(place, storage.shape), storage.dtype.type(value)
+                if not written:
+                    self._pending = storage, written
                     del self._storage
-                places.append(key)
-                values.append(storage.dtype.type(value))
+                written[place] = scalar
                 return
         from .assignment import setitem
 
         self._storage = setitem(self._storage, key, value)
+
+    def _as_written(self) -> tuple[Storage, dict[tuple[int, ...], Any]]:
+        """The storage, and the single elements that have been written since."""
+        try:
+            return self._pending
+        except AttributeError:
+            return self._storage, {}
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
@@ -522,3 +531,21 @@ class SparseTensor(Dispatch, Methods):
 
     def __complex__(self) -> complex:
         return complex(self.item())
+
+
+def _place(key: Any) -> tuple[int, ...] | None:
+    """The integers of a key of nothing else; None for any other key."""
+    if type(key) is not tuple or not key:
+        return None
+    for k in key:
+        if type(k) is not int:
+            return tuple(map(int, key)) if all(type(k) is int or isinstance(k, np.integer) for k in key) else None
+    return key
+
+
+def _inside(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The same counted from the start of each axis."""
+    for axis, (k, size) in enumerate(zip(place, shape, strict=True)):
+        if not -size <= k < size:
+            raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
+    return tuple([k + size if k < 0 else k for k, size in zip(place, shape, strict=True)])

@@ -13,7 +13,7 @@ from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Select, Stmt, Var
 from ...queries import Query
 from ...remapping import Remapping
-from ..level import LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Banded"]
@@ -90,6 +90,11 @@ class Banded(LevelFormat):
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return element(m["pos"], parent_size)
+
+    def find(self, parent: int, coord: int, dimension: int, arrays: Arrays) -> int | None:
+        begin, end = arrays["pos"][parent : parent + 2].tolist()
+        p = begin + coord - int(arrays["begin"][parent])
+        return p if begin <= p < end else -1
 
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         pos = np.asarray(arrays["pos"])

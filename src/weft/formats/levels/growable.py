@@ -11,7 +11,7 @@ import numpy as np
 from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
-from ..level import LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Growable"]
@@ -53,6 +53,13 @@ class Growable(LevelFormat):
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
+
+    def find(self, parent: int, coord: int, dimension: int, arrays: Arrays) -> int | None:
+        if not self.unique:
+            return None
+        begin = int(arrays["begin"][parent])
+        found = np.flatnonzero(arrays["crd"][begin : begin + int(arrays["count"][parent])] == coord)
+        return begin + int(found[0]) if len(found) else -1
 
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["count"]).sum(dtype=np.int64))

@@ -11,11 +11,11 @@ import numpy as np
 from ...ir.builder import add, block, ge, gt, if_, lit, mul
 from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
 from ...queries import Query
-from ..level import LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
 
-__all__ = ["MIX", "MOST", "Hashed", "Slots", "key_of", "misplaced"]
+__all__ = ["MIX", "MOST", "Hashed", "Slots", "home", "key_of", "misplaced"]
 
 MIX = 1000003
 MOST = 12
@@ -28,6 +28,11 @@ def key_of(coords: tuple[Expr, ...]) -> Expr:
     for coord in coords:
         key = add(mul(key, lit(MIX)), coord)
     return key
+
+
+def home(key: int, width: int) -> int:
+    """The slot of a table where looking for a key begins."""
+    return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
 
 def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
@@ -155,6 +160,18 @@ class Hashed(Slots):
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))
         return Call(f"weft_hash_find_{crd.ty[:-1]}", (crd, mul(parent, width), width, coord), "int64")
+
+    def find(self, parent: int, coord: int, dimension: int, arrays: Arrays) -> int | None:
+        width, crd = int(arrays["width"][0]), arrays["crd"]
+        first, slot = parent * width, home(coord, width)
+        for _ in range(width):
+            held = crd[first + slot]
+            if held == coord:
+                return first + slot
+            if held == -1:
+                break
+            slot = slot + 1 & width - 1
+        return -1
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         reason = super().check(parent_size, dimension, arrays)

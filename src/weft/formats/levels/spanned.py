@@ -15,9 +15,9 @@ import numpy as np
 
 from ...ir.builder import lit
 from ...ir.nodes import Call, Expr
-from ..level import LevelFormat, LevelVars
+from ..level import Arrays, LevelFormat, LevelVars
 from .access import element
-from .hashed import MIX, key_of, misplaced
+from .hashed import MIX, home, key_of, misplaced
 
 __all__ = ["Spanned"]
 
@@ -47,6 +47,20 @@ class Spanned(LevelFormat):
         crds = tuple(m[role] for role in self.roles[1:])
         name = f"weft_hash_find_{self.arity}_{crds[0].ty[:-1]}"
         return Call(name, (*crds, lit(0), element(m["width"], lit(0)), key_of(coords), *coords), "int64")
+
+    def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
+        width, crds = int(arrays["width"][0]), [arrays[role] for role in self.roles[1:]]
+        key = 0
+        for coord in coords:
+            key = key * MIX + coord
+        slot = home(key, width)
+        for _ in range(width):
+            if crds[0][slot] == -1:
+                break
+            if all(crd[slot] == coord for crd, coord in zip(crds, coords, strict=True)):
+                return slot
+            slot = slot + 1 & width - 1
+        return -1
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return 1, *(size,) * self.arity
