@@ -107,6 +107,8 @@ class LevelFormat:
         Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
         Whether the level can store its coordinates in order.
+    grows : bool
+        Whether it is made of tables of ``width`` slots, which may become larger ones.
     signed : bool
         Whether coordinates may be below 0, as those of diagonals are.
     curved : bool
@@ -144,6 +146,7 @@ class LevelFormat:
     bounded: ClassVar[bool] = False
     partial = False
     sortable: ClassVar[bool] = True
+    grows: ClassVar[bool] = False
     signed = False
     curved: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = None
@@ -286,6 +289,27 @@ class LevelFormat:
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         """Undo what ``yield_pos`` did to the edges."""
         return Block()
+
+    # -- insertion into tables that grow (2018, section 3.4) ---------------------------------------------------------
+    def tables(self, parent_size: int) -> int:
+        """How many tables there are."""
+        raise NotImplementedError(f"{self} has no table")
+
+    def table_of(self, parent: Expr) -> Expr:
+        """Which table the children of ``p_{k-1}`` are in."""
+        raise NotImplementedError(f"{self} has no table")
+
+    def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        """The position of a coordinate, or the free one where it belongs."""
+        raise NotImplementedError(f"{self} has no table")
+
+    def is_free(self, m: LevelVars, p: Expr) -> Expr:
+        """Whether nothing is stored at a position."""
+        raise NotImplementedError(f"{self} has no table")
+
+    def settle(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        """Store a coordinate at a free position."""
+        raise NotImplementedError(f"{self} has no table")
 
     # -- the same where several entries share a position, those of one parent coming together ------------------------
     def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:

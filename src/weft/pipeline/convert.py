@@ -18,6 +18,7 @@ from ..errors import FormatError, IndexOverflowError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
+from ..lowering.growing import tables_of
 from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
@@ -31,7 +32,7 @@ from .passes import lower
 if TYPE_CHECKING:
     from .assemble import Assembler
 
-__all__ = ["convert", "count_entries", "finish", "sorted_triples"]
+__all__ = ["convert", "count_entries", "finish", "listed", "sorted_triples"]
 
 
 def convert(
@@ -92,6 +93,10 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         return found.run((storage,))
     if not isinstance(found, str):
         return found.run(storage)
+    if tables_of(format) is not None:  # which take what comes twice, too
+        entries = triples_format(Remapping.identity(format.order))
+        come = tensor_type(target.dtype, entries, ("int64",) * len(entries.roles), target.fill)
+        return _inserted(_copier(source, come, skip_fill).run((storage,)), target)
     if is_appendable(format.uncurved()):
         triples = triples_format(_triples_of(format, storage.shape))
         loose = tensor_type(target.dtype, triples, ("int64",) * len(triples.roles), target.fill)
@@ -124,11 +129,25 @@ def _listed(format: Format) -> Format | None:
     return Format(format.remapping, chain)
 
 
+def _inserted(triples: Storage, target: TensorType) -> Storage:
+    from .grow import empty_tables, inserted
+
+    return inserted(empty_tables(triples.shape, target), triples, True)
+
+
 def count_entries(storage: Storage) -> int:
     """How many entries a tensor stores, padding left out."""
-    loose = triples_format(Remapping.identity(storage.format.order))
-    target = tensor_type(storage.type.dtype, loose, ("int64",) * len(loose.roles), storage.type.fill)
-    return _copier(storage.type, target, False).count((storage,))
+    return _lister(storage.type).count((storage,))
+
+
+def listed(storage: Storage) -> Storage:
+    """The entries of a tensor as a list of coordinates, as they come."""
+    return _lister(storage.type).run((storage,))
+
+
+def _lister(type: TensorType) -> Kernel:
+    loose = triples_format(Remapping.identity(type.format.order))
+    return _copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
 
 
 def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
@@ -142,6 +161,8 @@ def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
 def pack(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
+    if tables_of(format) is not None:
+        return _inserted(triples, target)
     have = triples.format.remapping
     if have != _triples_of(format, triples.shape) or not is_appendable(format.uncurved()):
         plain = triples.plain_format

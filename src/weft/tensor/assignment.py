@@ -1,8 +1,9 @@
 """``A[key] = value``: the entries of the region replaced.
 
-A dense tensor is written in place. What is stored otherwise is stored anew: the entries outside the region, and the
-value's. Single elements are collected first (``Pending``) and assigned together when the tensor is next looked at, so
-that filling one element by element costs what one assignment does.
+A dense tensor is written in place. Hash tables are copied, and what is new put into the copy, which grows as it fills.
+What is stored otherwise is stored anew: the entries outside the region, and the value's. Single elements are collected
+first, and assigned together when the tensor is next looked at, so that filling one element by element costs what one
+assignment does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import index_dtype
 from ..errors import ShapeError
+from ..lowering.growing import tables_of
+from ..pipeline.grow import inserted, list_of
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .keys import Key, parse_key
@@ -42,6 +45,8 @@ def setitem(storage: Storage, key: Any, value: Any) -> Storage:
         return storage
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
+    if tables_of(storage.format) is not None and len(vals) == region.elements:
+        return inserted(storage, list_of(storage.shape, rows, vals), adds=False)  # nothing is taken out
     coo = pipeline.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
     dtypes = [index_dtype(n) for n in storage.shape]
@@ -89,6 +94,15 @@ class _Region:
             wanted = _numbered(tuple(index.reshape(-1) for index in arrays.indices), sizes)
             found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
         return found
+
+    @property
+    def elements(self) -> int:
+        """How many elements of the tensor it holds."""
+        arrays = self.key.arrays
+        if arrays is None or not self.repeats:
+            return math.prod(self.shape)
+        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
+        return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
 
     @property
     def repeats(self) -> bool:

@@ -75,6 +75,23 @@ def _find_whole(arity: int, ty: str) -> str:
     )
 
 
+def _place_whole(arity: int, ty: str) -> str:
+    """Where a coordinate of several levels is in one table, or belongs."""
+    levels = range(1, arity + 1)
+    crds = ", ".join(f"const {ty}_t *crd{n}" for n in levels)
+    coords = ", ".join(f"int64_t i{n}" for n in levels)
+    same = " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels)
+    return (
+        "/* The position in a table of whole coordinates that holds one, or the empty one where it belongs. */\n"
+        f"static inline int64_t weft_hash_place_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
+        f"    int64_t key, {coords}) {{\n"
+        "  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);\n"
+        f"  while (crd1[begin + slot] != -1 && !({same})) slot = (slot + 1) & (width - 1);\n"
+        "  return begin + slot;\n"
+        "}\n"
+    )
+
+
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))
@@ -82,3 +99,4 @@ for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_hash_place_{_ty}"] = Snippet(_PLACE.replace("@", _ty))
     for _arity in range(1, MOST + 1):
         SNIPPETS[f"weft_hash_find_{_arity}_{_ty}"] = Snippet(_find_whole(_arity, _ty))
+        SNIPPETS[f"weft_hash_place_{_arity}_{_ty}"] = Snippet(_place_whole(_arity, _ty))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import add, block, ge, gt, if_, lit, mul
+from ...ir.builder import add, block, ge, gt, if_, lit, lt, mul
 from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
 from ...queries import Query
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
@@ -148,14 +148,30 @@ class Hashed(Slots):
 
     letter: ClassVar[str] = "h"
     placing: ClassVar[Placing | None] = "find"
+    grows: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
         return None  # it is looked up level by level
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return self.slot(m, parent, coords)
+
+    def tables(self, parent_size: int) -> int:
+        return parent_size
+
+    def table_of(self, parent: Expr) -> Expr:
+        return parent
+
+    def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))
         return Call(f"weft_hash_place_{crd.ty[:-1]}", (crd, mul(parent, width), width, coords[m.level]), "int64")
+
+    def is_free(self, m: LevelVars, p: Expr) -> Expr:
+        return lt(element(m["crd"], p), lit(0))
+
+    def settle(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        return put(m["crd"], p, coords[m.level])
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd, width = m["crd"], element(m["width"], lit(0))

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...ir.builder import lit
-from ...ir.nodes import Call, Expr
+from ...ir.builder import block, lit, lt
+from ...ir.nodes import Call, Expr, Stmt
 from ..level import Arrays, LevelFormat, LevelVars
-from .access import element
+from .access import element, put
 from .hashed import MIX, home, key_of, misplaced
 
 __all__ = ["Spanned"]
@@ -38,6 +38,7 @@ class Spanned(LevelFormat):
     walks: ClassVar[bool] = False
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
     compact: ClassVar[bool] = False
+    grows: ClassVar[bool] = True
 
     @property
     def roles(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -47,6 +48,23 @@ class Spanned(LevelFormat):
         crds = tuple(m[role] for role in self.roles[1:])
         name = f"weft_hash_find_{self.arity}_{crds[0].ty[:-1]}"
         return Call(name, (*crds, lit(0), element(m["width"], lit(0)), key_of(coords), *coords), "int64")
+
+    def tables(self, parent_size: int) -> int:
+        return 1
+
+    def table_of(self, parent: Expr) -> Expr:
+        return lit(0)
+
+    def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        crds = tuple(m[role] for role in self.roles[1:])
+        name = f"weft_hash_place_{self.arity}_{crds[0].ty[:-1]}"
+        return Call(name, (*crds, lit(0), element(m["width"], lit(0)), key_of(coords), *coords), "int64")
+
+    def is_free(self, m: LevelVars, p: Expr) -> Expr:
+        return lt(element(m["crd1"], p), lit(0))
+
+    def settle(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        return block(*(put(m[role], p, coord) for role, coord in zip(self.roles[1:], coords, strict=True)))
 
     def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
         width, crds = int(arrays["width"][0]), [arrays[role] for role in self.roles[1:]]
