@@ -79,10 +79,11 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
         rest = n - len(levels)
         kind = draw(st.sampled_from(["any", "any", "any", "any", "list", "curve"]))
         if kind == "list" and rest > 1:
-            middle = [Singleton(unique=False)] * (rest - 2)
-            levels += [Compressed(unique=False), *middle, Singleton()]
-        elif kind == "curve" and rest == n > 1:
-            middle = [Singleton(unique=False, ordered=False)] * (rest - 2)
+            length = draw(st.integers(2, rest))
+            levels += [Compressed(unique=False), *[Singleton(unique=False)] * (length - 2), Singleton()]
+        elif kind == "curve" and rest > 1:
+            length = draw(st.integers(2, rest))
+            middle = [Singleton(unique=False, ordered=False)] * (length - 2)
             levels += [Morton(unique=False), *middle, Singleton(ordered=False)]
         else:
             levels.append(draw(st.sampled_from(_LEVELS + _LAST * (rest == 1))))

@@ -308,10 +308,10 @@ class Assembly(Lowerer):
             return self._index(e, coords, env)
 
         made = self._among_threads(a, asking.answer(a.statement, self._element(k, a, parent, coords), index))
+        if k in self.grouped:  # whose positions are what is counted, and entries meet there
+            return self._if_new(k, parent, coords, (made,))
         if not a.is_distinct:
             return made
-        if k in self.grouped:
-            return self._if_new(k, parent, coords, (made,))
         if k in self.shared:
             return self._if_first(k, add(parent, lit(1)), coords, made)
         assert a.statement.where is not None

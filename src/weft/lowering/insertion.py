@@ -96,6 +96,8 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
             return f"{level} cannot place an entry"
         if arrival.sorts(format):
             continue
+        if level.curved:
+            return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             rest = tuple(axis for axis in source if axis not in above)
@@ -127,16 +129,19 @@ class Arrival:
         Whether the positions of the source's last level are its entries, one by one from 0, in this order.
     by : tuple of IndexExpr
         What they are sorted by, none of them twice.
+    curved : bool
+        Whether it is the curves of the levels over these that sort them.
     """
 
     order: tuple[int, ...] = ()
     grouped: tuple[int, ...] = ()
     follows: bool = False
     by: tuple[IndexExpr, ...] = ()
+    curved: bool = False
 
     def sorts(self, format: Format) -> bool:
         """Whether entries come in the order that a format has."""
-        return self.by == format.remapping.coordinates and not format.is_curved
+        return self.by == format.remapping.coordinates and self.curved == format.is_curved
 
 
 UNSORTED = Arrival()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
@@ -299,8 +299,11 @@ def _available() -> int:
 
 
 @lru_cache(maxsize=4096)
-def assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | str:
-    """What converts by insertion, or why entries of ``source`` cannot be inserted into ``target``."""
+def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
+    """What converts by insertion, or why entries of ``source`` cannot be inserted into ``target``.
+
+    They come along the target's curves where ``curved`` says so.
+    """
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
@@ -308,6 +311,8 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assemb
     if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
     comes = arrival(source.format, [loop.var for loop in foralls_of(planned.program.stmt)])
+    if curved:
+        comes = replace(comes, order=(), curved=True)
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason

@@ -94,24 +94,27 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     if not isinstance(found, str):
         return found.run(storage)
     if tables_of(format) is not None:  # which take what comes twice, too
-        entries = triples_format(Remapping.identity(format.order))
-        come = tensor_type(target.dtype, entries, ("int64",) * len(entries.roles), target.fill)
-        return _inserted(_copier(source, come, skip_fill).run((storage,)), target)
+        return _inserted(_as_triples(storage, target, Remapping.identity(format.order), skip_fill), target)
     if is_appendable(format.uncurved()):
-        triples = triples_format(_triples_of(format, storage.shape))
-        loose = tensor_type(target.dtype, triples, ("int64",) * len(triples.roles), target.fill)
-        return pack(_copier(source, loose, skip_fill).run((storage,)), target)
+        return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
     middle = _listed(format)
-    if (
-        middle is not None
-        and source.format != middle
-        and not isinstance(_assembler(_over(middle, storage, target), target, False), str)
-    ):
-        return _convert(_convert(storage, _over(middle, storage, target), skip_fill), target, False)
+    if middle is not None:
+        between = _over(middle, storage, target)
+        into = _assembler(between, target, False, format.is_curved)
+        if not isinstance(into, str):
+            triples = _as_triples(storage, target, _triples_of(format, storage.shape), skip_fill)
+            return into.run(_sorted_into(triples, between, format))
     plain = storage.plain_format
     if source.format == plain:
         raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
     return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
+
+
+def _as_triples(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
+    """The entries as they come, with the coordinates that a remapping makes."""
+    loose = triples_format(remapping)
+    made = tensor_type(target.dtype, loose, ("int64",) * len(loose.roles), target.fill)
+    return _copier(storage.type, made, skip_fill).run((storage,))
 
 
 def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
@@ -168,11 +171,17 @@ def pack(triples: Storage, target: TensorType) -> Storage:
         plain = triples.plain_format
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(pack(triples, middle), target, False)
-    order = tuple(have.coordinates.index(e) for e in format.sorted_by(triples.shape))
-    ordered = sorted_triples(triples, order, tuple(have.coordinates.index(e) for e in format.remapping.coordinates))
     made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
-    packed = _copier(ordered.type, made, False).run((ordered,))
+    packed = _sorted_into(triples, made, format)
     return Storage(packed.shape, target, packed.arrays, packed.vals)
+
+
+def _sorted_into(triples: Storage, target: TensorType, like: Format) -> Storage:
+    """Triples, whose coordinates and codes are those of ``like``, in its order, appended."""
+    have = triples.format.remapping.coordinates
+    order = tuple(have.index(e) for e in like.sorted_by(triples.shape))
+    ordered = sorted_triples(triples, order, tuple(have.index(e) for e in like.remapping.coordinates))
+    return _copier(ordered.type, target, False).run((ordered,))
 
 
 def finish(result: Storage, target: TensorType) -> Storage:
@@ -234,10 +243,10 @@ def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> Ass
     return found if not isinstance(found, str) and found.shareable else None
 
 
-def _assembler(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | str:
+def _assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
     from .assemble import assembler  # which most programs never need
 
-    return assembler(source, target, skip_fill)
+    return assembler(source, target, skip_fill, curved)
 
 
 @lru_cache(maxsize=4096)

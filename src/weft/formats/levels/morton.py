@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...remapping.nodes import Binary, Constant, IndexExpr
-from ..level import LevelFormat, Placing, Span
+from ..level import LevelFormat, Span
 from .compressed import Compressed
 
 __all__ = ["Morton", "morton_codes"]
@@ -60,7 +60,6 @@ class Morton(Compressed):
 
     letter: ClassVar[str] = "v"
     sortable: ClassVar[bool] = False
-    placing: ClassVar[Placing | None] = None
     shares: ClassVar[bool] = False
     curved: ClassVar[bool] = True
 
