@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -26,6 +26,7 @@ from ..queries import Stored, Width
 from ..remapping.emit import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import asking
+from .entries import Entries
 from .env import Env
 from .expressions import lower_expr
 from .insertion import (
@@ -40,11 +41,9 @@ from .insertion import (
     scratch_roles,
     shared,
 )
-from .iteration_graph import reads
-from .lower import CHUNKS_PER_THREAD, THREADS, Lowerer
+from .lower import CHUNKS_PER_THREAD, THREADS
 from .physical import path
 from .target import COUNTS, Mode
-from .values import without_conversions
 
 __all__ = ["Assembly"]
 
@@ -52,7 +51,7 @@ _UNKNOWN = ir.Var("unknown")
 """The coordinate of an axis that no loop has reached; declared nowhere."""
 
 
-class Assembly(Lowerer):
+class Assembly(Entries):
     """Lowers the passes that assemble a result by insertion.
 
     Parameters
@@ -77,8 +76,6 @@ class Assembly(Lowerer):
         Levels whose coordinates stand already where they are to be; where there are any, so do the values.
     """
 
-    apart = True
-
     def __init__(
         self,
         program: Program,
@@ -96,8 +93,7 @@ class Assembly(Lowerer):
         self.phase = phase
         self.shared = shared(types[target.tensor].format, arrival)
         self.grouped = grouped(types[target.tensor].format, arrival)
-        self.target.chains = ()
-        tensor = self.tensors[target.tensor]
+        tensor = self.made
         extra = scratch_roles(tensor.type.format, arrival)
         ty = f"{scratch_dtype(tensor.type)}*"
         arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", ty) for k, role in extra}
@@ -109,14 +105,12 @@ class Assembly(Lowerer):
             replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
             for k, m in enumerate(tensor.levels)
         )
-        self.made = replace(tensor, arrays=(*tensor.arrays, *arrays.values()), levels=levels)
-        self.tensors[target.tensor] = self.made
+        self.take(replace(tensor, levels=levels), tuple(arrays.values()))
         self.format = tensor.type.format
         self.path = path(target, self.format)
         self.arrival, self.running = arrival, running(self.format, arrival)
         self.next = ir.Var(f"p{tensor.name}_next")
         self.threads, self.kept = threads, kept
-        self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
         self.follows = arrival.follows and not skip_fill
         self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
@@ -128,7 +122,10 @@ class Assembly(Lowerer):
         """The questions of a level, asked of segments where all of them can be."""
         source = asking.stored(self.types[self.source.tensor].format) if not self.skip_fill else Stored()
         last = loops[-1] if loops else None
-        if last is not None and source.innermost is not None and last.var == self.source.indices[source.innermost]:
+        # Segments without entries are visited, too: their coordinates must have positions.
+        above = all(level.has_every and not level.roles for level in self.format.levels[:k])
+        inner = None if source.innermost is None else self.source.indices[source.innermost]
+        if last is not None and last.var == inner and above:
             found = asking.asked(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
                 self.segments = last
@@ -240,10 +237,8 @@ class Assembly(Lowerer):
             ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
         met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
         body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
-        names = [self.target.access.tensor, *operands]
-        params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
-        return ir.Function(self.phase.name, params, block(*scratch, body, *ends, *release))
+        return self.function(self.phase.name, operands, block(*scratch, body, *ends, *release))
 
     def _size(self, level: int) -> ir.Expr:
         """Positions of a level above the one that is assembled."""
@@ -251,9 +246,6 @@ class Assembly(Lowerer):
         for k in range(level + 1):
             size = self.format.levels[k].get_size(self.made.levels[k], size)
         return size
-
-    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
-        return super()._resolve(env, [a for a in targets if a != self.target.access])
 
     def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
         """One entry: to the query of this pass, or to its place."""

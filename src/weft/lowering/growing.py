@@ -7,20 +7,17 @@ than half full stops the pass, which says how far it came; it goes on from there
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from ..concrete_notation.nodes import Assign, Program, assignments
+from ..concrete_notation.nodes import Assign, Program
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul
+from .entries import Entries
 from .env import Env
 from .expressions import lower_expr, update
-from .iteration_graph import reads
-from .lower import Lowerer
 from .physical import path
 from .target import COUNTS, Mode
-from .values import without_conversions
 
 __all__ = ["FULL", "Growing", "tables_of"]
 
@@ -36,7 +33,7 @@ def tables_of(format: Format) -> Format | None:
     return seen if all(level.has_every and not level.roles for level in seen.levels[:-1]) else None
 
 
-class Growing(Lowerer):
+class Growing(Entries):
     """Lowers the pass.
 
     Parameters
@@ -53,8 +50,6 @@ class Growing(Lowerer):
         Whether a value is added to one that is there; it takes its place otherwise.
     """
 
-    apart = True
-
     def __init__(
         self,
         program: Program,
@@ -65,22 +60,13 @@ class Growing(Lowerer):
     ):
         super().__init__(program, target, types, names, Mode.COMPUTE)
         self.adds = adds
-        self.target.chains = ()
-        made = self.tensors[target.tensor]
-        self.used = ir.Var(f"{made.name}_used", "int64*")
-        self.made = replace(made, arrays=(*made.arrays, self.used))
-        self.tensors[target.tensor] = self.made
-        self.path = path(target, made.type.format)
-        self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
+        self.used = ir.Var(f"{self.made.name}_used", "int64*")
+        self.take(self.made, (self.used,))
+        self.path = path(target, self.made.type.format)
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
         body = self.statement(self.program.stmt, Env())
-        names = [self.target.access.tensor, *operands]
-        params = tuple(self.tensors[name].param(output=name == names[0]) for name in names)
-        return ir.Function("grow", params, block(*self.scratch, body, *self.release))
-
-    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
-        return super()._resolve(env, [a for a in targets if a != self.target.access])
+        return self.function("grow", operands, block(*self.scratch, body, *self.release))
 
     def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)

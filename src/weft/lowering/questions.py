@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments, foralls_of
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -14,16 +14,14 @@ from ..queries import Statement, Width
 from ..remapping.emit import emit
 from ..remapping.nodes import IndexExpr
 from . import asking
+from .entries import Entries
 from .env import Env
-from .iteration_graph import reads
-from .lower import Lowerer
 from .target import Mode
-from .values import without_conversions
 
 __all__ = ["Questions"]
 
 
-class Questions(Lowerer):
+class Questions(Entries):
     """Lowers statements over one tensor; all ask for widths of its last level, or none does.
 
     The results are arrays of int64, zeroed, in row-major order of what the queries are over; after them come the
@@ -43,8 +41,6 @@ class Questions(Lowerer):
         What is asked.
     """
 
-    apart = True
-
     def __init__(
         self,
         program: Program,
@@ -55,14 +51,11 @@ class Questions(Lowerer):
     ):
         super().__init__(program, target, types, names, Mode.ASSEMBLE)
         self.statements = tuple(statements)
-        self.target.chains = ()
-        made = self.tensors[target.tensor]
         self.answers = [ir.Var(f"answer{n + 1}", "int64*") for n in range(len(statements))]
         self.temporaries = {
             n: ir.Var(f"temporary{n + 1}", "int64*") for n, s in enumerate(statements) if s.where is not None
         }
-        self.made = replace(made, arrays=(*self.answers, *self.temporaries.values()))
-        self.tensors[target.tensor] = self.made
+        self.take(replace(self.made, arrays=()), (*self.answers, *self.temporaries.values()))
         last = list(foralls_of(program.stmt))[-1:]
         widths = all(isinstance(s.value, Width) for s in statements)
         self.segments = last[0] if widths and last else None
@@ -80,9 +73,7 @@ class Questions(Lowerer):
             for n, s in enumerate(self.statements)
             if s.where is not None and s.where.op == "+"
         ]
-        names = [self.target.access.tensor, *operands]
-        params = tuple(self.tensors[name].param(output=name == names[0]) for name in names)
-        return ir.Function("ask", params, block(*self.scratch, body, *ends, *self.release))
+        return self.function("ask", operands, block(*self.scratch, body, *ends, *self.release))
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
         if isinstance(stmt, Forall) and stmt is self.segments:
@@ -118,11 +109,3 @@ class Questions(Lowerer):
     def _index(self, expr: IndexExpr, env: Env) -> ir.Expr:
         axes = {axis: env.coords[v] for axis, v in enumerate(self.target.access.indices) if v in env.coords}
         return emit(expr, axes, self.made.dimensions)
-
-    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
-        return super()._resolve(env, [a for a in targets if a != self.target.access])
-
-    @property
-    def source(self) -> Access:
-        """What is asked about."""
-        return next(a for s in assignments(self.program.stmt) for a in reads(without_conversions(s.value)))

@@ -8,7 +8,7 @@ order (``i*size(j)+j``); any other is computed plainly and converted at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -161,7 +161,8 @@ def _view(
         levels = path(target, types[target.tensor].format)
         derived += tuple(d for d in definitions([target], types) if d.var in levels and d not in derived)
     derived = tuple(d for d in derived if d.var not in loops)
-    value, bound = _over_loops(value, covered, walked, types, kept)
+    late = {v for a in accesses for v in _decided(a, types[a.tensor].format)}
+    value, bound = _over_loops(value, covered, walked, types, kept, late)
     if not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
         partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
         if partial:
@@ -238,24 +239,36 @@ def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
     }
 
 
+def _decided(access: Access, format: Format) -> Iterator[str]:
+    """The variables of levels whose coordinates those of the levels above decide, as ``j/3`` below ``j``."""
+    levels, made = path(access, format), _made_of(access, format)
+    for k, v in enumerate(levels):
+        if v not in access.indices and "#" not in v and made[v] <= set(levels[:k]):
+            yield v
+
+
 def _over_loops(
     expr: Expr,
     covered: set[str],
     walked: Mapping[str, frozenset[str]],
     types: Mapping[str, TensorType],
     kept: frozenset[str],
+    late: Set[str],
 ) -> tuple[Expr, set[str]]:
-    """The expression with its reductions over loops, and those loops."""
+    """The expression with its reductions over loops, and those loops.
+
+    Among them are loops ``late`` that have one coordinate: what is reduced is not, until they are through.
+    """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
-            body, bound = _over_loops(body, covered, walked, types, kept)
+            body, bound = _over_loops(body, covered, walked, types, kept, late)
             mine = {u for a in reads(body) if a.tensor in kept for u in path(a, types[a.tensor].format)}
             more = [u for u in walked if u in mine and u not in bound and u not in vars]
-            more = [u for u in more if walked[u] & set(vars) or "#" in u]
+            more = [u for u in more if walked[u] & set(vars) or "#" in u or u in late]
             loops = (*(v for v in vars if v not in covered), *more)
             return Reduce(op, loops, body), bound | set(loops)
         case Apply(op=op, args=args):
-            done = [_over_loops(arg, covered, walked, types, kept) for arg in args]
+            done = [_over_loops(arg, covered, walked, types, kept, late) for arg in args]
             return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
     return expr, set()
 

@@ -165,18 +165,21 @@ class Target:
                 return counts[chain.index]
         return self.format.levels[level].get_size(self.vars.levels[level], self.size(level - 1, counts))
 
+    def _below(self, level: int) -> Expr:
+        """Positions of the last level below one of the level above ``level``: all are found by arithmetic."""
+        size: Expr = lit(1)
+        for k in range(level, len(self.format.levels)):
+            size = self.format.levels[k].get_size(self.vars.levels[k], size)
+        return size
+
     def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
         """Set every value below position ``base`` of level ``resolved - 1``; of the root, below ``part`` of level 0."""
         if not self.mode.values:
             return block()
-        size: Expr = lit(1)
-        for k in range(resolved, len(self.format.levels)):
-            size = mul(size, self.vars.levels[k].dimension)
+        size = self._below(resolved)
         index = Var(f"q{self.vars.name}")
         if part is not None:
-            size = lit(1)
-            for m in self.vars.levels[1:]:
-                size = mul(size, m.dimension)
+            size = self._below(1)
             return For(index, mul(part[0], size), mul(part[1], size), Store(self.vars.vals, index, value))
         start = Var(f"q{self.vars.name}_begin")
         loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))

@@ -11,20 +11,16 @@ import numpy as np
 
 from ..codegen import emit_module
 from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..lowering.asking import stored
-from ..lowering.conversions import triples_format
 from ..lowering.questions import Questions
-from ..lowering.schedule import schedule
 from ..queries import Statement, Stored, Width, optimize
-from ..remapping import Remapping
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
 from ..runtime import load
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
-from .passes import Lowered
+from .passes import Lowered, over_entries
 
 __all__ = ["ask", "bounds", "optimized"]
 
@@ -96,11 +92,7 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
 @lru_cache(maxsize=1024)
 def _planned(type: TensorType) -> Lowered:
     """Loops over a tensor."""
-    indices = tuple(f"i{axis}" for axis in range(type.format.order))
-    assignment = Assignment(Access("B", indices), Access("A", indices))
-    triples = TensorType.of(type.dtype, triples_format(Remapping.identity(type.format.order)), "int64", type.fill)
-    planned = schedule(assignment, {"B": triples, "A": type}, copying=True)
-    return Lowered(assignment, planned, ("A",), False, planned.types)
+    return over_entries(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
 
 
 @lru_cache(maxsize=1024)

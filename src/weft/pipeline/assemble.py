@@ -15,12 +15,10 @@ from ..codegen import emit_module
 from ..concrete_notation.nodes import foralls_of
 from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
-from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..ir.nodes import Function
 from ..lowering.asking import Asked
 from ..lowering.assembly import Assembly
-from ..lowering.conversions import triples_format
 from ..lowering.insertion import (
     Arrival,
     arrival,
@@ -37,14 +35,13 @@ from ..lowering.insertion import (
     shareable,
     shared,
 )  # fmt: skip
-from ..lowering.schedule import schedule
 from ..lowering.values import same_value
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
-from .passes import Lowered
+from .passes import Lowered, over_entries
 
 __all__ = ["Assembler", "assembler"]
 
@@ -304,19 +301,16 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: b
 
     They come along the target's curves where ``curved`` says so.
     """
-    indices = tuple(f"i{axis}" for axis in range(source.format.order))
-    assignment = Assignment(Access("B", indices), Access("A", indices))
-    triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
-    planned = schedule(assignment, {"B": triples, "A": source}, copying=True)
+    lowered = over_entries(source, target)
     if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
-    comes = arrival(source.format, [loop.var for loop in foralls_of(planned.program.stmt)])
+    comes = arrival(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
         comes = replace(comes, order=(), curved=True)
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason
-    return Assembler(Lowered(assignment, planned, ("A",), skip_fill, planned.types), target, comes)
+    return Assembler(replace(lowered, skip_fill=skip_fill), target, comes)
 
 
 _NOTHING = np.empty(0, np.int64)

@@ -10,17 +10,15 @@ import numpy as np
 
 from ..codegen import emit_module
 from ..formats import TensorType
-from ..index_notation.nodes import Access, Assignment
 from ..ir import simplify
 from ..lowering.conversions import triples_format
 from ..lowering.growing import FULL, Growing, tables_of
-from ..lowering.schedule import schedule
 from ..remapping import Remapping
 from ..runtime import load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .convert import listed
-from .passes import Lowered
+from .passes import over_entries
 
 __all__ = ["empty_tables", "inserted", "list_of"]
 
@@ -102,13 +100,10 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
 def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     seen = tables_of(target.format)
     assert seen is not None
-    indices = tuple(f"i{axis}" for axis in range(source.format.order))
-    assignment = Assignment(Access("B", indices), Access("A", indices))
-    triples = TensorType.of(target.dtype, triples_format(Remapping.identity(source.format.order)), "int64", target.fill)
     # What is absent from the list stays as it is, whatever that is.
     entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-    planned = schedule(assignment, {"B": triples, "A": entries}, copying=True)
-    lowered = Lowered(assignment, planned, ("A",), False, planned.types)
-    types = {**planned.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-    function = Growing(planned.program, planned.target, types, lowered.names, adds).lower(("A",))
+    lowered = over_entries(entries, target)
+    s = lowered.schedule
+    types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
+    function = Growing(s.program, s.target, types, lowered.names, adds).lower(("A",))
     return load(emit_module((simplify(function),)), ["grow"], 2)

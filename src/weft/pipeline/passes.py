@@ -13,16 +13,17 @@ from ..concrete_notation import to_text as statement_text
 from ..errors import ScheduleError
 from ..formats import TensorType
 from ..index_notation import explicit_sums, to_text
-from ..index_notation.nodes import Assignment, Expr
+from ..index_notation.nodes import Access, Assignment, Expr
 from ..ir import Function, function_text, simplify
 from ..lowering import lattice
+from ..lowering.conversions import triples_format
 from ..lowering.lower import Lowerer
 from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from .hand import Loops
 
-__all__ = ["Lowered", "lower"]
+__all__ = ["Lowered", "lower", "over_entries"]
 
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
@@ -198,6 +199,15 @@ def lower(
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
     return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide)
+
+
+def over_entries(source: TensorType, target: TensorType) -> Lowered:
+    """Loops over a tensor around an assignment of each entry to ``B``, whose coordinates are those of the target's."""
+    indices = tuple(f"i{axis}" for axis in range(source.format.order))
+    assignment = Assignment(Access("B", indices), Access("A", indices))
+    triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
+    planned = schedule(assignment, {"B": triples, "A": source}, copying=True)
+    return Lowered(assignment, planned, ("A",), types=planned.types)
 
 
 def _read(s: Schedule) -> set[str]:
