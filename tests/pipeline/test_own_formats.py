@@ -1,11 +1,24 @@
 """Formats of one's own, drawn by Hypothesis: converted and computed with like those of the catalogue."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import weft
 from strategies import own_formats
+from weft.formats import (
+    Banded,
+    Compressed,
+    Dense,
+    Format,
+    Hashed,
+    Morton,
+    Offset,
+    Range,
+    Singleton,
+    Squeezed,
+)
 from weft.storage import check
 
 NAMED = {1: ["coo", "dense", "hash_vector"], 2: ["coo", "dense", "csr", "csc", "dia", "bsr", "hash"], 3: ["coo", "csf"]}
@@ -26,10 +39,8 @@ def checked(A):
     return A.todense()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
-@given(cases())
-def test_formats_of_ones_own(case):
-    dense, named, own, other = case
+def compare(dense, named, own, other):
+    """Conversions, products and sums with a format beside NumPy."""
     A = weft.asarray(dense).asformat(named)
     B = A.asformat(own)
     np.testing.assert_array_equal(checked(B), dense)
@@ -43,3 +54,40 @@ def test_formats_of_ones_own(case):
     if dense.ndim == 2:
         np.testing.assert_array_equal(B @ np.arange(dense.shape[1]), dense @ np.arange(dense.shape[1]))
         np.testing.assert_array_equal(weft.asarray(B @ A.T).todense(), dense @ dense.T)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(cases())
+def test_formats_of_ones_own(case):
+    compare(*case)
+
+
+LIST = [Compressed(unique=False), Singleton(unique=False), Singleton()]
+
+
+@pytest.mark.parametrize(
+    ("remapping", "levels"),
+    [
+        ("(i,j) -> (j-i,j)", [Compressed(), Compressed()]),  # sorted with what is below 0
+        ("(i,j) -> (i,j>>1,j&1)", [Dense(), Banded(), Squeezed()]),  # padding beyond the edge
+        ("(i,j) -> (i>>1,j,i&1)", [Squeezed(), Compressed(unique=False), Singleton()]),  # names of variables
+        ("(i,j) -> (i/2,i%2,j)", [Dense(), Dense(), Dense()]),  # dense, but not an ndarray
+        ("(i,j) -> (i,j)", [Squeezed(), Squeezed()]),
+        ("(i,j) -> (j,i)", [Range(), Dense()]),
+        ("(i,j) -> (j/2,j%2,i)", [Squeezed(), Compressed(), Range()]),  # edges are undone before the next pass
+        ("(i,j) -> (i,j/2,j%2)", [Hashed(), Hashed(), Squeezed()]),  # rows without entries have no place
+        ("(i,j) -> (i,i+j,j)", [Compressed(), Compressed(), Offset()]),  # room below what is computed
+        ("(i,j) -> (i/2,j/2,i%2,j%2)", [Compressed(unique=False), Singleton(), Dense(), Dense()]),
+        ("(i,j) -> (i,j/2,i/3,j%2)", [Hashed(), *LIST]),  # a coordinate that follows from one above
+        ("(i,j) -> (j%2,i,j/2)", [Hashed(), Morton(unique=False), Singleton(ordered=False)]),
+        ("(i,j) -> (i,j/2,j%2)", [Morton(unique=False), Singleton(ordered=False), Squeezed()]),
+        ("(i,j) -> (i*size(j)+j)", [Hashed()]),
+    ],
+)
+@pytest.mark.parametrize("named", ["coo", "dense"])
+def test_formats_that_were_wrong_once(remapping, levels, named):
+    rng = np.random.default_rng(0)
+    own = Format(remapping, levels)
+    for shape, density in [((7, 8), 0.4), ((20, 5), 0.1), ((1, 1), 1.0), ((0, 3), 0.0)]:
+        dense = np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
+        compare(dense, named, own, Format("(i,j) -> (j>>1,i,j&1)", [Compressed(), Dense(), Dense()]))
