@@ -7,7 +7,7 @@ import pytest
 
 from weft.dtypes import VALUE_DTYPES
 from weft.errors import DensifyError, DTypeError
-from weft.formats import parse_format
+from weft.formats import Format, parse_format
 from weft.storage import Storage, fill_of, tensor_type
 
 
@@ -148,3 +148,12 @@ def test_fill_keeps_the_sign_of_zero_and_nan_compares():
 def test_equal_types_are_one_object():
     assert csr().type is csr().type
     assert Storage.dense(np.zeros(3)).type is Storage.dense(np.ones(4)).type
+
+
+def test_types_tell_zeros_of_either_sign():
+    for zero in (0.0, 0j):
+        first = tensor_type("float64", Format.dense(1), (), zero)
+        second = tensor_type("float64", Format.dense(1), (), -0.0)
+        assert first != second
+        assert str(second.fill) == "-0.0"
+        assert first is tensor_type("float64", Format.dense(1), (), 0)

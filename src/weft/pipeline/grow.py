@@ -27,7 +27,7 @@ def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: 
     """Entries as a list that promises nothing."""
     arrays = (np.array([0, len(vals)]), *(np.ascontiguousarray(row, np.int64) for row in rows))
     format = triples_format(Remapping.identity(len(shape)))
-    type = tensor_type(vals.dtype.name, format, ("int64",) * len(arrays), vals.dtype.type(0).item())
+    type = tensor_type(vals.dtype.name, format, ("int64",) * len(arrays))
     return Storage(shape, type, arrays, np.ascontiguousarray(vals))
 
 

@@ -34,6 +34,8 @@ def _tensor_struct(*arguments: Any) -> Any:
 
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
     """The tensor type with these members; equal members give the same object."""
+    if isinstance(fill, float | complex) and fill == 0 and math.copysign(1.0, fill.real) > 0:
+        fill = 0  # an integer, so that it is not taken for -0.0
     return _tensor_type(dtype, format, index_dtypes, fill)
 
 
