@@ -105,8 +105,8 @@ def addition(format: str, source: str) -> Ratio:
     return _ratio(lambda: weft.add(*mine).asformat(format), lambda: (theirs[0] + theirs[1]).asformat(format))
 
 
-def conversion(formats: tuple[str, str], source: str) -> Ratio:
-    """``A.asformat(target)``."""
+def _operands(formats: tuple[str, str], source: str) -> tuple[Any, Any, dict[str, Any]]:
+    """scipy's matrix in the first of two formats, weft's over the same arrays, and the options of the second."""
     import weft
 
     have, wanted = formats
@@ -114,9 +114,13 @@ def conversion(formats: tuple[str, str], source: str) -> Ratio:
     if "bsr" in formats:
         a = a[: a.shape[0] // 3 * 3, : a.shape[1] // 3 * 3]
     peer = stored(a, have)
-    made = weft.asarray(peer)
-    options = {"blocksize": (3, 3)} if wanted == "bsr" else {}
-    return _ratio(lambda: made.asformat(wanted, **options), lambda: stored(peer, wanted))
+    return peer, weft.asarray(peer), {"blocksize": (3, 3)} if wanted == "bsr" else {}
+
+
+def conversion(formats: tuple[str, str], source: str) -> Ratio:
+    """``A.asformat(target)``."""
+    peer, made, options = _operands(formats, source)
+    return _ratio(lambda: made.asformat(formats[1], **options), lambda: stored(peer, formats[1]))
 
 
 def beside_reference(formats: tuple[str, str], source: str) -> Ratio:
@@ -135,15 +139,8 @@ def beside_reference(formats: tuple[str, str], source: str) -> Ratio:
 
 def beside_mkl(formats: tuple[str, str], source: str) -> Ratio:
     """``A.asformat(target)`` beside Intel MKL."""
-    import weft
-
-    have, wanted = formats
-    a = inputs.matrix(source)
-    if "bsr" in formats:
-        a = a[: a.shape[0] // 3 * 3, : a.shape[1] // 3 * 3]
-    peer = stored(a, have)
-    made, options = weft.asarray(peer), {"blocksize": (3, 3)} if wanted == "bsr" else {}
-    return _ratio(lambda: made.asformat(wanted, **options), mkl.converter(peer, wanted))
+    peer, made, options = _operands(formats, source)
+    return _ratio(lambda: made.asformat(formats[1], **options), mkl.converter(peer, formats[1]))
 
 
 def _ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> Ratio:

@@ -108,7 +108,8 @@ class LevelFormat:
     sortable : bool
         Whether the level can store its coordinates in order.
     grows : bool
-        Whether it is made of tables of ``width`` slots, which may become larger ones.
+        Whether it is made of tables that may become larger ones: its arrays are ``width``, how many slots a table has,
+        and the coordinates, by slot and -1 where there is none.
     signed : bool
         Whether coordinates may be below 0, as those of diagonals are.
     curved : bool

@@ -2,7 +2,8 @@
 
 A source that is traversed in the target's order is appended directly. From any other, entries are inserted where
 queries have found their places (2020, section 6). Where that would leave them out of order, or several have one place,
-they are appended as triples, sorted by the target's order of levels, and appended from there, duplicates summed.
+they become triples: put one by one into hash tables that grow, or sorted by the target's order of levels and appended
+or inserted from there, duplicates summed.
 """
 
 from __future__ import annotations

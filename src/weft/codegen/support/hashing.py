@@ -55,41 +55,43 @@ static inline int64_t weft_hash_place_@(const @_t *crd, int64_t begin, int64_t w
 """
 
 
-def _find_whole(arity: int, ty: str) -> str:
-    """Looking up a coordinate of several levels in one table."""
+def _whole(name: str, arity: int, ty: str, comment: str, loop: str) -> str:
+    """A function of one table over the coordinates of several levels; ``same`` in its loop is a slot that has them."""
     levels = range(1, arity + 1)
     crds = ", ".join(f"const {ty}_t *crd{n}" for n in levels)
     coords = ", ".join(f"int64_t i{n}" for n in levels)
     same = " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels)
     return (
-        "/* The position in a table of whole coordinates that holds one; -1 if none. -1 marks an empty slot. */\n"
-        f"static inline int64_t weft_hash_find_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
+        f"/* {comment} -1 marks an empty slot. */\n"
+        f"static inline int64_t weft_hash_{name}_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
         f"    int64_t key, {coords}) {{\n"
         "  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);\n"
-        "  for (int64_t tried = 0; tried < width && crd1[begin + slot] != -1; tried++) {\n"
-        f"    if ({same}) return begin + slot;\n"
-        "    slot = (slot + 1) & (width - 1);\n"
-        "  }\n"
-        "  return -1;\n"
+        f"{loop.replace('same', same)}"
         "}\n"
     )
+
+
+def _find_whole(arity: int, ty: str) -> str:
+    """Looking up a coordinate of several levels in one table."""
+    return _whole(
+        "find", arity, ty,
+        "The position in a table of whole coordinates that holds one; -1 if none.",
+        "  for (int64_t tried = 0; tried < width && crd1[begin + slot] != -1; tried++) {\n"
+        "    if (same) return begin + slot;\n"
+        "    slot = (slot + 1) & (width - 1);\n"
+        "  }\n"
+        "  return -1;\n",
+    )  # fmt: skip
 
 
 def _place_whole(arity: int, ty: str) -> str:
     """Where a coordinate of several levels is in one table, or belongs."""
-    levels = range(1, arity + 1)
-    crds = ", ".join(f"const {ty}_t *crd{n}" for n in levels)
-    coords = ", ".join(f"int64_t i{n}" for n in levels)
-    same = " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels)
-    return (
-        "/* The position in a table of whole coordinates that holds one, or the empty one where it belongs. */\n"
-        f"static inline int64_t weft_hash_place_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
-        f"    int64_t key, {coords}) {{\n"
-        "  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);\n"
-        f"  while (crd1[begin + slot] != -1 && !({same})) slot = (slot + 1) & (width - 1);\n"
-        "  return begin + slot;\n"
-        "}\n"
-    )
+    return _whole(
+        "place", arity, ty,
+        "The position in a table of whole coordinates that holds one, or the empty one where it belongs.",
+        "  while (crd1[begin + slot] != -1 && !(same)) slot = (slot + 1) & (width - 1);\n"
+        "  return begin + slot;\n",
+    )  # fmt: skip
 
 
 SNIPPETS: dict[str, Snippet] = {"weft_hash_slot": Snippet(_SLOT), "weft_hash_size": Snippet(_SIZE)}
