@@ -57,6 +57,9 @@ _LAZY = {
         arange empty empty_like eye from_dlpack full full_like identity linspace meshgrid ones ones_like zeros
         zeros_like
     """,
+    "tensor.building": """
+        block_array block_diag bmat diags diags_array eye_array find issparse kronsum rand random_array spdiags
+    """,
     "tensor.choosing": "choose select",
     "tensor.convolution": "convolve",
     "tensor.covariance": "corrcoef cov",
@@ -72,6 +75,10 @@ _LAZY = {
     """,
     "tensor.masked": "nanstd nanvar",
     "tensor.moments": "mean nanmean std var",
+    "tensor.peer_arrays": """
+        COO DOK GCXS SparseArray asCOO as_coo asnumpy bsr_array coo_array csc_array csr_array dia_array diagonalize
+        dok_array elemwise lil_array nanreduce
+    """,
     "tensor.query": "query",
     "tensor.reductions": """
         all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
@@ -86,12 +93,13 @@ _LAZY = {
     "tensor.statistics": "average bincount digitize histogram nanargmax nanargmin ptp",
     "tensor.ufuncs": """
         abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
-        bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor cbrt ceil clip conj
-        conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor floor_divide
-        fmax fmin fmod gcd greater greater_equal heaviside hypot imag invert isfinite isinf isnan lcm ldexp left_shift
-        less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
-        maximum minimum mod multiply negative nextafter not_equal positive pow power rad2deg radians real reciprocal
-        remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc
+        bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cbrt ceil
+        clip conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor
+        floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot imag invert isfinite isinf isnan isneginf
+        isposinf lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
+        logical_or logical_xor maximum minimum mod multiply negative nextafter not_equal positive pow power rad2deg
+        radians real reciprocal remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh
+        true_divide trunc
     """,
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }

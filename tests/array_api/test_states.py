@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import weft
-from weft.array_api.states import EXPLANATIONS, NUMPY, STANDARD, STATES, WHY, state_of
+from weft.array_api.states import EXPLANATIONS, NUMPY, PEERS, STANDARD, STATES, WHY, state_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "array_api.md"
-NAMES = [name for group in (STANDARD, NUMPY) for names in group.values() for name in names.split()]
+NAMES = [name for group in (STANDARD, NUMPY, PEERS) for names in group.values() for name in names.split()]
 
 
 def found(name):
@@ -36,7 +36,11 @@ def page() -> str:
         "|---|---|---|",
         *(f"| {state} | {counts[state]} | {text} |" for state, text in EXPLANATIONS.items()),
     ]
-    for title, group in (("The standard", STANDARD), ("NumPy beyond it", NUMPY)):
+    for title, group in (
+        ("The standard", STANDARD),
+        ("NumPy beyond it", NUMPY),
+        ("scipy.sparse and sparse beyond it", PEERS),
+    ):
         lines += [
             "",
             f"## {title}",

@@ -1,8 +1,11 @@
-"""What weft has of the array API standard (2025.12) and of NumPy, name by name; ``docs/array_api.md`` is made of it."""
+"""What weft has of the array API standard (2025.12), NumPy, scipy.sparse and ``sparse``, name by name.
+
+``docs/array_api.md`` is made of it.
+"""
 
 from __future__ import annotations
 
-__all__ = ["EXPLANATIONS", "NUMPY", "STANDARD", "STATES", "WHY", "state_of"]
+__all__ = ["EXPLANATIONS", "NUMPY", "PEERS", "STANDARD", "STATES", "WHY", "state_of"]
 
 STANDARD: dict[str, str] = {
     "constants": "e inf nan newaxis pi",
@@ -49,7 +52,7 @@ NUMPY: dict[str, str] = {
     "elementwise": """
         absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt conjugate deg2rad degrees divmod exp2
         float_power fmax fmin fmod gcd heaviside invert lcm ldexp left_shift logaddexp2 mod power rad2deg radians
-        right_shift rint true_divide interp map
+        right_shift rint true_divide interp map bitwise_not isneginf isposinf
     """,
     "reductions and statistics": """
         nanmax nanmean nanmin nanprod nansum median nanmedian percentile quantile nanquantile cumprod cumsum average
@@ -64,12 +67,20 @@ NUMPY: dict[str, str] = {
     "diagonals and creation": "diag diagonal identity promote_types",
 }
 
+PEERS: dict[str, str] = {
+    "classes of scipy.sparse": "bsr_array coo_array csc_array csr_array dia_array dok_array lil_array",
+    "functions of scipy.sparse": """
+        block_array block_diag bmat diags diags_array eye_array find issparse kronsum rand random_array spdiags
+    """,
+    "the package sparse": "COO DOK GCXS SparseArray asCOO as_coo asnumpy diagonalize elemwise nanreduce",
+}
+
 STATES: dict[str, str] = {
     "dense result": """
         arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
         linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
         unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar
-        argpartition lexsort corrcoef cov
+        argpartition lexsort corrcoef cov asnumpy
     """,
     "composed": """
         asarray astype bool can_cast clip complex128 complex64 diag divmod e empty empty_like eye finfo float32 float64
@@ -79,6 +90,9 @@ STATES: dict[str, str] = {
         dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
         linalg.matrix_transpose append average delete digitize insert ptp resize
         choose convolve partition select
+        bsr_array coo_array csc_array csr_array dia_array dok_array lil_array COO DOK GCXS SparseArray asCOO as_coo
+        block_array block_diag bmat diags diags_array diagonalize elemwise eye_array find isneginf isposinf issparse
+        kronsum nanreduce rand random_array spdiags
     """,
     "unsupported": """
         linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank

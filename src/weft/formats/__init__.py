@@ -1,6 +1,6 @@
 """Formats: level formats, their compositions, and the catalogue (2018 paper, section 3)."""
 
-from .catalogue import FormatLike, formats, name_of, parse_format, register_format
+from .catalogue import FormatLike, formats, name_of, options_of, parse_format, register_format
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
 from .levels import (
@@ -52,6 +52,7 @@ __all__ = [
     "Window",
     "formats",
     "name_of",
+    "options_of",
     "parse_format",
     "register_format",
 ]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ..errors import FormatError
-from ..remapping import Remapping
+from ..remapping import Axis, Binary, Constant, Remapping
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
 from .level import LevelFormat
@@ -35,7 +35,7 @@ from .levels import (
     Squeezed,
 )
 
-__all__ = ["FormatLike", "formats", "name_of", "parse_format", "register_format"]
+__all__ = ["FormatLike", "formats", "name_of", "options_of", "parse_format", "register_format", "with_options"]
 
 FormatLike: TypeAlias = "str | Format"
 
@@ -243,8 +243,8 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
-    parse_format.cache_clear()
-    name_of.cache_clear()
+    for cached in (parse_format, name_of, options_of):
+        cached.cache_clear()
 
 
 def _is_letters(text: str) -> bool:
@@ -308,14 +308,64 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
 @lru_cache(maxsize=1024)
 def name_of(format: Format) -> str:
     """The catalogue's name of a format whose levels may lack promises, else its letters."""
-    try:
-        canonical = format.canonical()
-    except TypeError:
-        canonical = format
     for name, make in _CATALOGUE.items():
         try:
-            if make(format.order) in (format, canonical):
+            if make(format.order) in _variants(format):
                 return name
         except FormatError:
             continue
     return format.letters
+
+
+def _variants(format: Format) -> tuple[Format, Format]:
+    """A format, and the same with every promise."""
+    try:
+        return format, format.canonical()
+    except TypeError:  # a user's level that takes no promises
+        return format, format
+
+
+def _block_of(format: Format) -> tuple[int, ...] | None:
+    """By what the first coordinate of each axis is divided."""
+    sizes = []
+    for coordinate in format.remapping.coordinates[: format.order]:
+        match coordinate:
+            case Binary(op="/", left=Axis(), right=Constant(value=size)):
+                sizes.append(size)
+            case _:
+                return None
+    return tuple(sizes)
+
+
+def _rows_of(format: Format) -> tuple[int, ...]:
+    """The axes that have levels of their own above the last."""
+    return tuple(c.number for c in format.remapping.coordinates[:-1] if isinstance(c, Axis))
+
+
+with_options: dict[str, tuple[str, Callable[[Format], Any]]] = {
+    "bsr": ("blocksize", _block_of),
+    "csb": ("block", _block_of),
+    "mode_generic": ("block", _block_of),
+    "hicoo": ("block", _block_of),
+    "gcxs": ("compressed_axes", _rows_of),
+}
+"""What a format of the catalogue was told, read back."""
+
+
+@lru_cache(maxsize=1024)
+def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
+    """The options with which the catalogue's entry makes a format, whose levels may lack promises; else None.
+
+    Examples
+    --------
+    >>> options_of("bsr", parse_format("bsr", 2, blocksize=(3, 2)))
+    {'blocksize': (3, 2)}
+    >>> options_of("csr", parse_format("csc", 2)) is None
+    True
+    """
+    options = {option: read(format) for option, read in (with_options[name],)} if name in with_options else {}
+    try:
+        same = name in _CATALOGUE and _CATALOGUE[name](format.order, **options) in _variants(format)
+    except (FormatError, TypeError):
+        return None
+    return options if same else None

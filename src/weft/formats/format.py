@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -72,6 +72,24 @@ class Format:
     def __hash__(self) -> int:
         return self._hash
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it stores the same in the same way; a string names it whatever its options and promises.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("bsr", 2, blocksize=(3, 2)) == "bsr", parse_format("ds:1,0") == "csr"
+        (True, False)
+        """
+        if isinstance(other, Format):
+            same = self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
+            return self is other or same
+        if not isinstance(other, str):
+            return NotImplemented
+        from .catalogue import options_of
+
+        return other == str(self) or options_of(other, self) is not None
+
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return Format, (self.remapping, self.levels)
@@ -80,6 +98,20 @@ class Format:
     def order(self) -> int:
         """Number of axes of the tensors it stores."""
         return self.remapping.order
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """What the catalogue was told to make it, as ``blocksize`` of a bsr.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("bsr", 2, blocksize=(3, 2)).options
+        {'blocksize': (3, 2)}
+        """
+        from .catalogue import options_of, with_options
+
+        return {key: value for name in with_options for key, value in (options_of(name, self) or {}).items()}
 
     @cached_property
     def is_structured(self) -> bool:

@@ -172,6 +172,7 @@ ALIASES: dict[str, str] = {
     "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "mod": "remainder",
     "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
     "radians": "deg2rad", "degrees": "rad2deg", "true_divide": "divide",
+    "bitwise_not": "invert",
 }  # fmt: skip
 """Other names under which index notation calls an operator."""
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
-from ..formats import Format, FormatLike, formats
-from ..remapping import Axis
+from ..formats import Format, FormatLike, formats, options_of
 from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
-from ..tensor.foreign import convert, register_reader, register_writer
+from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
 from .arrays import index_array, value_array
 
 __all__ = ["from_pydata", "to_pydata"]
@@ -41,12 +40,16 @@ def _from_gcxs(obj: Any) -> Storage:
     return Storage(tuple(int(n) for n in obj.shape), type, (pos, crd), vals)
 
 
-def _compressed_axes(format: Format) -> tuple[int, ...] | None:
-    """The axes that are rows of a format laid out as GCXS."""
-    rows = tuple(c.number for c in format.remapping.coordinates[:-1] if isinstance(c, Axis))
-    if not 0 < len(rows) < format.order or list(rows) != sorted(rows):
+def shared(storage: Storage) -> Any:
+    """A ``GCXS`` over the same memory; None for what is not laid out so."""
+    laid_out = options_of("gcxs", storage.format) if len(storage.shape) > 1 else None
+    if laid_out is None:
         return None
-    return rows if format.canonical() == formats["gcxs"](format.order, compressed_axes=rows) else None
+    import sparse
+
+    pos, crd = storage.arrays
+    fill = storage.vals.dtype.type(storage.type.fill)
+    return sparse.GCXS((storage.vals, crd, pos), shape=storage.shape, fill_value=fill, **laid_out)
 
 
 def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
@@ -63,11 +66,9 @@ def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
 
     if format not in (None, "coo", "gcxs", "dok"):
         raise FormatError(f"the package sparse has formats coo, gcxs and dok, not {format!s}")
-    axes = _compressed_axes(storage.format) if format in (None, "gcxs") else None
-    if axes is not None and storage.format.is_canonical:
-        pos, crd = storage.arrays
-        fill = storage.vals.dtype.type(storage.type.fill)
-        return sparse.GCXS((storage.vals, crd, pos), shape=storage.shape, compressed_axes=axes, fill_value=fill)
+    found = shared(storage) if format in (None, "gcxs") and storage.format.is_canonical else None
+    if found is not None:
+        return found
     if format in ("gcxs", "dok"):
         return to_pydata(storage, "coo").asformat(format)
     if str(storage.format) != "coo" or not storage.format.is_canonical:
@@ -79,3 +80,4 @@ def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
 
 register_reader("sparse", from_pydata)
 register_writer("sparse", to_pydata)
+register_viewer("sparse", shared)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, StorageError
-from ..formats import Compressed, Dense, Format, FormatLike, formats, parse_format
+from ..formats import Compressed, Dense, Format, FormatLike, formats, options_of, parse_format
 from ..remapping import Remapping
 from ..storage import Storage, coordinate_storage, segment_order, tensor_type
-from ..tensor.foreign import convert, register_reader, register_writer
+from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
 from .arrays import index_array, value_array
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ def _block_type(dtype: str, sizes: tuple[int, ...], ordered: bool, unique: bool,
 
 def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The size of the blocks of a format laid out as scipy's bsr, where they divide the shape."""
-    sizes = tuple(e[1] for e in format.remapping.extents((1 << 40,) * format.order)[format.order :] if e is not None)
-    if format.order != 2 or len(sizes) != 2 or any(n % m for n, m in zip(shape, sizes, strict=True)):
+    options = options_of("bsr", format)
+    if options is None or any(n % m for n, m in zip(shape, options["blocksize"], strict=True)):
         return None
-    return sizes if format.canonical() == formats["bsr"](2, blocksize=sizes) else None
+    return options["blocksize"]  # type: ignore[no-any-return]
 
 
 def _from_compressed(obj: Any, modes: tuple[int, ...]) -> Storage:
@@ -147,6 +147,34 @@ def _broken(obj: Any, reason: str) -> StorageError:
     return StorageError(f"{reason}; this is a scipy {type(obj).__name__} of shape {obj.shape}")
 
 
+def shared(storage: Storage) -> sparray | None:
+    """A scipy array over the same memory; None where scipy has no such format. The fill value is not looked at."""
+    import scipy.sparse
+
+    format, shape, arrays, vals = storage.format, storage.shape, storage.arrays, storage.vals
+    if format == "dia":
+        size, offsets, width = arrays
+        return scipy.sparse.dia_array((vals.reshape(int(size[0]), int(width[0])), offsets), shape=shape, copy=False)
+    sizes = _block_size(format, shape)
+    if sizes:
+        pos, crd = arrays
+        return scipy.sparse.bsr_array((vals.reshape(-1, *sizes), crd, pos), shape=shape, copy=False)
+    if format == "coo" and shape:
+        found = scipy.sparse.coo_array((vals, arrays[1:]), shape=shape, copy=False)
+        found.has_canonical_format = format.is_canonical
+        return found
+    for name in _ORDERS:
+        if format == name:
+            pos, crd = arrays
+            found = getattr(scipy.sparse, f"{name}_array")((vals, crd, pos), shape=shape, copy=False)
+            if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:  # narrowed where scipy can
+                found.indices, found.indptr = (crd, pos) if crd.dtype == pos.dtype else (found.indices, found.indptr)
+            found.has_sorted_indices = format.levels[-1].ordered
+            found.has_canonical_format = format.is_canonical
+            return found
+    return None
+
+
 def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
     """Storage as a scipy array that shares its memory where scipy has such a format.
 
@@ -167,39 +195,21 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
 
     if storage.type.fill != 0:
         raise FormatError(f"scipy.sparse has no fill value {storage.type.fill!r}; take `todense()`")
-    own = str(storage.format)
-    shape, sizes = storage.shape, _block_size(storage.format, storage.shape)
     if format is None:
-        named = own in (*_ORDERS, "coo", "dia", "lil", "dok") and len(shape) > 0
-        format = own if named else "bsr" if sizes else "coo"
-    wanted = format
-    if wanted == "bsr" and sizes:
-        pos, crd = storage.arrays
-        return scipy.sparse.bsr_array((storage.vals.reshape(-1, *sizes), crd, pos), shape=shape, copy=False)
-    if wanted == "dia" and len(shape) == 2:
-        made = storage if own == "dia" else convert(storage, "dia")
-        size, offsets, width = made.arrays
-        data = made.vals.reshape(int(size[0]), int(width[0]))
-        return scipy.sparse.dia_array((data, offsets), shape=shape, copy=False)
-    if not isinstance(wanted, str) or not hasattr(scipy.sparse, f"{wanted}_array"):
-        raise FormatError(f"scipy.sparse has no format {wanted!s}")
-    if wanted not in (*_ORDERS, "coo") or (wanted in _ORDERS and len(storage.shape) != 2):
-        return to_scipy(storage, "coo").asformat(wanted)
-    if own != wanted:
-        storage = convert(storage, wanted).apart_from(storage)
-    arrays = storage.arrays
-    if wanted == "coo":
-        found = scipy.sparse.coo_array((storage.vals, arrays[1:]), shape=shape, copy=False)
-        found.has_canonical_format = storage.format.is_canonical
-        return found
-    pos, crd = arrays
-    found = getattr(scipy.sparse, f"{wanted}_array")((storage.vals, crd, pos), shape=shape, copy=False)
-    if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:  # scipy narrows indices where it can
-        found.indices, found.indptr = (crd, pos) if crd.dtype == pos.dtype else (found.indices, found.indptr)
-    found.has_sorted_indices = storage.format.levels[-1].ordered
-    found.has_canonical_format = storage.format.is_canonical
-    return found
+        own = str(storage.format)
+        format = own if own in _SCIPYS else "bsr" if _block_size(storage.format, storage.shape) else "coo"
+    if not isinstance(format, str) or not hasattr(scipy.sparse, f"{format}_array"):
+        raise FormatError(f"scipy.sparse has no format {format!s}")
+    if storage.format == format:
+        found = shared(storage)
+        if found is not None:
+            return found
+    if format == "coo" or (format in (*_ORDERS, "dia") and len(storage.shape) == 2):
+        return shared(convert(storage, format).apart_from(storage))
+    return to_scipy(storage, "coo").asformat(format)
 
 
+_SCIPYS = (*_ORDERS, "coo", "dia", "lil", "dok")
 register_reader("scipy", from_scipy)
 register_writer("scipy", to_scipy)
+register_viewer("scipy", shared)

@@ -40,7 +40,7 @@ def _cpu(device: Any) -> None:
 
 
 def full(
-    shape: Any, fill_value: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+    shape: Any, fill_value: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
     """A tensor of one value everywhere, which is its fill value: nothing is stored.
 
@@ -69,26 +69,26 @@ def full(
 
 
 def zeros(
-    shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+    shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
     """A tensor of zeros: without entries."""
     return full(shape, 0, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
 
-def ones(shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None) -> SparseTensor:
+def ones(shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None) -> SparseTensor:
     """A tensor of ones: without entries, its fill value one."""
     return full(shape, 1, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
 
 def empty(
-    shape: Any, *, dtype: DTypeLike | None = None, format: FormatLike = "coo", device: Any = None
+    shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
     """A tensor to be filled: without entries, its fill value zero."""
     return zeros(shape, dtype=dtype, format=format, device=device)
 
 
 def full_like(
-    x: Any, /, fill_value: Any, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+    x: Any, /, fill_value: Any, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
 ) -> SparseTensor:
     """A tensor of one value everywhere in the shape, and by default the dtype and format, of another."""
     storage = storage_of(x)
@@ -99,14 +99,14 @@ def full_like(
 
 
 def zeros_like(
-    x: Any, /, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+    x: Any, /, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
 ) -> SparseTensor:
     """A tensor of zeros in the shape of another."""
     return full_like(x, 0, dtype=dtype, format=format, device=device)
 
 
 def ones_like(
-    x: Any, /, *, dtype: DTypeLike | None = None, format: FormatLike | None = None, device: Any = None
+    x: Any, /, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
 ) -> SparseTensor:
     """A tensor of ones in the shape of another."""
     return full_like(x, 1, dtype=dtype, format=format, device=device)
@@ -116,10 +116,10 @@ empty_like = zeros_like
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike | None = None,
-    format: FormatLike = "coo", device: Any = None,
+    n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: DTypeLike | None = None,
+    format: FormatLike | None = None, *, device: Any = None,
 ) -> SparseTensor:  # fmt: skip
-    """A matrix with ones on diagonal ``k``, above the main one where that is positive."""
+    """A matrix with ones on diagonal ``k``, above the main one where that is positive; by default in format coo."""
     _cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
@@ -127,10 +127,10 @@ def eye(
         [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
     )
     vals = np.ones(count, np.float64 if dtype is None else value_dtype(dtype))
-    return SparseTensor(foreign.convert(coordinate_storage(shape, list(rows), vals), format))
+    return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
 
-def identity(n: int, dtype: DTypeLike | None = None, *, format: FormatLike = "coo") -> SparseTensor:
+def identity(n: int, dtype: DTypeLike | None = None, format: FormatLike | None = None) -> SparseTensor:
     """The identity matrix."""
     return eye(n, dtype=dtype, format=format)
 
@@ -146,7 +146,14 @@ def arange(
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: DTypeLike | None = None, device: Any = None, endpoint: bool = True
+    start: Any,
+    stop: Any,
+    /,
+    num: int = 50,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    endpoint: bool = True,
 ) -> SparseTensor:
     """A number of evenly spaced values between two, as a dense vector."""
     _cpu(device)

@@ -17,6 +17,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from .. import pipeline
 from ..errors import ShapeError
+from ..formats import FormatLike
 from ..index_notation.nodes import Access, Assignment
 from ..storage import coordinate_storage
 from .indexing import coordinates, getitem, natural
@@ -27,14 +28,14 @@ from .sparse_tensor import SparseTensor
 __all__ = ["diag", "diagonal", "tril", "triu"]
 
 
-def tril(x: Any, /, k: int = 0) -> SparseTensor:
+def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
     """The elements on and below diagonal ``k`` of the last two axes; above it is zero."""
-    return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril")
+    return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril").asformat(format)
 
 
-def triu(x: Any, /, k: int = 0) -> SparseTensor:
+def triu(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
     """The elements on and above diagonal ``k`` of the last two axes; below it is zero."""
-    return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu")
+    return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu").asformat(format)
 
 
 def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:

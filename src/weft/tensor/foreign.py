@@ -13,12 +13,14 @@ from ..errors import FormatError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage
 
-__all__ = ["convert", "count_entries", "read", "register_reader", "register_writer", "write"]
+__all__ = ["convert", "count_entries", "read", "register_reader", "register_viewer", "register_writer", "view", "write"]
 
 Reader = Callable[[Any], "Storage | None"]
 Writer = Callable[..., Any]
+Viewer = Callable[[Storage], Any]
 _READERS: dict[str, Reader] = {}
 _WRITERS: dict[str, Writer] = {}
+_VIEWERS: dict[str, Viewer] = {}
 
 
 def register_reader(package: str, reader: Reader) -> None:
@@ -29,6 +31,17 @@ def register_reader(package: str, reader: Reader) -> None:
 def register_writer(package: str, writer: Writer) -> None:
     """Have ``writer(storage, format=None)`` make tensors of ``package``."""
     _WRITERS[package] = writer
+
+
+def register_viewer(package: str, viewer: Viewer) -> None:
+    """Have ``viewer`` make a tensor of ``package`` over the memory of storage; it answers None to decline."""
+    _VIEWERS[package] = viewer
+
+
+def view(package: str, storage: Storage) -> Any:
+    """Another package's tensor over the same memory; None where it has no such format."""
+    viewer = _VIEWERS.get(package)
+    return None if viewer is None else viewer(storage)
 
 
 def read(obj: Any) -> Storage | None:

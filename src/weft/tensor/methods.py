@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from .operands import Tensor
 
-__all__ = ["Methods"]
+__all__ = ["Methods", "function"]
 
 _Axis = int | tuple[int, ...] | None
+
+
+def function(module: str, name: str) -> Any:
+    """A method that is the function of its name in a module of this package, which is imported when it is called."""
+
+    def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        found = getattr(import_module(f".{module}", __package__), name)(self, *args, **kwargs)
+        if out is None:
+            return found
+        from .ufuncs import store
+
+        return store(found, out, name)
+
+    method.__name__ = name
+    method.__doc__ = f"``weft.{name}`` of the tensor."
+    return method
 
 
 def _reductions() -> Any:
@@ -137,11 +155,11 @@ class Methods(Tensor):
         """The elements at some coordinates of an axis."""
         return _manipulation().take(self, indices, axis=axis)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-        """The elements whose coordinates in two axes differ by ``offset``."""
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: int | None = None) -> Any:
+        """The elements whose coordinates in two axes differ by ``offset``, which scipy.sparse calls ``k``."""
         from .diagonals import diagonal
 
-        return diagonal(self, offset, axis1, axis2)
+        return diagonal(self, offset if k is None else k, axis1, axis2)
 
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
@@ -161,7 +179,65 @@ class Methods(Tensor):
 
         return round(self, decimals, out=out)
 
-    def conj(self) -> Any:
+    dot = function("linalg", "dot")
+    argmax = function("searching", "argmax")
+    argmin = function("searching", "argmin")
+    searchsorted = function("searching", "searchsorted")
+    argsort = function("sorting", "argsort")
+    argpartition = function("sorting", "argpartition")
+    cumsum = function("cumulative", "cumsum")
+    cumprod = function("cumulative", "cumprod")
+    choose = function("choosing", "choose")
+
+    def nonzero(self: Any) -> tuple[np.ndarray[Any, Any], ...]:
+        """The coordinates of the elements that are not zero: an ndarray for each axis, in lexicographic order."""
+        from .searching import nonzero
+
+        return tuple(rows.todense() for rows in nonzero(self))
+
+    def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """The elements along an axis where a condition, one for each, holds."""
+        mask: Any = condition.todense() if isinstance(condition, Tensor) else condition  # type: ignore[attr-defined]
+        chosen = np.flatnonzero(mask)
+        return function("manipulation", "take")(self, chosen, axis=axis, out=out)
+
+    def sort(self: Any, axis: int = -1, **options: Any) -> None:
+        """Sort the elements along an axis, here."""
+        from .sorting import sort
+
+        self._storage = sort(self, axis, **options)._storage
+
+    def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
+        """Put the ``kth`` smallest elements along an axis where sorting puts them, here."""
+        from .sorting import partition
+
+        self._storage = partition(self, kth, axis, **options)._storage
+
+    def fill(self: Any, value: Any) -> None:
+        """Assign one value to every element."""
+        self[...] = value
+
+    def put(self: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
+        """Assign the elements at some places of the flattened tensor."""
+        places = np.asarray(indices).ravel()
+        if mode != "raise":
+            places = np.arange(self.size).take(places, mode=mode)
+        size = self.size
+        if len(outside := places[(places < -size) | (places >= size)]):
+            raise IndexError(f"index {outside[0]} is out of bounds for axis 0 with size {size}")
+        at = np.unravel_index(np.where(places < 0, places + size, places), self._storage.shape)
+        self[at] = np.resize(values, len(places))
+
+    def tolist(self: Any) -> Any:
+        """All elements as nested lists of Python scalars."""
+        return self.todense().tolist()
+
+    @property
+    def itemsize(self: Any) -> int:
+        """Bytes of an element."""
+        return self._storage.dtype.itemsize  # type: ignore[no-any-return]
+
+    def conj(self, copy: bool = True) -> Any:
         """The complex conjugate."""
         from .operators import unary
 

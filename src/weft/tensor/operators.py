@@ -20,7 +20,7 @@ from .operands import Tensor, adopt, is_scalar
 if TYPE_CHECKING:
     from .elementwise import Plan
 
-__all__ = ["Operators", "elementwise", "finish", "matmul", "power", "unary"]
+__all__ = ["Operators", "elementwise", "finish", "in_place", "matmul", "power", "unary"]
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
@@ -151,6 +151,29 @@ def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
     return elementwise("power", left, right, cls)
 
 
+def in_place(tensor: Tensor, result: Any, name: str) -> Any:
+    """The tensor once it holds a result of its own shape: it keeps its format and dtype, as an ndarray does."""
+    if result is NotImplemented:
+        return result
+    if type(result) is type(tensor) and not result._storage.format.is_dense:
+        found, old = result._storage, tensor._storage
+        if found.type is old.type and found.shape == old.shape:
+            tensor._storage = found
+            return tensor
+    from .ufuncs import store
+
+    return store(result, tensor, name)
+
+
+def _within(op: str) -> Callable[[Any, Any], Any]:
+    """The method of an operator that changes the tensor on its left."""
+
+    def method(self: Any, other: Any) -> Any:
+        return in_place(self, elementwise(op, self, other, type(self)), op)
+
+    return method
+
+
 def _pair(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """The methods of an infix operator: with the tensor on the left, and on the right."""
 
@@ -185,6 +208,17 @@ class Operators(Tensor):
     __xor__, __rxor__ = _pair("bitwise_xor")
     __lshift__, __rlshift__ = _pair("left_shift")
     __rshift__, __rrshift__ = _pair("right_shift")
+    __iadd__ = _within("add")
+    __isub__ = _within("subtract")
+    __imul__ = _within("multiply")
+    __itruediv__ = _within("divide")
+    __ifloordiv__ = _within("floor_divide")
+    __imod__ = _within("remainder")
+    __iand__ = _within("bitwise_and")
+    __ior__ = _within("bitwise_or")
+    __ixor__ = _within("bitwise_xor")
+    __ilshift__ = _within("left_shift")
+    __irshift__ = _within("right_shift")
     # Python tries the mirrored comparison of the other operand itself.
     __eq__, _ = _pair("equal")
     __ne__, _ = _pair("not_equal")
@@ -194,6 +228,12 @@ class Operators(Tensor):
     __ge__, _ = _pair("greater_equal")
     del _
     __hash__ = None  # type: ignore[assignment]  # like an ndarray's
+
+    def __imatmul__(self, other: Any) -> Any:
+        return in_place(self, matmul(self, other, type(self)), "matmul")
+
+    def __ipow__(self, other: Any) -> Any:
+        return in_place(self, power(self, other, type(self)), "power")
 
     def __pow__(self, other: Any) -> Any:
         return power(self, other, type(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ def random(
     dtype: DTypeLike | None = None,
     rng: np.random.Generator | int | None = None,
     fill_value: Any = 0,
+    random_state: Any = None,
+    data_rvs: Callable[[int], Any] | None = None,
 ) -> SparseTensor:
     """A tensor with random values at random coordinates.
 
@@ -47,6 +49,10 @@ def random(
         The random generator, or its seed.
     fill_value : scalar, optional
         The value of the other entries.
+    random_state : Generator, RandomState or int, optional
+        Another name of ``rng``, which the package ``sparse`` has.
+    data_rvs : callable, optional
+        Called with a number of values to draw, it gives them.
 
     Examples
     --------
@@ -64,10 +70,13 @@ def random(
         nnz = round(size * density)
     if not 0 <= nnz <= size:
         raise ValueError(f"nnz {nnz} is not between 0 and the {size} entries of shape {whole}")
-    generator = np.random.default_rng(rng)
+    seed = rng if rng is not None else random_state
+    generator = np.random.default_rng(seed.randint(2**31) if isinstance(seed, np.random.RandomState) else seed)
     wanted = value_dtype(np.float64 if dtype is None else dtype)
     crds = _random_coordinates(generator, whole, size, nnz)
-    vals = _random_values(generator, wanted, nnz)
+    vals = _random_values(generator, wanted, nnz) if data_rvs is None else np.asarray(data_rvs(nnz), dtype)
+    if vals.shape != (nnz,):
+        raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
     return made(foreign.convert(storage, format))
 

@@ -12,10 +12,12 @@ from ..dtypes import index_dtype as smallest_index_dtype
 from ..dtypes import value_dtype
 from ..errors import ShapeError
 from ..formats import Format, FormatLike
-from ..storage import Storage, coordinate_format
+from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
 from .methods import Methods
+from .peer_methods import PeerMethods
+from .stored_arrays import StoredArrays
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["SparseTensor"]
 
 
-class SparseTensor(Dispatch, Methods):
+class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     """A tensor stored in a format; make one with :func:`weft.asarray` and its kin.
 
     Operators mean what they mean for ndarrays, whatever is on the other side: a tensor, a scalar, an ndarray, a
@@ -103,16 +105,18 @@ class SparseTensor(Dispatch, Methods):
         *batch, i, j = range(self.ndim)
         return SparseTensor(self._storage.permuted((*batch, j, i)))
 
-    def transpose(self, *axes: int | Sequence[int] | None) -> SparseTensor:
-        """The axes in another order, sharing all arrays; without arguments they are reversed."""
-        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    def transpose(self, *order: Any, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
+        """The axes in another order, sharing all arrays unless ``copy``; without arguments they are reversed."""
+        if copy:
+            return self.copy().transpose(*order, axes=axes)
+        given: Any = order[0] if len(order) == 1 and not isinstance(order[0], int) else order or axes
         if not given:
             return self.T
         n = self.ndim
-        order = tuple(int(axis) + n if axis < 0 else int(axis) for axis in given)
-        if sorted(order) != list(range(n)):
+        modes = tuple(int(axis) + n if axis < 0 else int(axis) for axis in given)
+        if sorted(modes) != list(range(n)):
             raise ShapeError(f"axes {tuple(given)} are not a permutation of the {n} axes of shape {self.shape}")
-        return SparseTensor(self._storage.permuted(order))
+        return SparseTensor(self._storage.permuted(modes))
 
     @property
     def real(self) -> SparseTensor:
@@ -179,35 +183,10 @@ class SparseTensor(Dispatch, Methods):
     def _as(self, storage: Storage) -> SparseTensor:
         return self if storage is self._storage else SparseTensor(storage)
 
-    @property
-    def data(self) -> np.ndarray[Any, Any]:
-        """The stored values, in the order of their storage; not a copy."""
-        vals: np.ndarray[Any, Any] = self._storage.vals
-        return vals
-
-    @property
-    def row(self) -> np.ndarray[Any, Any]:
-        """Row of each stored entry of a matrix in coordinate format; other formats raise, and have ``tocoo()``."""
-        return self._coordinates("row", 0)
-
-    @property
-    def col(self) -> np.ndarray[Any, Any]:
-        """Column of each stored entry of a matrix in coordinate format; other formats raise, and have ``tocoo()``."""
-        return self._coordinates("col", 1)
-
-    def _coordinates(self, name: str, axis: int) -> np.ndarray[Any, Any]:
-        if self.ndim != 2 or self.format.canonical() != coordinate_format(((True, True),) * 2):
-            raise AttributeError(
-                f"{name} is for matrices in format coo; this tensor has shape {self.shape} and format {self.format}",
-                name=name,
-                obj=self,
-            )
-        return self._storage.arrays[1 + axis]
-
     # -- conversions -------------------------------------------------------------------------------------------
     def asformat(
         self,
-        format: FormatLike,
+        format: FormatLike | None,
         copy: bool = False,
         *,
         index_dtype: DTypeLike | None = None,
@@ -218,8 +197,8 @@ class SparseTensor(Dispatch, Methods):
 
         Parameters
         ----------
-        format : str or Format
-            A catalogue name, letters such as ``"ds:1,0"``, or a format.
+        format : str, Format or None
+            A catalogue name, letters such as ``"ds:1,0"``, or a format; None for the one it has.
         copy : bool
             True for a tensor that shares no memory with this one. Otherwise coordinates and values are shared where
             they stand already where they are to be, as between csr and a sorted coo.
@@ -244,6 +223,7 @@ class SparseTensor(Dispatch, Methods):
         """
         dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        format = self.format if format is None else format
         found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)
         if copy:
             found = found.apart_from(self._storage)
@@ -280,9 +260,9 @@ class SparseTensor(Dispatch, Methods):
         """The matrix by diagonals."""
         return self.asformat("dia", copy)
 
-    def tobsr(self, blocksize: tuple[int, int] = (2, 2), copy: bool = False) -> SparseTensor:
+    def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> SparseTensor:
         """The matrix by blocks."""
-        return self.asformat("bsr", copy, blocksize=blocksize)
+        return self.asformat("bsr", copy, blocksize=(2, 2) if blocksize is None else blocksize)
 
     def tolil(self, copy: bool = False) -> SparseTensor:
         """The matrix by rows that can grow."""
@@ -292,9 +272,11 @@ class SparseTensor(Dispatch, Methods):
         """A hash table of coordinates."""
         return self.asformat("dok", copy)
 
-    def astype(self, dtype: DTypeLike, *, copy: bool = True) -> SparseTensor:
+    def astype(self, dtype: DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> SparseTensor:
         """The same entries with another dtype, on the same index arrays."""
         wanted = value_dtype(dtype)
+        if not np.can_cast(self.dtype, wanted, casting):
+            raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
         if wanted == self.dtype and not copy:
             return self
         storage = self._storage
@@ -305,12 +287,26 @@ class SparseTensor(Dispatch, Methods):
         old = self._storage
         return SparseTensor(Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy()))
 
-    def todense(self) -> np.ndarray[Any, Any]:
-        """An ndarray of all elements; it shares memory with a tensor of dense format."""
+    def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """An ndarray of all elements; it shares memory with a tensor of dense format.
+
+        Parameters
+        ----------
+        order : {'C', 'F'}, optional
+            Of its memory; by default as it comes.
+        out : ndarray, optional
+            Where to put the elements: an array of this shape and dtype.
+        """
         storage = self._storage
         if not storage.format.is_dense:
             storage = foreign.convert(storage, Format.dense(self.ndim))
-        return storage.to_dense_array()
+        found = storage.to_dense_array()
+        if out is None:
+            return found if order is None else np.asarray(found, order=order)
+        if out.shape != found.shape or out.dtype != found.dtype or order is not None:
+            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}, not {found.shape} and {found.dtype}")
+        out[...] = found
+        return out
 
     to_numpy = todense
     toarray = todense
@@ -531,6 +527,14 @@ class SparseTensor(Dispatch, Methods):
 
     def __complex__(self) -> complex:
         return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.shape or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
 
 
 def _place(key: Any) -> tuple[int, ...] | None:

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..formats import Format
+from ..formats import Format, FormatLike
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
@@ -29,8 +30,8 @@ from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel
 from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "array_split", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack", "kron",
-    "split", "stack", "unstack", "vsplit", "vstack",
+    "array_split", "as_asked", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
+    "hstack", "kron", "split", "stack", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -52,9 +53,16 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
     return SparseTensor(joined(storages, normalize_axis_index(axis or 0, len(storages[0].shape))))
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> SparseTensor:
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, *, dtype: DTypeLike | None = None, format: FormatLike | None = None
+) -> SparseTensor:
     """NumPy's name of :func:`concat`."""
-    return concat(arrays, axis=axis)
+    return as_asked(concat(arrays, axis=axis), format, dtype)
+
+
+def as_asked(tensor: SparseTensor, format: FormatLike | None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """A result in the format and the dtype that were asked for, where they were."""
+    return (tensor if dtype is None else tensor.astype(dtype, copy=False)).asformat(format)
 
 
 def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
@@ -67,15 +75,15 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
     return concat([expand_dims(x, axis) for x in arrays], axis=axis)
 
 
-def vstack(arrays: Sequence[Any]) -> SparseTensor:
+def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
     """Tensors below each other; vectors are rows."""
-    return concat([atleast_2d(x) for x in arrays], axis=0)
+    return as_asked(concat([atleast_2d(x) for x in arrays], axis=0), format, dtype)
 
 
-def hstack(arrays: Sequence[Any]) -> SparseTensor:
+def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
     """Tensors beside each other."""
     parts = [atleast_1d(x) for x in arrays]
-    return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+    return as_asked(concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1), format, dtype)
 
 
 def dstack(arrays: Sequence[Any]) -> SparseTensor:
@@ -155,8 +163,12 @@ def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
     return tuple(tensor[(*front, k, ...)] for k in range(tensor.shape[axis]))
 
 
-def kron(a: Any, b: Any) -> SparseTensor:
+def kron(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
     """The Kronecker product: every element of ``a`` times the whole of ``b``."""
+    return as_asked(_kron(a, b), format)
+
+
+def _kron(a: Any, b: Any) -> SparseTensor:
     first, second = storage_of(a), storage_of(b)
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))

@@ -32,7 +32,7 @@ from .operators import elementwise, finish
 from .operators import power as power_of
 from .sparse_tensor import SparseTensor
 
-__all__ = ["FUNCTIONS", "ROWS", "apply", "clip", "divmod", "outer", "round", "store"]
+__all__ = ["FUNCTIONS", "ROWS", "apply", "clip", "divmod", "isneginf", "isposinf", "outer", "round", "store"]
 
 ROWS: dict[np.ufunc, str] = {row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc)}
 """The row of each of NumPy's ufuncs."""
@@ -122,9 +122,9 @@ def store(result: Any, out: Any, op: str, where: Any = True) -> Any:
         raise TypeError(f"{op} cannot write into a {type(out).__name__}, only into an ndarray or a SparseTensor")
     if np.shape(result) != out.shape:
         raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
-    if isinstance(out, np.ndarray):
+    if isinstance(out, np.ndarray) or out.format.is_dense:
         value, mask = (x.todense() if isinstance(x, SparseTensor) else x for x in (result, where))
-        np.copyto(out, value, casting="same_kind", where=mask)
+        np.copyto(out if isinstance(out, np.ndarray) else out.todense(), value, casting="same_kind", where=mask)
         return out
     made = result if isinstance(result, SparseTensor) else SparseTensor(Storage.dense(np.asarray(result)))
     if not np.can_cast(made.dtype, out.dtype, "same_kind"):
@@ -244,7 +244,17 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
 
 
-FUNCTIONS.update({"clip": clip, "divmod": divmod, "round": round})
+def isposinf(x: Any, /, *, out: Any = None) -> Any:
+    """Whether an element is positive infinity."""
+    return apply("equal", (x, np.inf), out=out)
+
+
+def isneginf(x: Any, /, *, out: Any = None) -> Any:
+    """Whether an element is negative infinity."""
+    return apply("equal", (x, -np.inf), out=out)
+
+
+FUNCTIONS.update({"clip": clip, "divmod": divmod, "isneginf": isneginf, "isposinf": isposinf, "round": round})
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

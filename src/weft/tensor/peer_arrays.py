@@ -1,0 +1,329 @@
+"""The array classes of scipy.sparse and of the package ``sparse``: called as they are, they make tensors.
+
+Each stands for the tensors of a format: ``isinstance(A, weft.csr_array)`` asks for the format of ``A``.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.csr_array(([1.0, 2.0, 3.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3))
+>>> A
+<SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=2, fill_value=0>
+>>> isinstance(A, weft.csr_array), isinstance(A, weft.COO)
+(True, False)
+>>> weft.COO([[0, 1], [2, 0]], [1.5, 2.0], shape=(2, 3)).coords
+(array([0, 1]), array([2, 0]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .construction import asarray, from_coords
+from .creation import zeros
+from .refill import refilled
+from .sparse_tensor import SparseTensor
+
+__all__ = [
+    "COO", "DOK", "GCXS", "SparseArray", "asCOO", "as_coo", "asnumpy", "bsr_array", "coo_array", "csc_array",
+    "csr_array", "dia_array", "diagonalize", "dok_array", "elemwise", "lil_array", "nanreduce",
+]  # fmt: skip
+
+
+class _OfFormat(type):
+    """A class whose instances are the tensors of a format."""
+
+    format: str
+
+    def __instancecheck__(cls, obj: object) -> bool:
+        return isinstance(obj, SparseTensor) and bool(obj.format == cls.format)
+
+
+class _ScipyArray(metaclass=_OfFormat):
+    """A tensor of the format in the name, of what scipy's class of that name takes.
+
+    Parameters
+    ----------
+    arg1 : array_like or tuple
+        Anything that :func:`weft.asarray` takes; a shape, for a tensor without entries; ``(data, coords)``, whose
+        duplicates are summed (coo keeps them); or the arrays of the format, which are shared: ``(data, indices,
+        indptr)`` of csr, csc and bsr, ``(data, offsets)`` of dia.
+    shape : tuple of int, optional
+        By default the smallest that holds the entries.
+    dtype : dtype, optional
+        Of the values.
+    copy : bool
+        True for a tensor that shares no memory with ``arg1``.
+    blocksize : tuple of int, optional
+        Of bsr.
+    """
+
+    format: str
+
+    def __new__(
+        cls, arg1: Any, shape: Any = None, dtype: DTypeLike | None = None, copy: bool = False, blocksize: Any = None
+    ) -> Any:
+        options: dict[str, Any] = {} if blocksize is None else {"blocksize": tuple(blocksize)}
+        found = _read(cls.format, arg1, shape, dtype)
+        if shape is not None and tuple(shape) != found.shape:
+            raise ValueError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
+        if options or found.format != cls.format:
+            found = found.asformat(cls.format, **options)
+        return found.copy() if copy else found
+
+
+def _read(format: str, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
+    """What one of scipy's classes is called with, as a tensor of any format."""
+    match arg1:
+        case tuple() if arg1 and all(isinstance(n, int | np.integer) for n in arg1):
+            return zeros(tuple(map(int, arg1)), dtype=dtype)
+        case (data, coords) if isinstance(arg1, tuple) and format != "dia":
+            keep = "keep" if format == "coo" else "sum"
+            return from_coords(coords, data, shape, dtype=dtype, duplicates=keep)  # type: ignore[arg-type]
+        case tuple() if len(arg1) in (2, 3):
+            import scipy.sparse
+
+            # Scipy's own object over the arrays: it knows what they may be, and asarray shares them.
+            return asarray(getattr(scipy.sparse, f"{format}_array")(arg1, shape=shape, dtype=dtype))
+    return asarray(arg1, dtype=dtype)
+
+
+class bsr_array(_ScipyArray):  # noqa: N801  # scipy's names
+    __doc__ = _ScipyArray.__doc__
+    format = "bsr"
+
+
+class coo_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "coo"
+
+
+class csc_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "csc"
+
+
+class csr_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "csr"
+
+
+class dia_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "dia"
+
+
+class dok_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "dok"
+
+
+class lil_array(_ScipyArray):  # noqa: N801
+    __doc__ = _ScipyArray.__doc__
+    format = "lil"
+
+
+class _PydataArray(metaclass=_OfFormat):
+    """What the classes of the package ``sparse`` are made of besides their arguments."""
+
+    format: str
+
+    @classmethod
+    def from_numpy(
+        cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Any
+    ) -> SparseTensor:
+        """The elements of an ndarray that are not the fill value."""
+        whole = asarray(np.asarray(x), fill_value=fill_value)
+        return cls.from_coo(whole, index_dtype=idx_dtype, **options).pruned()
+
+    @classmethod
+    def from_scipy_sparse(cls, x: Any, /, *, fill_value: Any = None) -> SparseTensor:
+        """An array of scipy.sparse."""
+        return asarray(x, fill_value=fill_value, format=cls.format).canonical()
+
+    @classmethod
+    def from_coo(cls, x: Any, **options: Any) -> SparseTensor:
+        """A tensor of any format."""
+        given: dict[str, Any] = {name: tuple(value) if np.ndim(value) else value for name, value in options.items()}
+        return asarray(x).asformat(cls.format, **given)
+
+    @classmethod
+    def from_iter(
+        cls, x: Any, shape: Any = None, fill_value: Any = None, dtype: DTypeLike | None = None
+    ) -> SparseTensor:
+        """``{coordinates: value}``, or pairs of the two."""
+        pairs: Iterable[Any] = x.items() if isinstance(x, Mapping) else x
+        entries = [(key if isinstance(key, tuple) else (key,), value) for key, value in pairs]
+        order = len(entries[0][0]) if entries else len(shape or ())
+        coords = np.array([key for key, _ in entries], np.int64).reshape(len(entries), order).T
+        values = np.array([value for _, value in entries], dtype)
+        fill = 0 if fill_value is None else fill_value
+        return from_coords(coords, values, shape, fill_value=fill, format=cls.format)
+
+
+class COO(_PydataArray):
+    """A tensor in format coo, of what ``sparse.COO`` takes: coordinates and values, or anything array-like.
+
+    Parameters
+    ----------
+    coords : array_like
+        Of shape ``(ndim, nnz)``; or an array, or ``{coordinates: value}``, without ``data``.
+    data : array_like or scalar, optional
+        The values; those of equal coordinates are summed.
+    shape : tuple of int, optional
+        By default the smallest that holds the coordinates.
+    has_duplicates, sorted, cache : bool, optional
+        Coordinates are looked at whatever these say.
+    prune : bool
+        True to leave out values that equal the fill value.
+    fill_value : scalar, optional
+        0 by default.
+    idx_dtype : dtype, optional
+        int32 or int64.
+    """
+
+    format = "coo"
+
+    def __new__(
+        cls, coords: Any, data: Any = None, shape: Any = None, has_duplicates: bool = True, sorted: bool = False,
+        prune: bool = False, cache: bool = False, fill_value: Any = None, idx_dtype: DTypeLike | None = None,
+    ) -> Any:  # fmt: skip
+        if data is not None:
+            fill = 0 if fill_value is None else fill_value
+            found = from_coords(np.atleast_2d(np.asarray(coords)), data, shape, fill_value=fill)
+        elif isinstance(coords, Mapping) or (isinstance(coords, list | tuple) and coords and _is_pair(coords[0])):
+            found = cls.from_iter(coords, shape, fill_value)
+        elif isinstance(coords, np.ndarray | list | tuple | int | float | complex):
+            found = cls.from_numpy(coords, fill_value)
+        else:
+            found = asarray(coords, fill_value=fill_value, format="coo")
+        found = found.pruned() if prune else found
+        return found if idx_dtype is None else found.asformat("coo", index_dtype=idx_dtype)
+
+
+def _is_pair(x: Any) -> bool:
+    """Whether it is coordinates and a value."""
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], tuple)
+
+
+class GCXS(_PydataArray):
+    """A tensor in format gcxs, of what ``sparse.GCXS`` takes: its three arrays, which are shared, or an array.
+
+    Parameters
+    ----------
+    arg : array_like or tuple
+        ``(data, indices, indptr)``, or anything array-like.
+    shape : tuple of int, optional
+        With three arrays it must be given.
+    compressed_axes : sequence of int, optional
+        The axes that make the rows: by default the shortest.
+    prune : bool
+        True to leave out values that equal the fill value.
+    fill_value : scalar, optional
+        0 by default.
+    idx_dtype : dtype, optional
+        int32 or int64.
+    """
+
+    format = "gcxs"
+
+    def __new__(
+        cls, arg: Any, shape: Any = None, compressed_axes: Any = None, prune: bool = False, fill_value: Any = None,
+        idx_dtype: DTypeLike | None = None,
+    ) -> Any:  # fmt: skip
+        from .construction import from_levels
+
+        raw = isinstance(arg, tuple) and len(arg) == 3
+        given = None if raw else asarray(arg, fill_value=fill_value)
+        whole = tuple(shape) if given is None else given.shape
+        rows = (int(np.argmin(whole)),) if compressed_axes is None and len(whole) > 1 else compressed_axes
+        options: dict[str, Any] = (
+            {} if rows is None or len(whole) < 2 else {"compressed_axes": tuple(int(axis) for axis in rows)}
+        )
+        if given is not None:
+            found = given.asformat("gcxs", index_dtype=idx_dtype, **options)
+            found = found.pruned() if prune or isinstance(arg, np.ndarray) else found
+        else:
+            data, indices, indptr = arg
+            from ..formats import formats
+            from ..storage import segment_order
+
+            pos, crd = (np.asarray(x) for x in (indptr, indices))
+            format = formats["gcxs"](len(whole), **options)
+            ordered, unique = segment_order(pos, crd)
+            loose = format if ordered and unique else format.unsorted(unique)
+            levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
+            found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
+        return found.pruned() if prune else found
+
+
+class DOK(_PydataArray):
+    """A tensor in format dok, of what ``sparse.DOK`` takes: a shape, and what to fill it with.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Sizes of the axes.
+    data : mapping or array_like, optional
+        ``{coordinates: value}``.
+    dtype : dtype, optional
+        float64 by default.
+    fill_value : scalar, optional
+        0 by default.
+    """
+
+    format = "dok"
+
+    def __new__(cls, shape: Any, data: Any = None, dtype: DTypeLike | None = None, fill_value: Any = None) -> Any:
+        whole = (shape,) if isinstance(shape, int | np.integer) else shape
+        if not isinstance(whole, tuple | list):
+            return cls.from_coo(whole)
+        if data is not None and not isinstance(data, Mapping):
+            return cls.from_numpy(np.asarray(data, dtype), fill_value)
+        return cls.from_iter(data or {}, tuple(whole), fill_value, np.float64 if not data and dtype is None else dtype)
+
+
+SparseArray = SparseTensor
+
+
+def as_coo(x: Any, shape: Any = None, fill_value: Any = None, idx_dtype: DTypeLike | None = None) -> SparseTensor:
+    """Anything array-like in format coo."""
+    return COO(x, shape=shape, fill_value=fill_value, idx_dtype=idx_dtype)  # type: ignore[no-any-return]
+
+
+asCOO = as_coo  # noqa: N816
+
+
+def asnumpy(a: Any, dtype: DTypeLike | None = None, order: Any = None) -> np.ndarray[Any, Any]:
+    """An ndarray of all elements."""
+    return np.asarray(a.todense() if isinstance(a, SparseTensor) else a, dtype, order)
+
+
+def elemwise(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """``func(*args, **kwargs)``: what it does element by element, tensors do."""
+    return func(*args, **kwargs)
+
+
+def nanreduce(
+    x: Any, method: np.ufunc, identity: Any = None, axis: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
+    """``method.reduce`` of what is not NaN, ``identity`` in its place; without one, that of NumPy's nan-function."""
+    tensor: Any = asarray(x)
+    if identity is None and method in (np.maximum, np.minimum):
+        method = np.fmax if method is np.maximum else np.fmin
+    else:
+        from .searching import where
+
+        start = method.identity if identity is None else identity
+        tensor = where(np.isnan(tensor), tensor.dtype.type(start), tensor)
+    return method.reduce(tensor, axis=axis, keepdims=keepdims, **kwargs)
+
+
+def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
+    """A tensor with one more axis, the last: ``a`` where its coordinate is that of ``axis``, else zero."""
+    tensor = SparseTensor(refilled(asarray(a)._storage, 0))
+    coords, values = tensor.to_coo()
+    return from_coords([*coords, coords[axis]], values, (*tensor.shape, tensor.shape[axis]))

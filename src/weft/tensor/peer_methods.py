@@ -1,0 +1,157 @@
+"""Methods that arrays of scipy.sparse and of the package ``sparse`` have and ndarrays have not.
+
+Those that change a tensor give it other storage; nothing else that shares its memory changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .methods import function
+from .operands import Tensor
+
+__all__ = ["PeerMethods"]
+
+_UNARY = """
+    arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor isinf isnan log1p rad2deg rint sign sin sinh sqrt tan tanh
+    trunc
+"""
+
+
+class PeerMethods(Tensor):
+    """The methods; what they do is what they do there.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 4.0], [2.0, 0.0]], format="csr")
+    >>> A.sqrt().multiply(A).max(), A.density
+    (np.float64(8.0), 0.5)
+    >>> A.setdiag(1)
+    >>> A.todense()
+    array([[1., 4.],
+           [2., 1.]])
+    """
+
+    __slots__ = ()
+
+    for _name in _UNARY.split():
+        locals()[_name] = function("ufuncs", _name)
+    del _name
+
+    multiply = function("ufuncs", "multiply")
+    maximum = function("ufuncs", "maximum")
+    minimum = function("ufuncs", "minimum")
+    tensordot = function("linalg", "tensordot")
+    nanmax = function("reductions", "nanmax")
+    nanmin = function("reductions", "nanmin")
+    amax = function("reductions", "max")
+    amin = function("reductions", "min")
+    round_ = __round__ = function("ufuncs", "round")
+    broadcast_to = function("manipulation", "broadcast_to")
+
+    def power(self: Any, n: Any, dtype: DTypeLike | None = None) -> Any:
+        """Each element to a power."""
+        from .ufuncs import apply
+
+        return apply("power", (self, n), dtype=dtype)
+
+    def reduce(self: Any, method: np.ufunc, axis: Any = (0,), keepdims: bool = False, **options: Any) -> Any:
+        """``method.reduce`` of a ufunc over some axes."""
+        return method.reduce(self, axis=axis, keepdims=keepdims, **options)
+
+    @property
+    def density(self: Any) -> float:
+        """The share of elements that are stored."""
+        return self.nnz / self.size if self.size else float("nan")
+
+    def maybe_densify(self: Any, max_size: int = 1000, min_density: float = 0.25) -> np.ndarray[Any, Any]:
+        """An ndarray of all elements where they are few, or most of them are stored.
+
+        Raises
+        ------
+        ValueError
+            Where neither is so.
+        """
+        if self.size > max_size and self.density < min_density:
+            raise ValueError(
+                f"a tensor of shape {self._storage.shape} and density {self.density:.3g} has more than {max_size} "
+                f"elements and less than {min_density} of them are stored; call todense() if you mean that"
+            )
+        return self.todense()  # type: ignore[no-any-return]
+
+    def change_compressed_axes(self: Any, new_compressed_axes: Any) -> Any:
+        """The tensor in gcxs with other axes as its rows."""
+        return self.asformat("gcxs", compressed_axes=tuple(new_compressed_axes))
+
+    def enable_caching(self: Any) -> Any:
+        """The tensor itself: kernels are kept anyway, results are not."""
+        return self
+
+    # -- canonical form ----------------------------------------------------------------------------------------
+    @property
+    def has_sorted_indices(self: Any) -> bool:
+        """``is_ordered``."""
+        return self.is_ordered  # type: ignore[no-any-return]
+
+    @property
+    def has_canonical_format(self: Any) -> bool:
+        """``is_canonical``."""
+        return self.is_canonical  # type: ignore[no-any-return]
+
+    def sorted_indices(self: Any) -> Any:
+        """``canonical()``."""
+        return self.canonical()
+
+    def sum_duplicates(self: Any) -> None:
+        """Sort the entries, and sum those with equal coordinates, here."""
+        self._storage = self.canonical()._storage
+
+    sort_indices = sum_duplicates
+
+    def eliminate_zeros(self: Any) -> None:
+        """Take out the stored values that equal the fill value, here."""
+        self._storage = self.pruned()._storage
+
+    def prune(self: Any) -> None:
+        """Nothing: arrays have no room that is not used."""
+
+    def check_format(self: Any, full_check: bool = True) -> None:
+        """Check every invariant of the format, which reads all arrays once.
+
+        Raises
+        ------
+        StorageError
+            Says which invariant of which level is broken.
+        """
+        from ..storage import check
+
+        check(self._storage)
+
+    # -- changes -----------------------------------------------------------------------------------------------
+    def setdiag(self: Any, values: Any, k: int = 0) -> None:
+        """Assign the elements of diagonal ``k``: all of them, or as many as there are values."""
+        rows, columns = self._storage.shape
+        count = min(rows - max(0, -k), columns - max(0, k))
+        if count <= 0:
+            raise ValueError(f"k={k} is no diagonal of a matrix of shape {self._storage.shape}")
+        given = np.asarray(values)
+        if given.ndim:
+            count = min(count, len(given))
+            given = given[:count]
+        at = np.arange(count)
+        self[at + max(0, -k), at + max(0, k)] = given
+
+    def resize(self: Any, *shape: Any) -> None:
+        """Give the tensor another shape of as many axes: what is outside is gone, what is new is the fill value."""
+        from .manipulation import pad
+
+        new = tuple(shape[0]) if len(shape) == 1 and np.ndim(shape[0]) else shape
+        old = self._storage.shape
+        if len(new) != len(old) or any(n < 0 for n in new):
+            raise ValueError(f"a tensor of shape {old} cannot be resized to {new}")
+        kept = self[tuple(slice(n) for n in new)]
+        self._storage = pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage
