@@ -53,26 +53,32 @@ _LAZY = {
         astype bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16 int32 int64 int8 isdtype nan
         newaxis pi promote_types result_type uint16 uint32 uint64 uint8
     """,
-    "tensor.creation": """
-        arange empty empty_like eye from_dlpack full full_like identity linspace meshgrid ones ones_like zeros
-        zeros_like
-    """,
+    "tensor.applying": "apply_along_axis apply_over_axes piecewise polyval",
+    "tensor.comparing": "allclose array_equal array_equiv isclose",
     "tensor.building": """
         block_array block_diag bmat diags diags_array eye_array find issparse kronsum rand random_array spdiags
     """,
     "tensor.choosing": "choose select",
-    "tensor.convolution": "convolve",
+    "tensor.convolution": "convolve correlate",
     "tensor.covariance": "corrcoef cov",
-    "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp map",
-    "tensor.diagonals": "diag diagonal tril triu",
+    "tensor.creation": """
+        arange array copy empty empty_like eye from_dlpack full full_like geomspace identity linspace logspace meshgrid
+        ones ones_like zeros zeros_like
+    """,
+    "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp nancumprod nancumsum",
+    "tensor.diagonals": """
+        diag diag_indices_from diagflat diagonal tri tril tril_indices_from triu triu_indices_from
+    """,
+    "tensor.differences": "ediff1d gradient trapezoid",
     "tensor.display": "spy",
-    "tensor.editing": "append delete insert resize",
-    "tensor.linalg": "dot inner matmul outer tensordot trace vdot vecdot",
+    "tensor.editing": "append compress delete extract insert resize trim_zeros",
+    "tensor.linalg": "dot inner matmul matvec outer tensordot trace vdot vecdot vecmat",
     "tensor.manipulation": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
         matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
         take_along_axis tile transpose
     """,
+    "tensor.mapping": "angle bitwise_count fabs fix i0 iscomplex isreal map nan_to_num sinc spacing",
     "tensor.masked": "nanstd nanvar",
     "tensor.moments": "mean nanmean std var",
     "tensor.peer_arrays": """
@@ -80,27 +86,31 @@ _LAZY = {
         dok_array elemwise lil_array nanreduce
     """,
     "tensor.query": "query",
-    "tensor.reductions": """
-        all any count_nonzero max min nanmax nanmin nanprod nansum prod sum
-    """,
+    "tensor.reductions": "all amax amin any count_nonzero max min nanmax nanmin nanprod nansum prod sum",
     "tensor.searching": "argmax argmin argwhere flatnonzero isin nonzero searchsorted where",
-    "tensor.sets": "unique unique_all unique_counts unique_inverse unique_values",
-    "tensor.sorting": "argpartition argsort lexsort median nanmedian nanquantile partition percentile quantile sort",
+    "tensor.sets": """
+        intersect1d setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values
+    """,
+    "tensor.shapes": "iscomplexobj isrealobj ndim shape size",
+    "tensor.sorting": """
+        argpartition argsort lexsort median nanmedian nanpercentile nanquantile partition percentile quantile sort
+    """,
     "tensor.stacking": """
         array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
         vstack
     """,
     "tensor.statistics": "average bincount digitize histogram nanargmax nanargmin ptp",
     "tensor.ufuncs": """
-        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
-        bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cbrt ceil
-        clip conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor
+        abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh around asin asinh atan atan2
+        atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cbrt
+        ceil clip conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor
         floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot imag invert isfinite isinf isnan isneginf
         isposinf lcm ldexp left_shift less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
         logical_or logical_xor maximum minimum mod multiply negative nextafter not_equal positive pow power rad2deg
         radians real reciprocal remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh
         true_divide trunc
     """,
+    "tensor.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}

@@ -226,12 +226,20 @@ def test_ufuncs_write_into_tensors(format):
         np.add(A, 1, out=weft.asarray(x[:2]))
 
 
-def test_in_place_operators_make_new_tensors():
+def test_in_place_operators_change_the_tensor_and_no_other():
     x = matrix()
     A = B = weft.asarray(x, format="csr")
+    turned, vals = A.T, A.data.copy()
     A += A
     same(A, x + x)
-    same(B, x)
+    assert A is B
+    same(turned, x.T)
+    np.testing.assert_array_equal(turned.data, vals)
+    y = matrix()
+    D = weft.asarray(y)
+    D -= 1
+    same(D, x - 1)
+    np.testing.assert_array_equal(y, x - 1)  # a dense tensor shares memory, as np.asarray does
 
 
 def test_what_is_dense_is_an_ndarray_where_one_came_in():

@@ -212,7 +212,7 @@ def test_more_operators():
     agree(+I, i)
     with pytest.raises(ValueError, match="negative integer powers"):
         abs(I) ** -1
-    J = I
+    J = I.copy()
     J //= 2
     agree(J, i // 2)
     agree(I, i)

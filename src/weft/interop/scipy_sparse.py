@@ -159,9 +159,11 @@ def shared(storage: Storage) -> sparray | None:
     if sizes:
         pos, crd = arrays
         return scipy.sparse.bsr_array((vals.reshape(-1, *sizes), crd, pos), shape=shape, copy=False)
-    if format == "coo" and shape:
-        found = scipy.sparse.coo_array((vals, arrays[1:]), shape=shape, copy=False)
-        found.has_canonical_format = format.is_canonical
+    order = () if format.is_structured else format.mode_order
+    if shape and len(order) == len(shape) and storage.permuted(order).format == "coo":
+        crds = tuple(arrays[1 + order.index(axis)] for axis in range(len(shape)))
+        found = scipy.sparse.coo_array((vals, crds), shape=shape, copy=False)
+        found.has_canonical_format = format.is_canonical and format == "coo"
         return found
     for name in _ORDERS:
         if format == name:

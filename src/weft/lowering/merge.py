@@ -373,7 +373,7 @@ class Merge:
                 for a in involved
                 if not all(it in present for it in owner._iterators(a, v))
             }
-            stmt = specialize(self.stmt.body, absent, owner._neutral) if absent else self.stmt.body
+            stmt = specialize(self.stmt.body, absent, owner._neutral, owner._fill) if absent else self.stmt.body
             here = env
             if steps and at and not owner.definitions:
                 # In a case of its own the coordinate is that of any iterator at it: the least need not be known.

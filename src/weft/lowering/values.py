@@ -193,21 +193,24 @@ def decides(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
     return OPERATORS[op].annihilates(position, fill)
 
 
-def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
+def drop_absent(
+    expr: Expr, absent: Mapping[Access, tuple[Any, str]], fills: Callable[[Access], Any] = lambda a: UNKNOWN
+) -> Expr:
     """``expr`` where the accesses in ``absent`` have their fill values, simplified by the operator table.
 
-    Only an absent operand simplifies: a stored zero times infinity stays NaN.
+    Only an absent operand simplifies: a stored zero times infinity stays NaN. An identity is left out where it leaves
+    the fill value of the other operand as it is, too: zero added to -0.0 does not.
     """
     match expr:
         case Access():
             return Absent(*absent[expr]) if expr in absent else expr
         case Convert(expr=inner, dtype=dtype):
-            inner = drop_absent(inner, absent)
+            inner = drop_absent(inner, absent, fills)
             if isinstance(inner, Absent):
                 return Absent(typed(inner.value, dtype).item(), dtype)
             return Convert(inner, dtype)
         case Apply(op=op, args=args):
-            args = tuple(drop_absent(arg, absent) for arg in args)
+            args = tuple(drop_absent(arg, absent, fills) for arg in args)
             row = OPERATORS[op]
             for position, arg in enumerate(args):
                 if isinstance(arg, Absent) and row.annihilates(position, arg.value):
@@ -221,39 +224,44 @@ def drop_absent(expr: Expr, absent: Mapping[Access, tuple[Any, str]]) -> Expr:
                 for position, other in ((0, 1), (1, 0)):
                     arg = args[position]
                     if isinstance(arg, Absent) and row.is_identity(position, arg.value):
-                        return args[other]
+                        rest, whole = fill_of(args[other], fills), fill_of(Apply(op, args), fills)
+                        if whole is UNKNOWN or same_value(rest, whole):
+                            return args[other]
             return Apply(op, args)
     return expr
 
 
 def specialize(
-    stmt: Stmt, absent: Mapping[Access, tuple[Any, str]], neutral: Callable[[Assign], tuple[Any, str]]
+    stmt: Stmt,
+    absent: Mapping[Access, tuple[Any, str]],
+    neutral: Callable[[Assign], tuple[Any, str]],
+    fills: Callable[[Access], Any],
 ) -> Stmt | None:
-    """``stmt`` where some accesses are absent; None when nothing is left of it.
+    """``stmt`` where some accesses are absent, while ``fills`` are those of all; None when nothing is left of it.
 
     An assignment of an absent value vanishes when that value is what its target holds anyway (``neutral``: the value
     and dtype). A producer that vanishes makes its workspace absent in the consumer.
     """
     match stmt:
         case Assign(target=target, value=value, op=op):
-            new = drop_absent(value, absent)
+            new = drop_absent(value, absent, fills)
             if isinstance(new, Absent):
                 kept = neutral(stmt)[0]
                 if same_value(new.value, neutral_in_sum(new.value, kept) if op == "add" else kept):
                     return None
             return stmt if new == value else Assign(target, new, op)
         case Forall(var=var, body=body, parallel=parallel):
-            inner = specialize(body, absent, neutral)
+            inner = specialize(body, absent, neutral, fills)
             return None if inner is None else stmt if inner is body else Forall(var, inner, parallel)
         case Where(consumer=consumer, producer=producer):
-            made = specialize(producer, absent, neutral)
+            made = specialize(producer, absent, neutral, fills)
             if made is None:
                 made_into = result_of(producer)
-                return specialize(consumer, {**absent, made_into.target: neutral(made_into)}, neutral)
-            used = specialize(consumer, absent, neutral)
+                return specialize(consumer, {**absent, made_into.target: neutral(made_into)}, neutral, fills)
+            used = specialize(consumer, absent, neutral, fills)
             return None if used is None else Where(used, made)
         case Sequence(stmts=stmts):
-            kept = tuple(s for s in (specialize(each, absent, neutral) for each in stmts) if s is not None)
+            kept = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
             if not any(next(assignments(each), None) for each in kept):
                 return None
             return kept[0] if len(kept) == 1 else Sequence(kept)

@@ -16,15 +16,7 @@ _METHODS = {
     "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "std", "var", "reshape", "ravel", "squeeze",
     "repeat", "take", "trace", "clip", "round", "around", "transpose", "swapaxes", "diagonal",
 }  # fmt: skip
-_OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round", "fix": "trunc"}
-_ATTRIBUTES = {
-    "shape": "shape",
-    "ndim": "ndim",
-    "size": "size",
-    "real": "real",
-    "imag": "imag",
-    "iscomplexobj": "dtype",
-}
+_OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round"}
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -38,9 +30,6 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     weft = namespace()
     name = function.__name__
     module = function.__module__
-    if name in _ATTRIBUTES and module.startswith("numpy") and len(args) == 1 and isinstance(args[0], Tensor):
-        found = getattr(args[0], _ATTRIBUTES[name])
-        return found.kind == "c" if name == "iscomplexobj" else found
     name = _OTHER_NAMES.get(name, name)
     if name in _METHODS and args and isinstance(args[0], Tensor):
         return getattr(args[0], name)(*args[1:], **kwargs)

@@ -7,7 +7,7 @@ Examples
 >>> A
 <SparseTensor: shape=(3, 3), dtype=float64, format=dia, nnz=5, fill_value=0>
 >>> weft.find(weft.block_diag([A, [[7.0]]]).tocsr())[1]
-array([0, 1, 1, 2, 2, 3])
+array([0, 1, 1, 2, 2, 3], dtype=int32)
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from .cumulative import map
 from .manipulation import storage_of
+from .mapping import map
 from .reductions import max, min
 from .searching import where
 from .sparse_tensor import SparseTensor

@@ -20,7 +20,7 @@ from .manipulation import atleast_1d, storage_of
 from .refill import require_dense
 from .sparse_tensor import SparseTensor
 
-__all__ = ["convolve"]
+__all__ = ["convolve", "correlate"]
 
 
 def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") -> SparseTensor:
@@ -59,3 +59,15 @@ def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") ->
     whole = from_coords(place[None], np.multiply.outer(left, right).ravel(), (n + m - 1,))
     begin, end = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}[mode]
     return SparseTensor(storage_of(whole[begin:end]))
+
+
+def correlate(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "valid") -> SparseTensor:
+    """The cross-correlation of two vectors: their convolution, the second conjugated and from its end."""
+    if len(storage_of(v).shape) == 1:
+        turned = SparseTensor(storage_of(v))[::-1]
+        v = turned.conj() if turned.dtype.kind == "c" else turned
+    first, second = storage_of(a).shape, storage_of(v).shape
+    if mode == "same" and len(first) == len(second) == 1 and second > first and first[0] % 2 == 0:
+        m, n = first[0], second[0]  # numpy.correlate turns both round, so that an odd overlap goes to the other end
+        return convolve(a, v, "full")[m // 2 : m // 2 + n]  # type: ignore[no-any-return]
+    return convolve(a, v, mode)

@@ -29,8 +29,8 @@ from .manipulation import broadcast_to, reshape, storage_of
 from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "identity", "linspace", "meshgrid",
-    "ones", "ones_like", "zeros", "zeros_like",
+    "arange", "array", "copy", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "geomspace",
+    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -158,6 +158,33 @@ def linspace(
     """A number of evenly spaced values between two, as a dense vector."""
     _cpu(device)
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: DTypeLike | None = None
+) -> SparseTensor:
+    """Powers whose exponents are evenly spaced, as a dense vector."""
+    return asarray(np.logspace(start, stop, num, endpoint, base, dtype))
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None
+) -> SparseTensor:
+    """Values of which each is the one before times the same, as a dense vector."""
+    return asarray(np.geomspace(start, stop, num, endpoint, dtype))
+
+
+def array(
+    object: Any, dtype: DTypeLike | None = None, *, copy: bool = True, ndmin: int = 0, format: FormatLike | None = None
+) -> SparseTensor:
+    """:func:`weft.asarray`, which copies unless it is told not to."""
+    found = asarray(object, dtype=dtype, format=format, copy=True if copy else None)
+    return reshape(found, (1,) * (ndmin - found.ndim) + found.shape) if ndmin > found.ndim else found
+
+
+def copy(a: Any) -> SparseTensor:
+    """A tensor that shares no memory with another."""
+    return asarray(a, copy=True)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:

@@ -1,4 +1,4 @@
-"""Sums and products of all elements up to each, differences of neighbours, and functions of single elements.
+"""Sums and products of all elements up to each, differences of neighbours, and linear interpolation.
 
 What accumulates has no value that most elements share: cumulative sums and products are dense tensors, and refused
 above ``weft.config.max_densify_bytes``. Differences are sparse.
@@ -13,22 +13,20 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from .. import pipeline
-from ..dtypes import value_dtype
 from ..storage import Storage
 from .manipulation import broadcast_to, ravel, storage_of
+from .mapping import map
 from .refill import require_dense
 from .sparse_tensor import SparseTensor
 from .stacking import concat
 
-__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "interp", "map"]
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "interp", "nancumprod", "nancumsum"]
 
 
 def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: bool, name: str) -> SparseTensor:
@@ -70,6 +68,16 @@ def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> 
     return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
 
 
+def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """:func:`cumsum`, NaN taken for zero."""
+    return cumsum(map(lambda v: np.where(np.isnan(v), v.dtype.type(0), v), x), axis, dtype)
+
+
+def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """:func:`cumprod`, NaN taken for one."""
+    return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype)
+
+
 def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, ``n`` times."""
     if n < 0:
@@ -91,34 +99,6 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: 
         after, before = tensor[(*front, slice(1, None))], tensor[(*front, slice(None, -1))]
         tensor = after != before if tensor.dtype == bool else after - before
     return tensor
-
-
-def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTensor:
-    """A function of single elements: of the stored values, as one array, and of the fill value.
-
-    Parameters
-    ----------
-    function : callable
-        From an array to an array of as many elements.
-    x : array_like
-        Any tensor.
-
-    Examples
-    --------
-    >>> import weft
-    >>> A = weft.asarray([[0.0, 2.0]], format="csr")
-    >>> weft.map(lambda v: v + 1, A).fill_value
-    np.float64(1.0)
-    """
-    storage = storage_of(x)
-    if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
-    vals = np.asarray(function(storage.vals))
-    if vals.shape != storage.vals.shape:
-        raise ValueError(f"the function makes shape {vals.shape} of {len(storage.vals)} values")
-    vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
-    fill = np.asarray(function(np.array([storage.type.fill], storage.dtype)), vals.dtype).reshape(-1)[0]
-    return SparseTensor(storage.with_values(vals, fill))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> SparseTensor:

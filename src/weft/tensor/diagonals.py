@@ -14,18 +14,22 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import DTypeLike
 
 from .. import pipeline
 from ..errors import ShapeError
 from ..formats import FormatLike
 from ..index_notation.nodes import Access, Assignment
-from ..storage import coordinate_storage
+from ..storage import Storage, coordinate_storage
 from .indexing import coordinates, getitem, natural
-from .manipulation import storage_of
-from .refill import refilled, with_fill
+from .manipulation import ravel, storage_of
+from .refill import refilled, require_dense, with_fill
 from .sparse_tensor import SparseTensor
 
-__all__ = ["diag", "diagonal", "tril", "triu"]
+__all__ = [
+    "diag", "diag_indices_from", "diagflat", "diagonal", "tri", "tril", "tril_indices_from", "triu",
+    "triu_indices_from",
+]  # fmt: skip
 
 
 def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
@@ -85,3 +89,43 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
     crd = coo.arrays[1].astype(np.int32 if size < 2**31 else np.int64)
     rows = [np.add(crd, max(0, -k)), np.add(crd, max(0, k))]
     return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))
+
+
+def diagflat(v: Any, k: int = 0) -> SparseTensor:
+    """A matrix with all elements of a tensor on one of its diagonals, in format coo."""
+    return diag(ravel(v), k)
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, format: FormatLike | None = None
+) -> SparseTensor:  # NumPy's names
+    """A matrix of ones on and below diagonal ``k``, in format coo; zeros are not stored."""
+    return tril(SparseTensor(Storage.dense(np.ones((N, N if M is None else M), dtype))), k, format or "coo").pruned()
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
+    """Rows and columns of the elements on and below diagonal ``k`` of a matrix: all of them, stored or not."""
+    return np.tril_indices(*_sizes(arr, k))
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
+    """Rows and columns of the elements on and above diagonal ``k`` of a matrix: all of them, stored or not."""
+    return np.triu_indices(*_sizes(arr, k))
+
+
+def _sizes(x: Any, k: int) -> tuple[int, int, int]:
+    shape = storage_of(x).shape
+    if len(shape) != 2:
+        raise ValueError("input array must be 2-d")
+    require_dense(shape, np.dtype(np.int64), "the coordinates of a triangle")
+    return shape[0], k, shape[1]
+
+
+def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
+    """The coordinates of the main diagonal of a tensor whose axes are all as long."""
+    shape = storage_of(arr).shape
+    if len(shape) < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return (np.arange(shape[0]),) * len(shape)

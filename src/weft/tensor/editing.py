@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .manipulation import broadcast_to, moveaxis, ravel, reshape, storage_of, take, tile
 from .sparse_tensor import SparseTensor
 from .stacking import concat
+from .ufuncs import store
 
-__all__ = ["append", "delete", "insert", "resize"]
+__all__ = ["append", "compress", "delete", "extract", "insert", "resize", "trim_zeros"]
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
@@ -114,6 +115,36 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     source[old] = np.arange(size)
     source[target] = size + order
     return take(concat([tensor, whole], axis=along), source, axis=along)
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """The elements along an axis where a condition, one for each, holds; without one of all as a vector."""
+    tensor, along = _along(a, axis)
+    chosen = np.flatnonzero(condition.todense() if isinstance(condition, SparseTensor) else condition)
+    found = take(tensor, chosen, axis=along)
+    return found if out is None else store(found, out, "compress")
+
+
+def extract(condition: Any, arr: Any) -> SparseTensor:
+    """The elements where a condition of the same size holds, as a vector."""
+    (chosen,) = ravel(condition).nonzero()
+    return take(ravel(arr), chosen, axis=0)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = None) -> SparseTensor:
+    """The tensor without the zeros at its front (``"f"``) and back (``"b"``), along some axes."""
+    tensor = SparseTensor(storage_of(filt))
+    kept = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
+    if set(trim.lower()) - set("fb"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    rows = tensor.nonzero()
+    key = [slice(None)] * tensor.ndim
+    for k in kept:
+        first, last = (int(rows[k].min()), int(rows[k].max()) + 1) if len(rows[k]) else (0, 0)
+        key[k] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
+        if not len(rows[k]):
+            key[k] = slice(0)
+    return tensor[tuple(key)]  # type: ignore[no-any-return]
 
 
 def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:

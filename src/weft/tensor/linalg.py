@@ -35,8 +35,8 @@ from .stacking import stack
 from .ufuncs import apply
 
 __all__ = [
-    "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "norm", "outer",
-    "tensordot", "trace", "vdot", "vecdot", "vector_norm",
+    "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
+    "multi_dot", "norm", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat", "vector_norm",
 ]  # fmt: skip
 
 
@@ -127,6 +127,37 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor:
     q = [b[(*(slice(None),) * axis, k, ...)] for k in range(3)]
     parts = [p[i] * q[j] - p[j] * q[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return stack(parts, axis=axis)
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """The product of matrices and vectors, over the batch axes of both."""
+    return einsum("...ij,...j->...i", x1, x2)
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """The product of vectors, which are conjugated, and matrices, over the batch axes of both."""
+    left = apply("conjugate", (x1,)) if storage_of(x1).dtype.kind == "c" else x1
+    return einsum("...i,...ij->...j", left, x2)
+
+
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that opt_einsum finds; the first and last may be vectors."""
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    orders = [len(storage_of(x).shape) for x in arrays]
+    if any(n != 2 for n in orders[1:-1]) or any(n not in (1, 2) for n in (orders[0], orders[-1])):
+        raise np.linalg.LinAlgError(f"multi_dot takes matrices, and vectors at its ends, not tensors of {orders} axes")
+    operands: list[Any] = []
+    for k, (x, n) in enumerate(zip(arrays, orders, strict=True)):
+        axes = [k, k + 1] if n == 2 else [1] if k == 0 else [k]
+        operands += [x, axes]
+    ends = ([0] if orders[0] == 2 else []) + ([len(arrays)] if orders[-1] == 2 else [])
+    found = einsum(*operands, ends)
+    if out is None:
+        return found
+    from .ufuncs import store
+
+    return store(found, out, "multi_dot")
 
 
 def matrix_power(x: Any, n: int, /) -> Any:

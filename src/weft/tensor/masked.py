@@ -143,7 +143,7 @@ def _floating(x: Any, dtype: DTypeLike | None) -> np.dtype[Any]:
 
 
 def nanvar(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """The variance of what is not NaN; the arguments are those of :func:`weft.var`."""
@@ -152,7 +152,7 @@ def nanvar(
 
 
 def nanstd(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """The standard deviation of what is not NaN; the arguments are those of :func:`weft.var`."""

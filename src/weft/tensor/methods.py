@@ -195,11 +195,11 @@ class Methods(Tensor):
 
         return tuple(rows.todense() for rows in nonzero(self))
 
-    def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The elements along an axis where a condition, one for each, holds."""
-        mask: Any = condition.todense() if isinstance(condition, Tensor) else condition  # type: ignore[attr-defined]
-        chosen = np.flatnonzero(mask)
-        return function("manipulation", "take")(self, chosen, axis=axis, out=out)
+        from .editing import compress
+
+        return compress(condition, self, axis, out)
 
     def sort(self: Any, axis: int = -1, **options: Any) -> None:
         """Sort the elements along an axis, here."""

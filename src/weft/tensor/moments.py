@@ -61,7 +61,7 @@ def _divided(total: Storage, count: float) -> Storage:
 
 
 def mean(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
     where: Any = True,
 ) -> Any:  # fmt: skip
     """The mean over some axes; that of integers is a float64. The arguments are those of :func:`weft.sum`."""
@@ -77,7 +77,7 @@ def mean(
 
 
 def nanmean(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
 ) -> Any:
     """The mean of what is not NaN."""
     storage, has_array = operand(x, "nanmean")
@@ -89,7 +89,7 @@ def nanmean(
 
 
 def var(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
     keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The variance over some axes: the mean of the squared distance from the mean.
@@ -116,7 +116,7 @@ def var(
 
 
 def std(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
     keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The standard deviation over some axes; the arguments are those of :func:`var`."""

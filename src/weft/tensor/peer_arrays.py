@@ -62,33 +62,34 @@ class _ScipyArray(metaclass=_OfFormat):
     """
 
     format: str
+    pairs = "sum"
+    """What becomes of duplicates where ``arg1`` is a pair; empty where a pair is not of values and coordinates."""
 
     def __new__(
         cls, arg1: Any, shape: Any = None, dtype: DTypeLike | None = None, copy: bool = False, blocksize: Any = None
     ) -> Any:
         options: dict[str, Any] = {} if blocksize is None else {"blocksize": tuple(blocksize)}
-        found = _read(cls.format, arg1, shape, dtype)
+        found = cls._read(arg1, shape, dtype)
         if shape is not None and tuple(shape) != found.shape:
             raise ValueError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
         if options or found.format != cls.format:
             found = found.asformat(cls.format, **options)
         return found.copy() if copy else found
 
+    @classmethod
+    def _read(cls, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
+        """What the class is called with, as a tensor of any format."""
+        match arg1:
+            case tuple() if arg1 and all(isinstance(n, int | np.integer) for n in arg1):
+                return zeros(tuple(map(int, arg1)), dtype=dtype)
+            case (data, coords) if isinstance(arg1, tuple) and cls.pairs:
+                return from_coords(coords, data, shape, dtype=dtype, duplicates=cls.pairs)  # type: ignore[arg-type]
+            case tuple() if len(arg1) in (2, 3):
+                import scipy.sparse
 
-def _read(format: str, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
-    """What one of scipy's classes is called with, as a tensor of any format."""
-    match arg1:
-        case tuple() if arg1 and all(isinstance(n, int | np.integer) for n in arg1):
-            return zeros(tuple(map(int, arg1)), dtype=dtype)
-        case (data, coords) if isinstance(arg1, tuple) and format != "dia":
-            keep = "keep" if format == "coo" else "sum"
-            return from_coords(coords, data, shape, dtype=dtype, duplicates=keep)  # type: ignore[arg-type]
-        case tuple() if len(arg1) in (2, 3):
-            import scipy.sparse
-
-            # Scipy's own object over the arrays: it knows what they may be, and asarray shares them.
-            return asarray(getattr(scipy.sparse, f"{format}_array")(arg1, shape=shape, dtype=dtype))
-    return asarray(arg1, dtype=dtype)
+                # Scipy's own object over the arrays: it knows what they may be, and asarray shares them.
+                return asarray(getattr(scipy.sparse, f"{cls.format}_array")(arg1, shape=shape, dtype=dtype))
+        return asarray(arg1, dtype=dtype)
 
 
 class bsr_array(_ScipyArray):  # noqa: N801  # scipy's names
@@ -99,6 +100,7 @@ class bsr_array(_ScipyArray):  # noqa: N801  # scipy's names
 class coo_array(_ScipyArray):  # noqa: N801
     __doc__ = _ScipyArray.__doc__
     format = "coo"
+    pairs = "keep"
 
 
 class csc_array(_ScipyArray):  # noqa: N801
@@ -114,6 +116,7 @@ class csr_array(_ScipyArray):  # noqa: N801
 class dia_array(_ScipyArray):  # noqa: N801
     __doc__ = _ScipyArray.__doc__
     format = "dia"
+    pairs = ""
 
 
 class dok_array(_ScipyArray):  # noqa: N801

@@ -280,7 +280,7 @@ def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
 
 
 def sum(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The sum over some axes; small integers are summed as int64, as by NumPy.
@@ -311,7 +311,7 @@ def sum(
 
 
 def prod(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The product over some axes; the arguments are those of :func:`sum`."""
@@ -319,25 +319,28 @@ def prod(
 
 
 def min(
-    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The smallest element over some axes; NaN where there is one."""
     return _reduction("min", "minimum", (), x, axis, keepdims, initial, out, where)
 
 
 def max(
-    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The largest element over some axes; NaN where there is one."""
     return _reduction("max", "maximum", (), x, axis, keepdims, initial, out, where)
 
 
-def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
+amax, amin = max, min
+
+
+def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
     """Whether an element is not zero."""
     return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out, where)
 
 
-def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
+def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
     """Whether no element is zero."""
     return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out, where)
 
@@ -346,14 +349,14 @@ def _as_bool(x: Any, name: str) -> tuple[str, ...]:
     return () if operand(x, name)[0].type.dtype == "bool" else ("bool",)
 
 
-def count_nonzero(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Any:
+def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero."""
     chain = (*_as_bool(x, "count_nonzero"), "int64")
     return _reduction("count_nonzero", "add", chain, x, axis, keepdims, None, None)
 
 
 def nansum(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The sum of what is not NaN; the arguments are those of :func:`sum`."""
@@ -362,7 +365,7 @@ def nansum(
 
 
 def nanprod(
-    x: Any, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False,
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The product of what is not NaN; the arguments are those of :func:`sum`."""
@@ -371,14 +374,14 @@ def nanprod(
 
 
 def nanmin(
-    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The smallest element that is not NaN; NaN where all are."""
     return _reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where)
 
 
 def nanmax(
-    x: Any, /, *, axis: Axis = None, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The largest element that is not NaN; NaN where all are."""
     return _reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where)

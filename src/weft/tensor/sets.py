@@ -21,7 +21,10 @@ from .manipulation import storage_of
 from .refill import require_dense
 from .sparse_tensor import SparseTensor
 
-__all__ = ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+__all__ = [
+    "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values",
+]  # fmt: skip
 
 
 class UniqueAll(NamedTuple):
@@ -111,3 +114,33 @@ def unique(
         equal_nan=equal_nan,
     )  # fmt: skip
     return tuple(map(_vector, found)) if isinstance(found, tuple) else _vector(found)
+
+
+def _different(x: Any) -> np.ndarray[Any, Any]:
+    found: np.ndarray[Any, Any] = unique(x).todense()
+    return found
+
+
+def union1d(ar1: Any, ar2: Any) -> SparseTensor:
+    """The elements that either tensor has, in order."""
+    return _vector(np.union1d(_different(ar1), _different(ar2)))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The elements that both tensors have, in order; with ``return_indices`` also where each comes first."""
+    if return_indices:
+        first, second = (_dense(x).ravel() for x in (ar1, ar2))
+        found = np.intersect1d(first, second, assume_unique=assume_unique, return_indices=True)
+        return tuple(_vector(array) for array in found)
+    return _vector(np.intersect1d(_different(ar1), _different(ar2), assume_unique=True))
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
+    """The elements of one tensor that another has not; in order, or as they come where ``assume_unique``."""
+    own = _dense(ar1).ravel() if assume_unique else _different(ar1)
+    return _vector(np.setdiff1d(own, _different(ar2), assume_unique=True))
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
+    """The elements that one of two tensors has, in order."""
+    return _vector(np.setxor1d(_different(ar1), _different(ar2), assume_unique=True))

@@ -1,10 +1,43 @@
-"""Shapes that broadcast, of any size: NumPy refuses those with more elements than an array can have."""
+"""Shapes and kinds of tensors; shapes broadcast whatever their size: NumPy refuses those of more than 2^63 elements."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["broadcast_shapes"]
+from .operands import adopt
+
+__all__ = ["broadcast_shapes", "iscomplexobj", "isrealobj", "ndim", "shape", "size"]
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The sizes of the axes."""
+    operand = adopt(a)
+    if operand is None:
+        raise TypeError(f"weft takes tensors, arrays and numbers, not {type(a).__name__}")
+    return operand.storage.shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes."""
+    return len(shape(a))
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """The number of elements, or of those along an axis."""
+    return math.prod(shape(a)) if axis is None else shape(a)[axis]
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    operand = adopt(x)
+    return operand is not None and operand.storage.dtype.kind == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the elements are no complex numbers."""
+    return not iscomplexobj(x)
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
@@ -25,21 +58,21 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     >>> broadcast_shapes((10**12, 1, 10**12), (7, 1))
     (1000000000000, 7, 1000000000000)
     """
-    given = [(shape,) if isinstance(shape, int) else tuple(map(int, shape)) for shape in shapes]
-    if not given or all(shape == given[0] for shape in given):
+    given = [(one,) if isinstance(one, int) else tuple(map(int, one)) for one in shapes]
+    if not given or all(one == given[0] for one in given):
         return given[0] if given else ()
     axes = max(map(len, given))
     found = [1] * axes
     first: list[int] = [0] * axes
-    for k, shape in enumerate(given):
-        for axis, size in enumerate(shape, axes - len(shape)):
-            if size in (1, found[axis]):
+    for k, one in enumerate(given):
+        for axis, length in enumerate(one, axes - len(one)):
+            if length in (1, found[axis]):
                 continue
             if found[axis] != 1:
                 n = first[axis]
                 raise ValueError(
                     "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between "
-                    f"arg {n} with shape {given[n]} and arg {k} with shape {shape}."
+                    f"arg {n} with shape {given[n]} and arg {k} with shape {one}."
                 )
-            found[axis], first[axis] = size, k
+            found[axis], first[axis] = length, k
     return tuple(found)

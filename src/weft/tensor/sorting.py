@@ -30,8 +30,8 @@ from .reshaping import reshaped
 from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "argpartition", "argsort", "lexsort", "median", "nanmedian", "nanquantile", "partition", "percentile", "quantile",
-    "sort",
+    "argpartition", "argsort", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "partition",
+    "percentile", "quantile", "sort",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
@@ -186,6 +186,11 @@ _BETWEEN: dict[str, Callable[[Array], Array]] = {
     "higher": np.ceil,
     "midpoint": lambda part: np.where(part > 0, 0.5, 0.0),
 }
+
+
+def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """:func:`nanquantile` of ``q / 100``."""
+    return nanquantile(x, np.asarray(q) / 100, axis, method=method, keepdims=keepdims)
 
 
 def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan: bool) -> Any:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from .cumulative import map
 from .manipulation import broadcast_to, expand_dims, storage_of
+from .mapping import map
 from .moments import mean
 from .operators import elementwise
 from .reductions import Axes, Axis, all, max, min, sum

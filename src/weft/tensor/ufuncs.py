@@ -254,7 +254,9 @@ def isneginf(x: Any, /, *, out: Any = None) -> Any:
     return apply("equal", (x, -np.inf), out=out)
 
 
-FUNCTIONS.update({"clip": clip, "divmod": divmod, "isneginf": isneginf, "isposinf": isposinf, "round": round})
+FUNCTIONS.update(
+    {"around": round, "clip": clip, "divmod": divmod, "isneginf": isneginf, "isposinf": isposinf, "round": round}
+)
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -265,11 +267,25 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     out = outs[0] if outs is not None and len(outs) == 1 else outs
     if ufunc is np.divmod and method == "__call__" and not kwargs and outs is None:
         return divmod(*inputs)
+    if ufunc.signature is not None and method == "__call__" and ufunc.__name__ in _OVER_AXES and not kwargs:
+        from . import linalg
+
+        result = getattr(linalg, ufunc.__name__)(*inputs)
+        return result if out is None else store(result, out, name)
     known = {"__call__": {"dtype", "where"}, "outer": set()}
     if op is not None and method in known and set(kwargs) <= known[method]:
         if method == "outer" and len(inputs) == 2:
             return outer(op, *inputs) if out is None else store(outer(op, *inputs), out, name)
         return apply(op, inputs, out=out, **kwargs)
+    if op is None and method == "__call__" and ufunc.signature is None and set(kwargs) <= {"dtype"}:
+        from .mapping import call_ufunc
+
+        found = call_ufunc(ufunc, inputs, **kwargs)
+        if outs is None:
+            return found
+        many = found if isinstance(found, tuple) else (found,)
+        stored = tuple(f if o is None else store(f, o, name) for f, o in zip(many, outs, strict=True))
+        return stored if isinstance(found, tuple) else stored[0]
     if op is not None and method == "reduce" and isinstance(inputs[0], Tensor):
         from .reductions import reduce_ufunc
 
@@ -280,6 +296,9 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         return _added_at(inputs[0], inputs[1], inputs[2] if ufunc is np.add else -np.asarray(_array(inputs[2])))
     extra = f" with {', '.join(kwargs)}" if kwargs else ""
     raise TypeError(f"{name}{extra} does not take SparseTensors; use their todense()")
+
+
+_OVER_AXES = ("matvec", "vecdot", "vecmat")
 
 
 def _array(x: Any) -> Any:
