@@ -11,7 +11,7 @@ from weft.index_notation import evaluate_dense, parse
 from weft.storage import check
 
 FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
-FILLS = [0, 1.0, -2.0, np.inf, np.nan]
+FILLS = [0, -0.0, 1.0, -2.0, np.inf, np.nan]
 TEXTS = [
     "y(i) = A(i,j)*x(j)",
     "y(i) = max(j, A(i,j))",

@@ -31,7 +31,7 @@ def compare(found, expected, close=False):
 
 def tensor(data, shape=None):
     shape = shape or data.draw(st.sampled_from(SHAPES))
-    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, -1.0, np.nan, np.inf]))
+    fill = data.draw(st.sampled_from([0.0, 0.0, -0.0, 2.0, -1.0, np.nan, np.inf]))
     dense = drawn(data, shape, fill)
     if data.draw(st.booleans()):
         some = np.random.default_rng(data.draw(st.integers(0, 9))).random(shape)

@@ -24,7 +24,7 @@ def compare(A, dense):
 @given(data=st.data())
 def test_any_key_and_value(data):
     shape = data.draw(st.sampled_from(SHAPES))
-    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, np.nan]))
+    fill = data.draw(st.sampled_from([0.0, 0.0, -0.0, 2.0, np.nan]))
     dense = drawn(data, shape, fill)
     A = sparse(dense, fill, data.draw(st.sampled_from(FORMATS[len(shape)])))
     key = data.draw(strategies.keys(shape))

@@ -28,7 +28,7 @@ def compare(found, expected, fill):
 @given(data=st.data())
 def test_keys(data):
     shape = data.draw(st.sampled_from(SHAPES))
-    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0, np.nan, np.inf]))
+    fill = data.draw(st.sampled_from([0.0, 0.0, -0.0, 2.0, np.nan, np.inf]))
     dense = drawn(data, shape, fill)
     A = sparse(dense, fill, data.draw(st.sampled_from(FORMATS[len(shape)])))
     key = data.draw(strategies.keys(shape))

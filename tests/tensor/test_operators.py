@@ -193,7 +193,6 @@ def test_ufuncs():
 @pytest.mark.parametrize(
     "call",
     [
-        np.modf,
         np.subtract.reduce,
         lambda A: np.add.reduceat(A, [0]),
         lambda A: np.add(A, 1, where=np.ones(A.shape, bool)),
@@ -304,3 +303,19 @@ def test_bad_operands(call, error, message):
     A @ np.ones(4)
     with pytest.raises(error, match=message):
         call(A)
+
+
+@pytest.mark.parametrize("op", [np.add, np.subtract])
+@pytest.mark.parametrize("format", ["coo", "csr", "dcsr", "csc", "dia", "dok"])
+def test_zeros_of_both_signs(format, op):
+    """0 + (-0.0) is 0: where one operand has no row, the other's fill value is not what the sum has there."""
+    x, y = np.zeros((3, 4)), np.full((3, 4), -0.0)
+    x[0, 2], y[0, [1, 3]], y[2, 0] = 5, [-2.5, 1], 4
+    A = weft.asarray(x, format=format)
+    B = weft.from_coords(np.array(y.nonzero()), y[y.nonzero()], y.shape, fill_value=-0.0, format=format)
+    for left, right, first, second in ((A, B, x, y), (B, A, y, x), (B, B, y, y), (A * -1, A, x * -1, x)):
+        found = op(left, right)
+        same(found, op(first, second))
+        assert np.signbit(found.fill_value) == np.signbit(op(first[1, 1], second[1, 1]))
+        found.check_format()
+    same(1 / (A + B), 1 / (x + y))
