@@ -72,13 +72,13 @@ _LAZY = {
     "tensor.differences": "ediff1d gradient trapezoid",
     "tensor.display": "spy",
     "tensor.editing": "append compress delete extract insert resize trim_zeros",
-    "tensor.linalg": "dot inner matmul matvec outer tensordot trace vdot vecdot vecmat",
+    "tensor.linalg": "cross dot inner matmul matvec outer tensordot trace vdot vecdot vecmat",
     "tensor.manipulation": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
         matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
         take_along_axis tile transpose
     """,
-    "tensor.mapping": "angle bitwise_count fabs fix i0 iscomplex isreal map nan_to_num sinc spacing",
+    "tensor.mapping": "angle bitwise_count fabs fix frexp i0 iscomplex isreal map modf nan_to_num sinc spacing",
     "tensor.masked": "nanstd nanvar",
     "tensor.moments": "mean nanmean std var",
     "tensor.peer_arrays": """

@@ -81,6 +81,28 @@ def test_a_state_is_what_is_there(name):
             assert is_there
 
 
+def test_every_function_of_numpy_has_a_state():
+    no_operands = """
+        array2string array_repr array_str asanyarray asarray_chkfinite ascontiguousarray asfortranarray asmatrix
+        bartlett base_repr binary_repr blackman bmat busday_count busday_offset common_type datetime_as_string
+        datetime_data diag_indices format_float_positional format_float_scientific frombuffer fromfile fromfunction
+        fromiter frompyfunc fromregex fromstring genfromtxt get_include get_printoptions getbufsize geterr
+        geterrcall hamming hanning indices info is_busday isfortran isnat isscalar issubdtype iterable ix_ kaiser
+        load loadtxt mask_indices may_share_memory min_scalar_type mintypecode nested_iters printoptions
+        ravel_multi_index require row_stack save savetxt savez savez_compressed set_printoptions setbufsize seterr
+        seterrcall shares_memory show_config show_runtime test tril_indices triu_indices typename unravel_index
+        linalg.LinAlgError
+    """  # windows, printing, files, memory, dates, and what makes ndarrays of numbers
+    places = (("", np), ("linalg.", np.linalg), ("fft.", np.fft))
+    functions = {
+        prefix + name
+        for prefix, place in places
+        for name in place.__all__
+        if callable(getattr(place, name)) and not (prefix == "" and isinstance(getattr(place, name), type))
+    }
+    assert functions - set(no_operands.split()) <= set(NAMES)
+
+
 def test_every_public_function_has_a_state():
     tools = """
         Compressed Dense Format LevelFormat Singleton SparseTensor WeftError compile config errors evaluate explain

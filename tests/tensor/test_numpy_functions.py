@@ -120,6 +120,10 @@ CALLS = {
     "linalg.multi_dot": [
         lambda f, t: f([t(A), t(A.T), t(B)]), lambda f, t: f([t(W), t(A), t(B.T)]), lambda f, t: f([t(A), t(V[:4])]),
     ],
+    "cross": [
+        lambda f, t: f(t(A[:, :3]), t(B[:, 1:])), lambda f, t: f(t(A), t(B), axis=0),
+        lambda f, t: f(t(A[:, :3]), t(B[:, 1:]), axisa=0, axisb=1, axisc=0),
+    ],
     "matvec": [lambda f, t: f(t(A), t(V[:4])), lambda f, t: f(t(np.stack([A, B])), t(V[:4]))],
     "vecmat": [lambda f, t: f(t(W), t(A)), lambda f, t: f(t(C[:, 1]), t(C))],
     "vecdot": [lambda f, t: f(t(A), t(B)), lambda f, t: f(t(C), t(C))],

@@ -52,19 +52,39 @@ NUMPY: dict[str, str] = {
     "elementwise": """
         absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt conjugate deg2rad degrees divmod exp2
         float_power fmax fmin fmod gcd heaviside invert lcm ldexp left_shift logaddexp2 mod power rad2deg radians
-        right_shift rint true_divide interp map bitwise_not isneginf isposinf
+        right_shift rint true_divide interp map bitwise_not isneginf isposinf angle around bitwise_count fabs fix frexp
+        i0 iscomplex iscomplexobj isreal isrealobj modf nan_to_num piecewise polyval real_if_close sinc spacing unwrap
     """,
     "reductions and statistics": """
         nanmax nanmean nanmin nanprod nansum median nanmedian percentile quantile nanquantile cumprod cumsum average
-        histogram bincount ptp nanstd nanvar nanargmax nanargmin corrcoef cov
+        histogram bincount ptp nanstd nanvar nanargmax nanargmin corrcoef cov amax amin nancumprod nancumsum
+        nanpercentile histogram2d histogramdd histogram_bin_edges
     """,
-    "products": "dot einsum einsum_path inner kron outer trace vdot linalg.norm convolve",
+    "products": """
+        dot einsum einsum_path inner kron outer trace vdot linalg.norm convolve correlate cross matvec vecmat
+        linalg.multi_dot
+    """,
+    "comparisons": "allclose array_equal array_equiv isclose",
+    "differences": "ediff1d gradient trapezoid",
+    "assignments": "copyto fill_diagonal place put put_along_axis putmask",
+    "functions of lines": "apply_along_axis apply_over_axes",
+    "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub roots vander",
+    "linalg beyond it": "linalg.cond linalg.lstsq linalg.tensorinv linalg.tensorsolve",
     "shapes": """
         array_split atleast_1d atleast_2d atleast_3d block column_stack concatenate dsplit dstack fliplr flipud hsplit
-        hstack pad ravel rollaxis rot90 split swapaxes transpose vsplit vstack append delete insert resize
+        hstack pad ravel rollaxis rot90 split swapaxes transpose vsplit vstack append delete insert resize compress
+        extract ndim shape size trim_zeros
     """,
-    "searching and sets": "argwhere flatnonzero unique partition argpartition lexsort choose select digitize",
-    "diagonals and creation": "diag diagonal identity promote_types",
+    "searching and sets": """
+        argwhere flatnonzero unique partition argpartition lexsort choose select digitize intersect1d setdiff1d
+        setxor1d union1d sort_complex
+    """,
+    "diagonals and creation": """
+        diag diagonal identity promote_types array copy diag_indices_from diagflat geomspace logspace tri
+        tril_indices_from triu_indices_from
+    """,
+    "bits": "packbits unpackbits",
+    "fft beyond it": "fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2",
 }
 
 PEERS: dict[str, str] = {
@@ -79,8 +99,10 @@ STATES: dict[str, str] = {
     "dense result": """
         arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
         linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
-        unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar
-        argpartition lexsort corrcoef cov asnumpy
+        unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar argpartition
+        lexsort corrcoef cov asnumpy array_equal array_equiv allclose diag_indices_from geomspace intersect1d logspace
+        nancumprod nancumsum nanpercentile ndim setdiff1d setxor1d shape size tril_indices_from triu_indices_from
+        union1d iscomplexobj isrealobj
     """,
     "composed": """
         asarray astype bool can_cast clip complex128 complex64 diag divmod e empty empty_like eye finfo float32 float64
@@ -88,16 +110,20 @@ STATES: dict[str, str] = {
         pi promote_types result_type roll round sort tril triu uint16 uint32 uint64 uint8 where zeros zeros_like
         broadcast_shapes __array_api_version__ __array_namespace_info__ einsum_path column_stack concat concatenate
         dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
-        linalg.matrix_transpose append average delete digitize insert ptp resize
-        choose convolve partition select
-        bsr_array coo_array csc_array csr_array dia_array dok_array lil_array COO DOK GCXS SparseArray asCOO as_coo
-        block_array block_diag bmat diags diags_array diagonalize elemwise eye_array find isneginf isposinf issparse
-        kronsum nanreduce rand random_array spdiags
+        linalg.matrix_transpose append average delete digitize insert ptp resize choose convolve partition select angle
+        apply_along_axis apply_over_axes array bitwise_count copy copyto compress correlate diagflat ediff1d extract
+        fabs fill_diagonal fix frexp gradient i0 isclose iscomplex isreal modf nan_to_num piecewise place polyval put
+        put_along_axis putmask sinc spacing trapezoid tri trim_zeros bsr_array coo_array csc_array csr_array dia_array
+        dok_array lil_array COO DOK GCXS SparseArray asCOO as_coo block_array block_diag bmat diags diags_array
+        diagonalize elemwise eye_array find isneginf isposinf issparse kronsum nanreduce rand random_array spdiags
     """,
     "unsupported": """
         linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank
         linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn
         fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift
+        fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2 histogram2d histogramdd histogram_bin_edges linalg.cond linalg.lstsq
+        linalg.tensorinv linalg.tensorsolve packbits poly polyadd polyder polydiv polyfit polyint polymul polysub
+        real_if_close roots sort_complex unpackbits unwrap vander
     """,
 }  # what is in none of these is compiled
 
@@ -112,6 +138,8 @@ EXPLANATIONS: dict[str, str] = {
 WHY: dict[str, str] = {
     "linalg.": "factorisations and solutions are dense; scipy.sparse.linalg takes SparseTensors for what is not",
     "fft.": "transforms are dense; numpy.fft of `todense()`",
+    "histogram": "edges for several axes are dense; NumPy's of the stored values",
+    "poly": "the coefficients of polynomials are dense; NumPy's of `todense()`",
     "": "the work or the result is that of all elements; NumPy's of `todense()`",
 }
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from ..errors import UnsupportedError
@@ -117,16 +117,17 @@ def inner(a: Any, b: Any) -> Any:
     return apply("multiply", (a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> SparseTensor:
-    """The vector product of vectors of three elements along an axis."""
-    a, b = broadcast_arrays(x1, x2)
-    axis = normalize_axis_index(axis, a.ndim)
-    if a.shape[axis] != 3 or b.shape[axis] != 3:
-        raise ValueError(f"cross needs axes of size 3, not {a.shape[axis]} and {b.shape[axis]}")
-    p = [a[(*(slice(None),) * axis, k, ...)] for k in range(3)]
-    q = [b[(*(slice(None),) * axis, k, ...)] for k in range(3)]
+def cross(
+    x1: Any, x2: Any, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> SparseTensor:
+    """The vector product of vectors of three elements along an axis, or along another of each operand."""
+    axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    a, b = broadcast_arrays(*(moveaxis(x, k, -1) for x, k in zip((x1, x2), axes, strict=False)))
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError(f"cross needs axes of size 3, not {a.shape[-1]} and {b.shape[-1]}")
+    p, q = ([x[..., k] for k in range(3)] for x in (a, b))
     parts = [p[i] * q[j] - p[j] * q[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return stack(parts, axis=axis)
+    return stack(parts, axis=axes[2])
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:

@@ -31,7 +31,7 @@ from .operators import elementwise
 from .refill import with_fill
 from .sparse_tensor import SparseTensor
 
-__all__ = ["call_ufunc", "map", "mapped"]
+__all__ = ["call_ufunc", "frexp", "map", "mapped", "modf"]
 
 
 def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTensor:
@@ -150,6 +150,16 @@ def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Stora
         rest, number = np.divmod(rest, len(storage.vals) + 1)
         which.append(number - 1)
     return which, joined
+
+
+def modf(x: Any, /) -> Any:
+    """The fractional and the integral part of each element."""
+    return call_ufunc(np.modf, (x,))
+
+
+def frexp(x: Any, /) -> Any:
+    """The mantissa of each element, and the exponent of two."""
+    return call_ufunc(np.frexp, (x,))
 
 
 _MAPPED = "angle bitwise_count fabs fix i0 iscomplex isreal nan_to_num sinc spacing"
