@@ -12,6 +12,7 @@ from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
 from weft.config import config
+from weft.formats.level import Entries
 from weft.storage import check
 
 
@@ -162,3 +163,93 @@ def test_a_tensor_filled_element_by_element(format):
         A[tuple(place)] = dense[tuple(place)] = dense[tuple(place)] + 1
         assert A[tuple(place.tolist())] == dense[tuple(place)]
     np.testing.assert_array_equal(A.todense(), dense)
+
+
+ROOMY = ["dok", "hash", "lil"]
+
+
+@pytest.mark.parametrize("format", ROOMY)
+@given(st.data())
+def test_many_assignments_one_after_another(format, data):
+    """Entries go where the tensor stands, single elements and looks at it in between."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    fill = data.draw(st.sampled_from([0.0, 0.0, 2.0]))
+    x = np.full((6, 9), fill)
+    A = weft.from_coords([[], []], np.array([], float), (6, 9), fill_value=fill, format=format)
+    for step in data.draw(
+        st.lists(st.sampled_from(["some", "row", "one", "read", "look", "clear", "turn"]), max_size=12)
+    ):
+        i, j, v = rng.integers(0, 6, 5), rng.integers(0, 9, 5), rng.integers(1, 9, 5).astype(float)
+        match step:
+            case "some":
+                A[i, j], x[i, j] = v, v
+            case "row":
+                A[i[0], j[0] :: 2], x[i[0], j[0] :: 2] = v[0], v[0]
+            case "one":
+                A[i[0], j[0]], x[i[0], j[0]] = v[0], v[0]
+            case "read":
+                assert A[i[1], j[1]] == x[i[1], j[1]]
+            case "look":
+                A.check_format()
+                np.testing.assert_array_equal(A.todense(), x)
+            case "clear":
+                A[i[0]], x[i[0]] = fill, fill
+            case "turn":
+                turned, before = A.T, x.T.copy()
+                A[i, j], x[i, j] = v, v
+                np.testing.assert_array_equal(turned.todense(), before)
+    A.check_format()
+    np.testing.assert_array_equal(A.todense(), x)
+    np.testing.assert_array_equal((A * 2).todense(), x * 2)
+    np.testing.assert_array_equal(A.tocsr().todense(), x)
+
+
+@pytest.mark.parametrize("format", ROOMY)
+def test_assignments_are_made_in_place(format):
+    A = weft.random((40, 50), density=0.2, format=format, rng=0)
+    A[3, [1, 2]] = 5.0
+    first = A._pending.room
+    assert first is not None
+    held = A._pending.storage.vals
+    A[4, [1, 2]] = 6.0
+    assert A._pending.room is first
+    assert np.shares_memory(A._pending.storage.vals, held)
+    assert A[4, 2] == 6.0
+    assert A._pending.room is first  # reading an element ends nothing
+    A.nnz  # noqa: B018  # a look at the whole does: what was looked at stays as it was
+    seen = A.data
+    kept = seen.copy()
+    A[5, [1, 2]] = 7.0
+    assert A._pending.room is not first
+    np.testing.assert_array_equal(seen, kept)
+
+
+@pytest.mark.parametrize("format", ROOMY)
+def test_a_tensor_assigned_to_itself(format):
+    x = np.diag(np.arange(1.0, 6))
+    A = weft.asarray(x, format=format)
+    A[0, [1, 2]], x[0, [1, 2]] = 8, 8
+    A[::-1], x[::-1] = A, x.copy()
+    np.testing.assert_array_equal(A.todense(), x)
+    A[0], x[0] = A[4], x[4].copy()
+    np.testing.assert_array_equal(A.todense(), x)
+
+
+@pytest.mark.parametrize("format", ROOMY)
+def test_an_assignment_that_fails_changes_nothing(format):
+    A = weft.asarray(np.eye(4), format=format)
+    A[0, [1, 2]] = 3
+    A[1, 1] = 9
+    before = A.copy().todense()
+    A[0, [1, 2]] = 3
+    for key, value in (((0, [1, 9]), 1), ((0, [1, 2]), [1, 2, 3]), ((9, 9), 1), (([0, 1], [1]), "x")):
+        with pytest.raises((IndexError, ValueError, TypeError)):
+            A[key] = value
+    np.testing.assert_array_equal(A.todense(), before)
+
+
+def test_segments_that_lengthen_overflow():
+    level = weft.formats["lil"](2).levels[-1]
+    arrays = {"begin": np.array([0], np.int8), "count": np.array([3], np.int8), "crd": np.arange(3, dtype=np.int8)}
+    with pytest.raises(OverflowError, match="103 entries do not fit positions of int8"):
+        level.lengthened(arrays, np.ones(3), Entries(np.zeros(100, int), np.arange(100), np.ones(100), 0.0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..ir.nodes import Block, Expr, Stmt, Var
 from ..queries import Aggregate, Query
 from ..remapping import Axis, Counter, IndexExpr, Remapping
 
-__all__ = ["Arrays", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
+__all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
@@ -27,6 +27,16 @@ Span = tuple[int, int]
 """The first of some consecutive coordinates, and how many."""
 Piece = tuple[Arrays, int, int]
 """The arrays of a part of a level, and where its positions began and ended."""
+
+
+class Entries(NamedTuple):
+    """Entries of a level: the positions that they are below, their coordinates and values, and the fill value."""
+
+    parents: np.ndarray[Any, Any]
+    coords: np.ndarray[Any, Any]
+    vals: np.ndarray[Any, Any]
+    fill: Any
+
 
 _ZERO = lit(0)
 
@@ -110,6 +120,8 @@ class LevelFormat:
     grows : bool
         Whether it is made of tables that may become larger ones: its arrays are ``width``, how many slots a table has,
         and the coordinates, by slot and -1 where there is none.
+    lengthens : bool
+        Whether the segment of a parent may become longer where it stands, or elsewhere: ``lengthened`` does it.
     signed : bool
         Whether coordinates may be below 0, as those of diagonals are.
     curved : bool
@@ -148,6 +160,7 @@ class LevelFormat:
     partial = False
     sortable: ClassVar[bool] = True
     grows: ClassVar[bool] = False
+    lengthens: ClassVar[bool] = False
     signed = False
     curved: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = None
@@ -361,6 +374,15 @@ class LevelFormat:
     def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
         """``find`` for a table over whole coordinates; None where the level has none."""
         return None
+
+    def lengthened(
+        self, arrays: Arrays, vals: np.ndarray[Any, Any], entries: Entries
+    ) -> tuple[Arrays, np.ndarray[Any, Any]]:
+        """The arrays and values once entries are put in, in the place of those with their coordinates.
+
+        They may be the same arrays, which are then changed.
+        """
+        raise NotImplementedError(f"{self} does not lengthen")
 
     def interleaved(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]

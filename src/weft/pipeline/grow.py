@@ -1,7 +1,8 @@
-"""Entries put into hash tables one by one, the tables growing as they fill (2018 paper, section 3.4)."""
+"""Entries put into tensors one batch after another: tables grow (2018 paper, section 3.4), rows lengthen."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..codegen import emit_module
 from ..formats import TensorType
+from ..formats.level import Entries
 from ..ir import simplify
 from ..lowering.conversions import triples_format
 from ..lowering.growing import FULL, Growing, tables_of
@@ -20,15 +22,18 @@ from ..storage import Storage, tensor_type
 from .convert import listed
 from .passes import over_entries
 
-__all__ = ["empty_tables", "inserted", "list_of"]
+__all__ = ["Room", "empty_tables", "inserted", "list_of", "room_of"]
 
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
     """Entries as a list that promises nothing."""
     arrays = (np.array([0, len(vals)]), *(np.ascontiguousarray(row, np.int64) for row in rows))
-    format = triples_format(Remapping.identity(len(shape)))
-    type = tensor_type(vals.dtype.name, format, ("int64",) * len(arrays))
-    return Storage(shape, type, arrays, np.ascontiguousarray(vals))
+    return Storage(shape, _list_type(vals.dtype.name, len(shape)), arrays, np.ascontiguousarray(vals))
+
+
+@lru_cache(maxsize=256)
+def _list_type(dtype: str, order: int) -> TensorType:
+    return tensor_type(dtype, triples_format(Remapping.identity(order)), ("int64",) * (order + 1))
 
 
 def empty_tables(shape: tuple[int, ...], type: TensorType) -> Storage:
@@ -75,16 +80,70 @@ def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
     adds : bool
         Whether a value is added to one that is there, or takes its place.
     """
-    made = Storage(storage.shape, storage.type, tuple(a.copy() for a in storage.arrays), storage.vals.copy())
-    counts = np.array([0], np.int64)
-    while True:
+    room = Tables(storage)
+    room.put(entries, adds)
+    return room.storage
+
+
+class Room(ABC):
+    """A copy of a tensor that entries are put into where it stands, one batch after another."""
+
+    def __init__(self, storage: Storage) -> None:
+        arrays = tuple(array.copy() for array in storage.arrays)
+        self.storage = Storage(storage.shape, storage.type, arrays, storage.vals.copy())
+
+    @abstractmethod
+    def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
+        """Put entries in, each in the place of one with its coordinates; what comes last stays."""
+
+
+def room_of(storage: Storage) -> Room | None:
+    """Where entries can be put into a tensor of this format; None where it has to be stored anew for them."""
+    format = storage.format
+    if tables_of(format) is not None:
+        return Tables(storage)
+    above = format.levels[:-1]
+    if format.is_structured or not format.is_unique or not format.levels or not format.levels[-1].lengthens:
+        return None
+    return Segments(storage) if all(level.has_every and not level.roles for level in above) else None
+
+
+class Tables(Room):
+    """Hash tables, which grow and are hashed anew when they are half full."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        made = self.storage
         taken = made.arrays[1].reshape(_tables(made.type, made.shape), -1) >= 0
-        used = taken.sum(axis=1, dtype=np.int64)
-        if not _run(made, entries, int(counts[0]), used, counts, adds):
-            return made
-        larger = _with_width(made.shape, made.type, 2 * int(made.arrays[0][0]))
-        _run(larger, listed(made), 0, np.zeros(len(used), np.int64), np.zeros(1, np.int64), False)
-        made = larger
+        self.used = taken.sum(axis=1, dtype=np.int64)
+
+    def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
+        self.put(list_of(self.storage.shape, rows, vals), adds=False)
+
+    def put(self, entries: Storage, adds: bool) -> None:
+        """Insert a list of coordinates, whose values are added to those that are there, or take their place."""
+        counts = np.array([0], np.int64)
+        while _run(self.storage, entries, int(counts[0]), self.used, counts, adds):
+            made = self.storage
+            larger = _with_width(made.shape, made.type, 2 * int(made.arrays[0][0]))
+            used = np.zeros(len(self.used), np.int64)
+            _run(larger, listed(made), 0, used, np.zeros(1, np.int64), False)
+            self.storage, self.used = larger, used
+
+
+class Segments(Room):
+    """Segments of coordinates, which become longer."""
+
+    def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
+        made = self.storage
+        format, last = made.format, made.format.levels[-1]
+        *outer, axis = format.mode_order
+        parents = np.zeros(len(vals), np.int64)
+        for mode in outer:
+            parents = parents * made.shape[mode] + rows[mode]
+        entries = Entries(parents, rows[axis], vals, made.type.fill)
+        arrays, values = last.lengthened(dict(zip(last.roles, made.arrays, strict=True)), made.vals, entries)
+        self.storage = Storage(made.shape, made.type, tuple(arrays[role] for role in last.roles), values)
 
 
 def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: np.ndarray, adds: bool) -> bool:

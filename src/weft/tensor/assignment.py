@@ -1,14 +1,15 @@
 """``A[key] = value``: the entries of the region replaced.
 
-A dense tensor is written in place. Hash tables are copied, and what is new put into the copy, which grows as it fills.
-What is stored otherwise is stored anew: the entries outside the region, and the value's. Single elements are collected
-first, and assigned together when the tensor is next looked at, so that filling one element by element costs what one
-assignment does.
+A dense tensor is written in place. Where entries can be put in without storing all anew (hash tables, rows that
+lengthen), the first assignment copies the tensor, which may share its arrays, and those that follow are made in the
+copy, until the tensor is looked at as a whole. What is stored otherwise is stored anew: the entries outside the region,
+and the value's. Single elements are collected first, and assigned together then.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,17 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import index_dtype
 from ..errors import ShapeError
-from ..lowering.growing import tables_of
-from ..pipeline.grow import inserted, list_of
+from ..pipeline.grow import room_of
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .keys import Key, parse_key
-from .operands import Tensor, adopt
+from .operands import Tensor, Writing, adopt
 from .refill import require_dense, same_fill
 
 __all__ = ["setitem"]
 
 
-def setitem(storage: Storage, key: Any, value: Any) -> Storage:
+def setitem(old: Writing, key: Any, value: Any) -> Writing:
     """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
 
     Raises
@@ -39,14 +39,19 @@ def setitem(storage: Storage, key: Any, value: Any) -> Storage:
     DensifyError
         When more elements than ``weft.config.max_densify_bytes`` holds would be stored.
     """
+    old = old.finished()
+    storage = old.storage
     parsed = parse_key(key, storage.shape)
     if storage.format.is_dense:
         _in_place(storage, key, value)
-        return storage
+        return old
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
-    if tables_of(storage.format) is not None and len(vals) == region.elements:
-        return inserted(storage, list_of(storage.shape, rows, vals), adds=False)  # nothing is taken out
+    if len(vals) == region.elements:  # nothing is taken out
+        room = old.room or room_of(storage)
+        if room is not None:
+            room.insert(rows, vals)
+            return Writing(room.storage, {}, room)
     coo = pipeline.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
     dtypes = [index_dtype(n) for n in storage.shape]
@@ -55,7 +60,7 @@ def setitem(storage: Storage, key: Any, value: Any) -> Storage:
         for old, new, d in zip(coo.arrays[1:], rows, dtypes, strict=True)
     ]
     whole = np.concatenate([coo.vals[outside], vals])
-    return pipeline.convert(coordinate_storage(storage.shape, both, whole, storage.type.fill), storage.format)
+    return Writing(pipeline.convert(coordinate_storage(storage.shape, both, whole, storage.type.fill), storage.format))
 
 
 def _in_place(storage: Storage, key: Any, value: Any) -> None:
@@ -95,7 +100,7 @@ class _Region:
             found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
         return found
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """How many elements of the tensor it holds."""
         arrays = self.key.arrays
@@ -104,7 +109,7 @@ class _Region:
         number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
         return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
 
-    @property
+    @cached_property
     def repeats(self) -> bool:
         """Whether an element comes up twice, so that what is not stored of a value matters, too."""
         arrays = self.key.arrays

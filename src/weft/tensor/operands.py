@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,19 +13,50 @@ from ..errors import DTypeError
 from ..storage import Storage
 from . import foreign
 
-__all__ = ["Operand", "Tensor", "adopt", "describe", "is_scalar", "scalar_storage"]
+if TYPE_CHECKING:
+    from ..pipeline.grow import Room
+
+__all__ = ["Operand", "Tensor", "Writing", "adopt", "describe", "is_scalar", "scalar_storage"]
+
+
+@dataclass(slots=True)
+class Writing:
+    """A tensor that is being assigned to.
+
+    Parameters
+    ----------
+    storage : Storage
+        What it was.
+    written : dict
+        The single elements assigned since.
+    room : Room, optional
+        Where more entries can be put in: its arrays are those of ``storage``, and of nothing else.
+    """
+
+    storage: Storage
+    written: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    room: Room | None = None
+
+    def finished(self) -> Writing:
+        """The same with nothing left to assign."""
+        if not self.written:
+            return self
+        from .assignment import setitem
+
+        key = tuple(map(np.array, zip(*self.written, strict=True)))
+        return setitem(Writing(self.storage, {}, self.room), key, np.array(list(self.written.values())))
 
 
 class Tensor:
     """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
 
-    While single elements are being assigned, ``_pending`` holds the storage that they are to change and what was
-    written last at each place, and there is no ``_storage``: asking for it assigns them. Single elements are read
-    without asking. An attribute that is there costs no more for that.
+    While it is being assigned to, ``_pending`` holds its storage, which nothing else has, and the single elements that
+    are still to be assigned, and there is no ``_storage``: asking for it assigns them, and ends that. Single elements
+    are read without asking. An attribute that is there costs no more for that.
     """
 
     __slots__ = ("__weakref__", "_pending", "_storage")
-    _pending: tuple[Storage, dict[tuple[int, ...], Any]]
+    _pending: Writing
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -34,11 +66,7 @@ class Tensor:
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
                 return object.__getattribute__(self, name)  # which says why there is none
-            from .assignment import setitem
-
-            storage, written = self._pending
-            key = tuple(map(np.array, zip(*written, strict=True)))
-            self._storage = setitem(storage, key, np.array(list(written.values())))
+            self._storage = self._pending.finished().storage
             del self._pending
             return self._storage
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
 from .methods import Methods
+from .operands import Tensor, Writing
 from .peer_methods import PeerMethods
 from .stored_arrays import StoredArrays
 
@@ -453,7 +455,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
         place = _place(key)
         if place is not None:
-            storage, written = self._as_written()
+            now = self._as_written()
+            storage, written = now.storage, now.written
             if len(place) == len(storage.shape):
                 place = _inside(place, storage.shape)
                 if place in written:
@@ -468,8 +471,9 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign elements: a scalar, an array or a tensor that broadcasts to ``self[key]``, converted to this dtype.
 
-        A dense tensor is written in place, and with it what shares its memory; any other is stored anew. Single
-        elements are collected and stored together when the tensor is next looked at.
+        A dense tensor is written in place, and with it what shares its memory. Formats that entries can be put into
+        (dok, hash, lil) are copied once, and then written where they stand until the tensor is looked at as a whole;
+        any other is stored anew. Single elements are collected and stored together then.
 
         Examples
         --------
@@ -484,25 +488,31 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
                [7., 0., 5.]])
         """
         place = _place(key) if isinstance(value, (int, float, complex, np.generic)) else None
-        if place is not None:
-            storage, written = self._as_written()
-            if len(place) == len(storage.shape) and not storage.format.is_dense:
-                place, scalar = _inside(place, storage.shape), storage.dtype.type(value)
-                if not written:
-                    self._pending = storage, written
-                    del self._storage
-                written[place] = scalar
-                return
-        from .assignment import setitem
+        if isinstance(value, Tensor):
+            _ = value._storage  # it may be this one
+        now = self._as_written()
+        if place is not None and len(place) == len(now.storage.shape) and not now.storage.format.is_dense:
+            place, scalar = _inside(place, now.storage.shape), now.storage.dtype.type(value)
+            now.written[place] = scalar
+        else:
+            from .assignment import setitem
 
-        self._storage = setitem(self._storage, key, value)
+            now = setitem(now, key, value)
+        goes_on = now.written or now.room is not None
+        with suppress(AttributeError):
+            if goes_on:
+                self._pending = now
+                del self._storage
+            else:
+                self._storage = now.storage
+                del self._pending
 
-    def _as_written(self) -> tuple[Storage, dict[tuple[int, ...], Any]]:
-        """The storage, and the single elements that have been written since."""
+    def _as_written(self) -> Writing:
+        """The storage, and what has been assigned since."""
         try:
             return self._pending
         except AttributeError:
-            return self._storage, {}
+            return Writing(self._storage)
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:

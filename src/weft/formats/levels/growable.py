@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
-from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, Entries, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Growable"]
+
+Values = np.ndarray[Any, Any]
+
+
+def _places(begin: Values, count: Values) -> Values:
+    """All places of some segments, one segment after another."""
+    ends = np.cumsum(count)
+    places: Values = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - count), count)
+    return places
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,7 @@ class Growable(LevelFormat):
     letter: ClassVar[str] = "g"
     compact: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "yield"
+    lengthens: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -61,6 +71,35 @@ class Growable(LevelFormat):
         found = np.flatnonzero(arrays["crd"][begin : begin + int(arrays["count"][parent])] == coord)
         return begin + int(found[0]) if len(found) else -1
 
+    def lengthened(self, arrays: Arrays, vals: Values, entries: Entries) -> tuple[Arrays, Values]:
+        """Segments that become longer go behind all others; when there is no room left all move to larger arrays."""
+        begin, count, crd = (arrays[role] for role in self.roles)
+        touched, inverse = np.unique(entries.parents, return_inverse=True)
+        held, old = count[touched], _places(begin[touched], count[touched])
+        rows = np.concatenate([np.repeat(np.arange(len(touched)), held), inverse])
+        crds, values = np.concatenate([crd[old], entries.coords]), np.concatenate([vals[old], entries.vals])
+        order = np.lexsort((crds, rows))
+        rows, crds = rows[order], crds[order]
+        last = np.append((rows[1:] != rows[:-1]) | (crds[1:] != crds[:-1]), len(rows) > 0)  # what came last stays
+        rows, crds, values = rows[last], crds[last], values[order[last]]
+        wanted = np.bincount(rows, minlength=len(touched))
+        longer = wanted > held
+        end, need = int((begin + count).max(initial=0)), int(wanted[longer].sum())
+        if end + need > len(crd):
+            live = _places(begin, count)
+            begin, end = (np.cumsum(count) - count).astype(begin.dtype), len(live)
+            room = 2 * (end + need)
+            if room > np.iinfo(begin.dtype).max:
+                raise OverflowError(f"{end + need} entries do not fit positions of {begin.dtype}")
+            crd = np.concatenate([crd[live], np.zeros(room - end, crd.dtype)])
+            vals = np.concatenate([vals[live], np.full(room - end, entries.fill, vals.dtype)])
+        starts = begin[touched]
+        starts[longer] = end + np.cumsum(wanted[longer]) - wanted[longer]
+        place = _places(starts, wanted)
+        crd[place], vals[place] = crds, values
+        begin[touched], count[touched] = starts, wanted
+        return {"begin": begin, "count": count, "crd": crd}, vals
+
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return int(np.asarray(arrays["count"]).sum(dtype=np.int64))
 
@@ -77,6 +116,7 @@ class Growable(LevelFormat):
         if len(begin) and (begin.min() < 0 or count.min() < 0 or (begin + count).max() > len(crd)):
             return f"a segment reaches outside the {len(crd)} entries of crd"
         order = np.argsort(begin, kind="stable")
+        order = order[count[order] > 0]
         ends = (begin + count)[order]
         if (ends[:-1] > begin[order][1:]).any():
             return "segments overlap"
