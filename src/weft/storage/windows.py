@@ -13,7 +13,7 @@ from ..errors import FormatError
 from ..formats import Format, LevelFormat, Picked, TensorType, Window
 from .storage import Storage, tensor_type
 
-__all__ = ["Part", "part_of"]
+__all__ = ["Part", "part_of", "picked"]
 
 Part = tuple[int, int, int] | np.ndarray[Any, Any]
 """What is shown of an axis: start, step and how many; or an array of coordinates."""
@@ -59,6 +59,28 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
         shown.append((kind, tuple([name_of(a.dtype) for a in new])))
     shape = tuple(len(part) if isinstance(part, np.ndarray) else part[2] for part in parts)
     return Storage(shape, _shown(storage.type, tuple(shown)), tuple(arrays), storage.vals)
+
+
+def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
+    """``part_of`` where an array shows one axis, and all others are whole."""
+    place, shown = _where(storage.type, axis, name_of(index.dtype))
+    if shown is None:
+        return part_of(storage, [index if a == axis else (0, 1, n) for a, n in enumerate(storage.shape)])
+    shape, arrays = storage.shape, storage.arrays
+    new = (index, np.array([shape[axis]], index.dtype))
+    whole = (*arrays[:place], *new, *arrays[place:])
+    return Storage((*shape[:axis], len(index), *shape[axis + 1 :]), shown, whole, storage.vals)
+
+
+@lru_cache(maxsize=1024)
+def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | None]:
+    """Where the arrays of a picked axis go among the others, and the type of the view; None of a view of a view."""
+    levels, k = type.format.levels, type.format.mode_order.index(axis)
+    place = sum(len(level.roles) for level in levels[: k + 1])
+    if any(isinstance(level, (Window, Picked)) for level in levels):
+        return place, None
+    nothing: tuple[int | None, tuple[str, ...]] = (None, ())
+    return place, _shown(type, tuple((_PICKED, (dtype, dtype)) if j == k else nothing for j in range(len(levels))))
 
 
 _PICKED, _EVERY = 2, 3

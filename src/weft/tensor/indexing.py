@@ -22,9 +22,9 @@ from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 from ..storage.cutting import cut
-from ..storage.windows import Part, part_of
+from ..storage.windows import Part, part_of, picked
 from .elementwise import with_axes, without_axis
-from .keys import Arrays, Key, parse_key
+from .keys import Arrays, Key, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
 __all__ = ["coordinates", "getitem", "natural", "position", "take_along"]
@@ -38,6 +38,9 @@ def getitem(storage: Storage, key: Any) -> Storage:
     IndexError
         For keys that do not fit the shape.
     """
+    one = one_vector(key, storage.shape)
+    if one is not None and not storage.format.is_structured:
+        return pipeline.convert(take_along(storage, *one), storage.format)
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
@@ -233,16 +236,18 @@ def take_along(
     storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: dict[int, tuple[int, int, int]] | None = None
 ) -> Storage:
     """The coordinates ``index`` of one axis, parts of the others; the axis stays where it is."""
-    spans = spans or {}
     size = storage.shape[axis]
-    parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
     format = storage.format
-    found = not format.is_structured and format.levels[format.mode_order.index(axis)].has_every
-    if not (found and all(level.has_every or level.iteration == "position" for level in format.levels)):
+    found = _finds(format, axis)
+    if not spans and found:
+        return picked(storage, axis, index.astype(index_dtype(size), copy=False))
+    spans = spans or {}
+    parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
+    if not found:
         roomy = size <= _ROOM + 4 * (storage.vals.size + len(index))
         if roomy and not format.is_structured and format.mode_order[-1] == axis and format.levels[-1].merges:
             parts[axis] = (0, 1, size)
-            return _joined_inside(_seen(storage, parts), axis, index)
+            return _joined_inside(_seen(storage, parts) if spans else storage, axis, index)
         if not roomy:
             parts[axis] = (0, 1, size)
             joined = _joined(merged_axes(_seen(storage, parts), (axis,)), index)
@@ -254,6 +259,14 @@ def take_along(
         storage = pipeline.convert(storage, Format(Remapping(tuple(outside)), levels))
     parts[axis] = index.astype(index_dtype(size), copy=False)
     return _seen(storage, parts)
+
+
+@lru_cache(maxsize=1024)
+def _finds(format: Format, axis: int) -> bool:
+    """Whether the level of an axis finds every coordinate, and all others can be seen in part."""
+    if format.is_structured or not format.levels[format.mode_order.index(axis)].has_every:
+        return False
+    return all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
 _ROOM = 1 << 16  # positions that a dense level may take beyond what is stored

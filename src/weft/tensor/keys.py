@@ -10,7 +10,7 @@ import numpy as np
 
 from .operands import Tensor
 
-__all__ = ["Arrays", "Key", "Span", "parse_key"]
+__all__ = ["Arrays", "Key", "Span", "one_vector", "parse_key"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,37 @@ class Key:
     dropped: tuple[int, ...]
     arrays: Arrays | None
     places: tuple[int | None, ...]
+
+
+_WHOLE = slice(None)
+
+
+def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, Any]] | None:
+    """The axis and the coordinates of a key that is one vector, or one after a whole axis; None for any other key.
+
+    It is what most keys with arrays are, and quickly found.
+    """
+    axis, item = 0, key
+    if type(key) is tuple:
+        if len(key) != 2 or type(key[0]) is not slice or key[0] != _WHOLE:
+            return None
+        axis, item = 1, key[1]
+    if type(item) is list and item:
+        item = np.asarray(item)
+    if type(item) is not np.ndarray or item.ndim != 1 or axis >= len(shape):
+        return None
+    size, kind = shape[axis], item.dtype.kind
+    if kind == "b":
+        return (axis, np.flatnonzero(item)) if len(item) == size else None
+    if kind != "i":
+        return None
+    if len(item):
+        low = int(item.min())
+        if low < -size or int(item.max()) >= size:
+            return None
+        if low < 0:
+            item = np.where(item < 0, item + size, item)
+    return axis, item.astype(np.int64, copy=False)
 
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
