@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import IO, Any
 
 import numpy as np
@@ -107,21 +108,17 @@ def _parse(text: bytes, line: int, width: int) -> np.ndarray[Any, Any]:
         data = b"\n".join(kept)
     else:
         data = text
-    words = data.split()
-    if not words:
+    if not data.strip():
         return np.empty((0, 0))
-    first = next(one for one in data.split(b"\n") if one.strip())
-    width = width or len(first.split())
+    width = width or len(data.lstrip().partition(b"\n")[0].split())
     try:
-        numbers = np.array(words).astype(np.float64)
+        table = np.loadtxt(BytesIO(data), comments=None, ndmin=2)
     except ValueError:
         raise _complaint(text, line, width) from None
-    if width < 2 or len(numbers) % width:
-        raise _complaint(text, line, width)
-    table = numbers.reshape(-1, width)
     coords = table[:, :-1]
-    lines = sum(1 for one in data.split(b"\n") if one.strip())
-    if lines != len(table) or (coords < 1).any() or (coords != np.floor(coords)).any() or (coords > 2**53).any():
+    if width < 2 or table.shape[1] != width:
+        raise _complaint(text, line, width)
+    if (coords < 1).any() or (coords != np.floor(coords)).any() or (coords > 2**53).any():
         raise _complaint(text, line, width)
     return table
 
