@@ -28,6 +28,7 @@ from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, 
 from weft.remapping import Remapping
 
 VARIABLES = "ijkl"
+REDUCTIONS = ["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and"]
 
 
 def formats(order: int) -> st.SearchStrategy[str]:
@@ -110,7 +111,7 @@ def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
 
 
 def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
-    """Sums, differences, products and negations of accesses, with a literal or a scalar here and there."""
+    """Sums, differences, products, negations and reductions of accesses, a literal or a scalar here and there."""
     leaves = st.one_of(accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3]).map(Literal))
 
     def grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
@@ -120,7 +121,15 @@ def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
             inner,
             inner,
         )
-        return st.one_of(binary, binary, inner.map(lambda a: Apply("negative", (a,))))
+        return st.one_of(binary, binary, inner.map(lambda a: Apply("negative", (a,))), inner.flatmap(reduced))
+
+    def reduced(body: Expr) -> st.SearchStrategy[Expr]:
+        """A reduction inside an expression, over one of its variables, which it may have outside, too."""
+        known = free(body)
+        if not known:
+            return st.just(body)
+        ops = st.sampled_from([op for op in REDUCTIONS if not op.startswith("logical")])  # - and * take no booleans
+        return st.builds(lambda op, v: Reduce(op, (v,), body), ops, st.sampled_from(known))
 
     return st.recursive(leaves, grow, max_leaves=max_leaves)
 
@@ -144,7 +153,7 @@ def assignments(draw: st.DrawFn) -> Assignment:
     kept = draw(st.permutations(known).map(lambda p: tuple(p[:2]))) if known else ()
     kept = kept[: draw(st.integers(0, 2))]
     gone = tuple(v for v in known if v not in kept)
-    op = draw(st.sampled_from(["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and"]))
+    op = draw(st.sampled_from(REDUCTIONS))
     return Assignment(Access("y", kept), Reduce(op, gone, value) if op != "add" and gone else value)
 
 

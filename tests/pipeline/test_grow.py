@@ -46,6 +46,13 @@ def test_entries_in_any_order(data):
 
 
 @pytest.mark.parametrize("name", ["dok", "hash"])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_tables_of_nothing(name, shape):
+    made = inserted(empty(name, shape), list_of(shape, [np.empty(0, int)] * 2, np.empty(0)), True)
+    np.testing.assert_array_equal(dense_of(made), np.zeros(shape))
+
+
+@pytest.mark.parametrize("name", ["dok", "hash"])
 def test_tables_grow(name):
     shape, n = (3, 4000), 3000
     rng = np.random.default_rng(0)

@@ -335,7 +335,8 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """What makes no difference where it is absent: to the reduction that the expression is, or to its result."""
     match expr:
         case Reduce(op=op):
-            return OPERATORS[op].identity
+            identity = OPERATORS[op].identity
+            return UNKNOWN if identity is None else identity
         case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
             found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
             return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN

@@ -16,7 +16,7 @@ from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, 
 from .physical import digits, path
 from .results import chains
 from .structured import View
-from .terms import bound_variables, dtype_name, is_flat, reductions_of, without_reductions
+from .terms import bound_variables, dtype_name, merged, nested, reductions_of, without_reductions
 from .values import convert
 
 __all__ = ["Nest", "Orders"]
@@ -52,10 +52,10 @@ class Orders:
         self.assignment, self.types = self.view.assignment, dict(self.view.types)
         self.target = self.assignment.target
         self.result = self.types[self.target.tensor]
-        self.value = self.assignment.value
+        self.dtypes = {name: type.dtype for name, type in self.types.items()}
+        self.value = merged(self.assignment.value, self.dtype)
         self.free = self.view.free
         self.origins = {new: old for old, new in (*self.view.stored, *self.view.asked)}
-        self.dtypes = {name: type.dtype for name, type in self.types.items()}
         self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
         for old, new in self.view.stored:
             reason = f"{old} is not walked by the levels of {self.view.types[old].format}"
@@ -179,7 +179,8 @@ class Orders:
         best: Nest | None = None
         dense = self.result.format.is_dense
         reductions = reductions_of(self.value)
-        if any(not is_flat(r.body) for r in reductions):
+        within = nested(self.value)
+        if within:
             reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
         for free in self.orders(self.free, ()):
             if not self.result.format.is_dense and not self.follows_result(free):
@@ -193,9 +194,10 @@ class Orders:
                 plain = "place"
             for r in reductions:
                 inner = min(
-                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())),
+                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())
+                     if all(self.comes_after(outer, r, bound) for outer, r in within)),
                     key=lambda n: n.cost,
-                )
+                )  # fmt: skip
                 order += inner.order[len(free) :]
                 total += inner.cost
             if reductions and any(
@@ -216,6 +218,17 @@ class Orders:
             if best is None or nest.cost < best.cost:
                 best = nest
         return best
+
+    def comes_after(self, outer: Reduce, inner: Reduce, order: Sequence[str]) -> bool:
+        """Whether a reduction inside another has its loops inside, where it depends on what the other is over."""
+        if not self.is_inside(outer, inner):
+            return True
+        place = {v: n for n, v in enumerate(order)}
+        return all(place[v] < place[w] for v in outer.vars for w in inner.vars if v in place and w in place)
+
+    def is_inside(self, outer: Reduce, inner: Reduce) -> bool:
+        """Whether a reduction in the body of another depends on what that is over."""
+        return bool(self.loops_of(inner) & set(outer.vars))
 
     def best_scatter(self, term: Expr) -> Nest:
         bound = term.vars if isinstance(term, Reduce) else ()

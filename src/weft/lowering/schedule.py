@@ -32,7 +32,6 @@ from .iteration_graph import (
     is_full,
     nonzeros,
     reads,
-    strip,
 )
 from .orders import Nest, Orders
 from .physical import digits, path, size_of
@@ -40,7 +39,6 @@ from .results import chains, takes_any_order
 from .structured import views
 from .terms import (
     additive_terms,
-    bound_variables,
     foralls,
     is_flat,
     leaves,
@@ -109,7 +107,7 @@ class _Scheduler(Orders):
             blocks = self.best_blocks(terms[0][1])
             if blocks is not None:
                 choices.append((blocks.cost, 1, ("scatter", [blocks])))
-        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
+        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce) and scatters:
             w = self.best_workspace(terms[0][1])
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
@@ -198,29 +196,34 @@ class _Scheduler(Orders):
         stored = value
         value = pull_factors(value, self.dtype)
         producers: list[Stmt] = []
-
-        def visit(e: Expr) -> Expr:
-            match e:
-                case Reduce(op=op, body=body):
-                    if not is_flat(body):
-                        body, bound = strip(body), bound_variables(e)
-                    else:
-                        bound = e.vars
-                    dtype = self.dtype(body)
-                    t = self.workspace((), "scalar", dtype, op)
-                    order = [v for v in nest.order if v in bound]
-                    inner: Stmt = Assign(t, converted(body, self.dtypes, dtype), op)
-                    producers.append(foralls(order, inner))
-                    return t
-                case Apply(op=op, args=args):
-                    return Apply(op, tuple(visit(a) for a in args))
-            return e
-
-        value = visit(value)
+        value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
-        for producer in producers:
-            stmt = Where(stmt, producer)
-        return self.filled(foralls(free, stmt), free, stored)
+        return self.filled(foralls(free, _after(stmt, producers)), free, stored)
+
+    def in_scalars(
+        self, expr: Expr, order: Sequence[str], made: list[Stmt], around: tuple[tuple[Reduce, list[Stmt]], ...] = ()
+    ) -> Expr:
+        """An expression whose reductions are scalar workspaces; what makes them joins ``made``, the first made last.
+
+        A reduction inside others is made in the loops of the innermost that it depends on: ``around`` has those, each
+        with what is made in its loops.
+        """
+        match expr:
+            case Reduce(op=op, vars=vars, body=body):
+                while around and not self.is_inside(around[-1][0], expr):
+                    around = around[:-1]
+                home = around[-1][1] if around else made
+                place, inside = len(home), list[Stmt]()
+                dtype = self.dtype(body)
+                t = self.workspace((), "scalar", dtype, op)
+                home.append(Fill(t, 0))  # its place: what this one depends on comes later, and is made before
+                body = self.in_scalars(body, order, made, (*around, (expr, inside)))
+                assign = Assign(t, converted(body, self.dtypes, dtype), op)
+                home[place] = foralls([v for v in order if v in vars], _after(assign, inside))
+                return t
+            case Apply(op=op, args=args):
+                return Apply(op, tuple(self.in_scalars(arg, order, made, around) for arg in args))
+        return expr
 
     def filled(self, stmt: Stmt, order: Sequence[str], value: Expr) -> Stmt:
         """Initialise what plain assignments would not reach."""
@@ -477,6 +480,13 @@ def schedule(
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
         raise ScheduleError(f"{to_text(assignment)} has no schedule for formats {given}")
     return min(possible, key=lambda f: f[0])[1]
+
+
+def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
+    """A statement for which others make workspaces, those that come later first."""
+    for producer in producers:
+        stmt = Where(stmt, producer)
+    return stmt
 
 
 def _taken_from_zero(term: Expr) -> Expr:

@@ -20,6 +20,8 @@ __all__ = [
     "foralls",
     "is_flat",
     "leaves",
+    "merged",
+    "nested",
     "pull_factors",
     "reductions_of",
     "rename",
@@ -72,6 +74,37 @@ def bound_variables(expr: Expr) -> tuple[str, ...]:
         case Apply(args=args):
             return tuple(v for a in args for v in bound_variables(a))
     return ()
+
+
+def merged(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
+    """Reductions inside others as one where that is the same: ``sum(j, B(j)*sum(k, C(k)))`` is ``sum(j,k, B(j)*C(k))``.
+
+    Those of another operator, or that something is added to, stay where they are.
+    """
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            body = merged(body, dtype)
+            parts = factors(body) if op == "add" else [body]
+            inner = [f for f in parts if not is_flat(f)]
+            match inner:
+                case [Reduce(op=same, vars=more, body=rest)] if same == op and is_flat(rest):
+                    whole = product([rest if f is inner[0] else f for f in parts]) if len(parts) > 1 else rest
+                    if dtype(rest) == dtype(whole):
+                        return Reduce(op, (*vars, *more), whole)
+            return Reduce(op, vars, body)
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(merged(arg, dtype) for arg in args))
+    return expr
+
+
+def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
+    """Reductions, each with one that is inside it."""
+    found = []
+    for outer in reductions_of(expr):
+        inside = reductions_of(outer.body)
+        found += [(outer, r) for r in inside]
+        found += nested(outer.body)
+    return found
 
 
 def reductions_of(expr: Expr) -> list[Reduce]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, assignments, result_of
+from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, accesses, assignments, result_of
 from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
@@ -240,7 +240,8 @@ def specialize(
     """``stmt`` where some accesses are absent, while ``fills`` are those of all; None when nothing is left of it.
 
     An assignment of an absent value vanishes when that value is what its target holds anyway (``neutral``: the value
-    and dtype). A producer that vanishes makes its workspace absent in the consumer.
+    and dtype). A producer that vanishes makes its workspace absent in the consumer; where the consumer does not read it
+    any more the producer goes.
     """
     match stmt:
         case Assign(target=target, value=value, op=op):
@@ -259,7 +260,10 @@ def specialize(
                 made_into = result_of(producer)
                 return specialize(consumer, {**absent, made_into.target: neutral(made_into)}, neutral, fills)
             used = specialize(consumer, absent, neutral, fills)
-            return None if used is None else Where(used, made)
+            name = result_of(made).target.tensor
+            if used is None or all(a.tensor != name for each in assignments(used) for a in accesses(each.value)):
+                return used  # without what made it, nobody asks for the workspace
+            return Where(used, made)
         case Sequence(stmts=stmts):
             kept = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
             if not any(next(assignments(each), None) for each in kept):

@@ -114,7 +114,8 @@ class Tables(Room):
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
         made = self.storage
-        taken = made.arrays[1].reshape(_tables(made.type, made.shape), -1) >= 0
+        tables = _tables(made.type, made.shape)
+        taken = made.arrays[1].reshape(tables, len(made.vals) // max(tables, 1)) >= 0
         self.used = taken.sum(axis=1, dtype=np.int64)
 
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
