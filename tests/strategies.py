@@ -95,17 +95,22 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
 
 
 dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "complex128"])
-extents = st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES})
+extents = st.one_of(
+    st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES}),
+    st.integers(0, 5).map(lambda n: dict.fromkeys(VARIABLES, n)),  # where a tensor may come up with other variables
+)
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 
 
 def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
-    """An access of up to three axes, each tensor always with the same number of them."""
+    """An access of up to three axes, each tensor always with the same number of them; of a diagonal here and there."""
     orders = dict(zip(names, (2, 1, 2, 3), strict=False))
 
     def access(name: str) -> st.SearchStrategy[Access]:
-        axes = st.lists(st.sampled_from(VARIABLES), min_size=orders[name], max_size=orders[name], unique=True)
-        return axes.map(lambda indices: Access(name, tuple(indices)))
+        n = orders[name]
+        apart = st.permutations(VARIABLES).map(lambda axes: axes[:n])
+        any_axes = st.lists(st.sampled_from(VARIABLES), min_size=n, max_size=n)
+        return st.one_of(apart, apart, apart, any_axes).map(lambda indices: Access(name, tuple(indices)))
 
     return st.sampled_from(names).flatmap(access)
 

@@ -8,7 +8,7 @@ sum inside it, makes loops ``RUNS`` times as dear. Only the ranking matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -308,16 +308,19 @@ def _can_be_walked(
         return True
     if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
         return False
-    body = strip(expr)
 
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
 
-    if not isinstance(expr, Reduce) or expr.op == "add":
-        neutral = neutral_in_sum(fill_of(body, fill), neutral)
     for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
         if level.merges:
             continue
+        owner = _reduction_over(expr, v)
+        body = _in_loops(expr if owner is None else owner.body, fill)
+        if owner is not None:
+            neutral = _neutral(owner, types)
+        if owner is None or owner.op == "add":
+            neutral = neutral_in_sum(fill_of(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
         points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), neutral)
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
@@ -329,6 +332,29 @@ def _can_be_walked(
         if not alone or (appending and not level.ordered):
             return False
     return True
+
+
+def _reduction_over(expr: Expr, v: str) -> Reduce | None:
+    """The reduction that binds a variable; None for a free one."""
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return expr if v in vars else _reduction_over(body, v)
+        case Apply(args=args):
+            return next((found for arg in args if (found := _reduction_over(arg, v)) is not None), None)
+    return None
+
+
+def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
+    """What loops around an expression see of it: of a reduction what is reduced, and that absent entries matter."""
+    match expr:
+        case Reduce(op=op, body=body):
+            seen, identity = _in_loops(body, fill), OPERATORS[op].identity
+            absent = fill_of(seen, fill)
+            nothing = neutral_in_sum(absent, identity) if op == "add" else identity
+            return seen if nothing is not None and same_value(absent, nothing) else Apply("add", (seen, _SCALAR))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
+    return expr
 
 
 def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
@@ -345,6 +371,8 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[lattice.Iterator, ...]:
     """The levels of an access that iterate over ``v``, outermost first."""
+    if not access.indices:
+        return ()
     format = types[access.tensor].format
     return tuple(
         lattice.Iterator(access, k, level, f"{access.tensor}{k + 1}")

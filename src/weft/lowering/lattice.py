@@ -159,8 +159,9 @@ def build(
         points = [_drop_universe(p, universe) for p in points]
     full_iterators = _unique(it for p in points for it in p.coiterate if it.full)
     if full_iterators:
-        # Dense spaces are supersets: when one is exhausted, all is.
-        points = [p for p in points if all(it in p.iterators for it in full_iterators)]
+        # Dense spaces are supersets: when one is exhausted, all is, and each has a value in every case. That an operand
+        # is absent then is for another of its levels over the same variable to say, as in A(i,i).
+        points = [_union(p, Point((), tuple(it for it in full_iterators if it not in p.iterators))) for p in points]
         # One of them is walked: one that cannot be located, where there is such.
         first = next((it for it in full_iterators if not it.locatable), full_iterators[0])
         points = [_one_full(p, first) for p in points]

@@ -16,8 +16,7 @@ from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, 
 from .physical import digits, path
 from .results import chains
 from .structured import View
-from .terms import bound_variables, dtype_name, merged, nested, reductions_of, without_reductions
-from .values import convert
+from .terms import bound_variables, dtype_of, nested, reductions_of, without_reductions
 
 __all__ = ["Nest", "Orders"]
 
@@ -53,7 +52,7 @@ class Orders:
         self.target = self.assignment.target
         self.result = self.types[self.target.tensor]
         self.dtypes = {name: type.dtype for name, type in self.types.items()}
-        self.value = merged(self.assignment.value, self.dtype)
+        self.value = self.assignment.value
         self.free = self.view.free
         self.origins = {new: old for old, new in (*self.view.stored, *self.view.asked)}
         self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
@@ -89,7 +88,7 @@ class Orders:
         return found - {d.var for d in self.view.definitions}
 
     def dtype(self, expr: Expr) -> str:
-        return dtype_name(convert(strip(expr), self.dtypes)[1])
+        return dtype_of(expr, self.dtypes)
 
     # -- orders -------------------------------------------------------------------------------------------------
     def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:

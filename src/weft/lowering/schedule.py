@@ -39,9 +39,11 @@ from .results import chains, takes_any_order
 from .structured import views
 from .terms import (
     additive_terms,
+    dtype_of,
     foralls,
     is_flat,
     leaves,
+    merged,
     pull_factors,
     uniform_factors,
 )
@@ -469,6 +471,8 @@ def schedule(
     -------
     Schedule
     """
+    dtypes = {name: type.dtype for name, type in types.items()}
+    assignment = replace(assignment, value=merged(assignment.value, lambda e: dtype_of(e, dtypes)))
     seen = list(views(assignment, types, wide))
     if copying:
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]

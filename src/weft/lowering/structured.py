@@ -20,6 +20,7 @@ from ..remapping.nodes import Axis, Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads
 from .physical import Definition, definitions, passes_edge, path
 from .results import is_appendable, takes_any_order
+from .terms import reductions_of
 from .values import decides, same_value
 
 __all__ = ["View", "views"]
@@ -161,9 +162,13 @@ def _view(
         levels = path(target, types[target.tensor].format)
         derived += tuple(d for d in definitions([target], types) if d.var in levels and d not in derived)
     derived = tuple(d for d in derived if d.var not in loops)
+    owners = _owners(value)
+    if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in walked.values()):
+        return None  # one loop cannot be those of two reductions
     late = {v for a in accesses for v in _decided(a, types[a.tensor].format)}
     value, bound = _over_loops(value, covered, walked, types, kept, late)
-    if not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
+    inside = len(set(owners.values())) > len(reductions_of(value))  # then no part says what an absent entry means
+    if inside or not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
         partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
         if partial:
             return None  # its loops do not reach every coordinate once, which the other operands need
@@ -185,6 +190,16 @@ def _reaches_all(format: Format) -> bool:
     alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
     guarded = all(isinstance(e, Axis) or passes_edge(e, format) for e in inverse if e is not None)
     return None not in inverse and alone and guarded and used == list(range(len(remapping.coordinates)))
+
+
+def _owners(expr: Expr) -> dict[str, Reduce]:
+    """For each variable that is reduced over, the reduction."""
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return {**_owners(body), **dict.fromkeys(vars, expr)}
+        case Apply(args=args):
+            return {v: owner for arg in args for v, owner in _owners(arg).items()}
+    return {}
 
 
 def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:

@@ -11,12 +11,13 @@ from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.transform import factors, product
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
-from .iteration_graph import cost, reads
+from .iteration_graph import cost, reads, strip
+from .values import convert
 
 __all__ = [
     "additive_terms",
     "bound_variables",
-    "dtype_name",
+    "dtype_of",
     "foralls",
     "is_flat",
     "leaves",
@@ -31,8 +32,9 @@ __all__ = [
 ]
 
 
-def dtype_name(dtype: Any) -> str:
-    """The name of a dtype, that of a bare literal's Python type included."""
+def dtype_of(expr: Expr, dtypes: Mapping[str, str]) -> str:
+    """The name of the dtype of an expression, reductions included; that of a bare literal is its Python type's."""
+    dtype = convert(strip(expr), dtypes)[1]
     return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
 

@@ -14,8 +14,7 @@ from ..index_notation.nodes import Access, Assignment, Reduce
 from ..lowering.iteration_graph import fits
 from ..lowering.physical import path
 from ..lowering.results import chains
-from ..lowering.terms import dtype_name
-from ..lowering.values import convert
+from ..lowering.terms import dtype_of
 
 __all__ = ["Loops"]
 
@@ -81,7 +80,7 @@ class Loops:
             expr = expr.body
         kind = kind or ("dense" if over else "scalar")
         self._try(transform.can_precompute(self.program, expr, over, name, kind))
-        dtype = dtype_name(convert(expr, {n: t.dtype for n, t in self.types.items()})[1])
+        dtype = dtype_of(expr, {name: type.dtype for name, type in self.types.items()})
         return replace(self, program=transform.precompute(self.program, expr, over, name, dtype, kind))
 
     def split(self, var: str, outer: str, inner: str, factor: int) -> Loops:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..lowering.iteration_graph import fill_of_reduced, is_full, reads, strip
+from ..lowering.iteration_graph import fill_of_reduced, is_full, reads
 from ..lowering.physical import path
-from ..lowering.terms import dtype_name
-from ..lowering.values import UNKNOWN, convert, decides
+from ..lowering.terms import dtype_of
+from ..lowering.values import UNKNOWN, decides
 from ..remapping import Remapping
 
 __all__ = ["result_dtype", "result_fill", "result_format"]
@@ -21,7 +21,7 @@ __all__ = ["result_dtype", "result_fill", "result_format"]
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
     """NumPy's promotion over the expression."""
-    return dtype_name(convert(strip(value), {name: type.dtype for name, type in types.items()})[1])
+    return dtype_of(value, {name: type.dtype for name, type in types.items()})
 
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
