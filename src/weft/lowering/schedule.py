@@ -196,7 +196,7 @@ class _Scheduler(Orders):
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
         stored = value
-        value = pull_factors(value, self.dtype)
+        value = pull_factors(value, self.dtype, self.loops_of)
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)

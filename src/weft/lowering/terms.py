@@ -11,7 +11,7 @@ from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.transform import factors, product
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
-from .iteration_graph import cost, reads, strip
+from .iteration_graph import cost, strip
 from .values import convert
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "reductions_of",
     "rename",
     "uniform_factors",
-    "variables_of",
     "without_reductions",
 ]
 
@@ -42,10 +41,6 @@ def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
     for v in reversed(order):
         stmt = Forall(v, stmt)
     return stmt
-
-
-def variables_of(expr: Expr) -> set[str]:
-    return {v for a in reads(expr) for v in a.indices}
 
 
 def additive_terms(expr: Expr, negative: bool = False) -> list[tuple[bool, Expr]]:
@@ -147,17 +142,20 @@ def rename(expr: Expr, old: Access, new: Access) -> Any:
     return expr
 
 
-def pull_factors(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
-    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``, nor the sum's dtype on ``B``."""
+def pull_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
+    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``, nor the sum's dtype on ``B``.
+
+    ``loops`` are those that an expression depends on.
+    """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
             every = factors(body)
-            outside = [f for f in every if not (variables_of(f) & set(vars))]
+            outside = [f for f in every if not (loops(f) & set(vars))]
             inside = [f for f in every if f not in outside]
             if inside and outside and dtype(product(inside)) == dtype(body):
                 return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
         case Apply(op=op, args=args):
-            return Apply(op, tuple(pull_factors(a, dtype) for a in args))
+            return Apply(op, tuple(pull_factors(a, dtype, loops) for a in args))
     return expr
 
 
