@@ -116,7 +116,7 @@ def test_diagonals_beside_others(text, k):
 @pytest.mark.parametrize("other", ["csc", "coo", "dia"])
 @pytest.mark.parametrize("format", ["bsr", "hicoo", "csb", "dia", "ell"])
 def test_factors_of_a_sum_over_the_loops_of_blocks(format, other):
-    """A factor is taken out of a sum only where it depends on none of its loops, those over parts of an axis included."""
+    """A factor is taken out of a sum where it depends on none of its loops, those over parts of an axis included."""
     P, Q = weft.asarray(S, format=format), weft.asarray(T, format=other)
     found = weft.einsum("ij,jk,ki->i", P, Q, P.T)
     np.testing.assert_allclose(found.todense(), np.einsum("ij,jk,ki->i", S, T, S.T))
