@@ -319,3 +319,21 @@ def test_zeros_of_both_signs(format, op):
         assert np.signbit(found.fill_value) == np.signbit(op(first[1, 1], second[1, 1]))
         found.check_format()
     same(1 / (A + B), 1 / (x + y))
+
+
+def test_the_zero_of_a_negated_tensor_joins_others():
+    """Its fill value is -0.0: a matrix of 10^10 elements of that beside 0.0 must not be stored whole."""
+    A = weft.random((100_000, 100_000), density=1e-8, format="csr", rng=0)
+    both = weft.vstack([A, -A])
+    assert both.nnz == 2 * A.nnz
+    assert weft.hstack([-A, A]).nnz == weft.block_diag([A, A * -1]).nnz == 2 * A.nnz
+    assert weft.tril(-A).nnz + weft.triu(-A, 1).nnz == A.nnz
+    assert len((-A).nonzero()[0]) == len(weft.find(-A)[2]) == A.nnz
+    B, C = -A, A.copy()
+    B[:50_000] = 0.0
+    C[:50_000] = -A[:50_000]
+    assert B.nnz == (A[50_000:]).nnz
+    assert C.nnz == A.nnz
+    x = matrix()
+    K = weft.block_array([[weft.asarray(x, format="csr"), None], [None, -weft.asarray(x.T, format="csr")]])
+    same(K, np.block([[x, np.zeros((5, 5))], [np.zeros((4, 4)), -x.T]]))

@@ -22,7 +22,7 @@ from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .keys import Key, parse_key
 from .operands import Tensor, Writing, adopt
-from .refill import require_dense, same_fill
+from .refill import require_dense, same_number
 
 __all__ = ["setitem"]
 
@@ -151,7 +151,7 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
         from .manipulation import broadcast_to
         from .sparse_tensor import SparseTensor
 
-        if same_fill(dtype.type(given.storage.type.fill), fill) and not region.repeats:
+        if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
             fits = _trimmed(given.storage.shape, region.shape)
             whole = broadcast_to(SparseTensor(given.storage).reshape(fits), region.shape)._storage
             coo = pipeline.convert(whole, coordinates(len(region.shape)))
@@ -162,7 +162,7 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
     values = np.asarray(value.todense() if isinstance(value, Tensor) else value)  # type: ignore[attr-defined]
     values = values.reshape(_trimmed(values.shape, region.shape)).astype(dtype, copy=False)
     size = math.prod(region.shape)
-    if values.size == 1 and same_fill(values.reshape(-1)[0], fill):
+    if values.size == 1 and same_number(values.reshape(-1)[0], fill):
         return [np.empty(0, np.int64)] * len(storage.shape), np.empty(0, dtype)
     require_dense(region.shape, dtype, "the elements of the region")
     whole_values = np.ascontiguousarray(np.broadcast_to(values, region.shape)).reshape(-1)

@@ -13,12 +13,17 @@ from ..errors import DensifyError
 from ..formats import Format
 from ..storage import Storage, fill_of, tensor_type
 
-__all__ = ["refilled", "require_dense", "same_fill", "with_fill"]
+__all__ = ["refilled", "require_dense", "same_fill", "same_number", "with_fill"]
 
 
 def same_fill(a: Any, b: Any) -> bool:
     """Whether two fill values are one, bit by bit as in pydata/sparse: NaN is NaN, and -0.0 is not 0.0."""
     return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes()) or bool(a != a and b != b)
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two fill values are one but for the sign of a zero: that of ``-A`` is -0.0, and may stand for 0."""
+    return bool(a == b) or same_fill(a, b)
 
 
 def with_fill(storage: Storage, fill: Any) -> Storage:
@@ -31,13 +36,15 @@ def with_fill(storage: Storage, fill: Any) -> Storage:
 def refilled(storage: Storage, fill: Any) -> Storage:
     """The same elements with another fill value: every absent element is stored, and those of the new value are not.
 
+    Zeros of either sign are one value here, so that ``vstack([A, -A])`` stores what the two do.
+
     Raises
     ------
     DensifyError
         When there are more elements than ``weft.config.max_densify_bytes`` holds.
     """
     own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
-    if storage.format.is_dense or same_fill(own, wanted):
+    if storage.format.is_dense or same_number(own, wanted):
         return with_fill(storage, fill)
     require_dense(storage.shape, storage.dtype, f"elements of {own}, which the fill value {wanted} would not be,")
     whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
