@@ -451,7 +451,7 @@ def test_row_col_and_data():
     assert np.shares_memory(A.row, A._storage.arrays[1])
     assert A.data is A._storage.vals
     np.testing.assert_array_equal(A.T.row, A.col)
-    for other in (figure("csr"), figure("ell"), weft.random((2, 2, 2), nnz=3)):
+    for other in (figure("csr"), figure("ell"), weft.random((2, 2, 2), nnz=3, format="csf")):
         assert not hasattr(other, "row")
         with pytest.raises(AttributeError, match=f"format {other.format} have no col"):
             _ = other.col

@@ -117,3 +117,28 @@ def test_wrong_keys(key, message):
     A = weft.random((4, 4), density=0.5, format="csr")
     with pytest.raises(IndexError, match=message):
         A[key]
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dok", "lil", "hash", "dcsr", "dia", "bsr", "dense"])
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+def test_pairs_crossings_and_steps(format, fill):
+    """Keys that are found without a join: single elements by arrays, rows by columns, and steps along one axis."""
+    rng = np.random.default_rng(3)
+    x = np.where(rng.random((7, 9)) < 0.4, rng.integers(1, 9, (7, 9)).astype(float), fill)
+    stored = ~((x == fill) | (np.isnan(x) & np.isnan(fill)))
+    A = weft.from_coords(np.array(np.nonzero(stored)), x[stored], x.shape, fill_value=fill).asformat(format)
+    i, j = np.array([6, 0, 3, 3, -1]), np.array([8, -9, 2, 2, 4])
+    mask = rng.random(x.shape) < 0.3
+    none = np.empty(0, int)
+    for key in (
+        (i, j), (i[:, None], j), (i[:, None], j[None]), np.ix_(i, j), np.ix_(none, j), np.ix_(i, none),
+        (i.reshape(1, 5), j.reshape(1, 5)), (i[None, :, None], j), (none, none), (mask,), (i, None, j), (None, i, j),
+        (slice(None, None, 3),), (slice(5, None, -2),), (slice(None), slice(1, 8, 3)), (slice(6, 1, -1), slice(None)),
+        (slice(None, None, -1), slice(None, None, 2)), (3, j), (i, 4),
+    ):  # fmt: skip
+        found = A[key]
+        np.testing.assert_array_equal(found.todense() if hasattr(found, "todense") else found, x[key])
+        check(found._storage)
+    for key in ((i, j + 9), (i - 9, j), (i[:, None], j + 1), (i, j[:3])):
+        with pytest.raises(IndexError):
+            A[key]

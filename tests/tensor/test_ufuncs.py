@@ -265,7 +265,6 @@ def test_clip_and_round():
     [
         (lambda A: np.add(A, np.ones((3, 3))), ShapeError, r"\(4, 5\)"),
         (lambda A: np.add(A, A, where=np.ones((4, 5), bool)), TypeError, "where"),
-        (lambda A: np.modf(A), TypeError, "modf"),
         (lambda A: np.add.reduceat(A, [0]), TypeError, "reduceat"),
         (lambda A: np.add(A, A, order="F"), TypeError, "order"),
         (lambda A: weft.sin("text"), DTypeError, "str"),

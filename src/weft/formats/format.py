@@ -150,6 +150,11 @@ class Format:
         return all(level.ordered for level in self.levels) and self.is_unique
 
     @cached_property
+    def is_partial(self) -> bool:
+        """Whether a level shows only some of its positions: then sizes do not say how many entries there are."""
+        return any(level.partial for level in self.levels)
+
+    @cached_property
     def is_unique(self) -> bool:
         """Whether no two entries can have the same coordinates.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,9 @@ def _from_gcxs(obj: Any) -> Storage:
 
 
 def shared(storage: Storage) -> Any:
-    """A ``GCXS`` over the same memory; None for what is not laid out so."""
+    """A ``GCXS`` over the same memory; None for what is not laid out so, and without the package."""
     laid_out = options_of("gcxs", storage.format) if len(storage.shape) > 1 else None
-    if laid_out is None:
+    if laid_out is None or find_spec("sparse") is None:
         return None
     import sparse
 

@@ -35,7 +35,7 @@ def bound(
     """
     match expr:
         case Access(tensor=tensor, indices=indices):
-            if not variables & set(indices) or any(level.partial for level in types[tensor].format.levels):
+            if not variables & set(indices) or types[tensor].format.is_partial:
                 return None
             seen: set[str] = set()
             for k, v in enumerate(path(expr, types[tensor].format)):

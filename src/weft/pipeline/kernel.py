@@ -23,6 +23,7 @@ from ..lowering.values import same_value
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
+from ..storage.windows import share
 from .bounds import bound
 from .passes import Lowered
 from .room import Room
@@ -178,7 +179,7 @@ class Kernel:
     def _threads(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
         work = 0
         for s in storages:
-            work += s.vals.size
+            work += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
         threads = for_work(work)
         return threads if threads > 1 and self.chunked else 1
 

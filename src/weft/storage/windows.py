@@ -13,7 +13,7 @@ from ..errors import FormatError
 from ..formats import Format, LevelFormat, Picked, TensorType, Window
 from .storage import Storage, tensor_type
 
-__all__ = ["Part", "part_of", "picked"]
+__all__ = ["Part", "part_of", "picked", "share"]
 
 Part = tuple[int, int, int] | np.ndarray[Any, Any]
 """What is shown of an axis: start, step and how many; or an array of coordinates."""
@@ -81,6 +81,16 @@ def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | N
         return place, None
     nothing: tuple[int | None, tuple[str, ...]] = (None, ())
     return place, _shown(type, tuple((_PICKED, (dtype, dtype)) if j == k else nothing for j in range(len(levels))))
+
+
+def share(storage: Storage) -> float:
+    """The part of what is stored that a view shows, as far as the sizes of its axes say."""
+    found, arrays = 1.0, iter(storage.arrays)
+    for level, axis in zip(storage.format.levels, storage.format.mode_order, strict=True):
+        own = [next(arrays) for _ in level.roles]
+        if isinstance(level, (Window, Picked)):
+            found *= storage.shape[axis] / max(int(own[-1][-1]), 1)
+    return found
 
 
 _PICKED, _EVERY = 2, 3

@@ -24,7 +24,7 @@ from ..storage import Storage, tensor_type
 from ..storage.cutting import cut
 from ..storage.windows import Part, part_of, picked
 from .elementwise import with_axes, without_axis
-from .keys import Arrays, Key, one_vector, parse_key
+from .keys import Arrays, Key, Span, crossed, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
 __all__ = ["coordinates", "getitem", "natural", "position", "take_along"]
@@ -41,16 +41,34 @@ def getitem(storage: Storage, key: Any) -> Storage:
     one = one_vector(key, storage.shape)
     if one is not None and not storage.format.is_structured:
         return pipeline.convert(take_along(storage, *one), storage.format)
+    if (both := crossed(key, storage.shape)) is not None:
+        return getitem(getitem(storage, both[0]), (slice(None), both[1]))
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
     piece = _piece(storage, parsed)
     if piece is not None:
         return piece
+    stepped = _one_stepped(parsed, storage)
+    if stepped is not None:
+        span = stepped
+        index = np.arange(span.count) * span.step + span.start
+        return pipeline.convert(take_along(storage, span.axis, index), storage.format)
     parts = [(s.start, s.step, s.count) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
     return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+
+
+def _one_stepped(key: Key, storage: Storage) -> Span | None:
+    """The span of a key of slices that takes steps along one axis, whose coordinates are found, and all of others."""
+    shape = storage.shape
+    if key.dropped or None in key.places:
+        return None
+    partial = [s for s in key.spans if (s.start, s.step, s.count) != (0, 1, shape[s.axis])]
+    if len(partial) != 1 or partial[0].step == 1 or not _finds(storage.format, partial[0].axis):
+        return None
+    return partial[0]
 
 
 def position(storage: Storage, place: tuple[int, ...]) -> int | None:
@@ -207,6 +225,11 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
     else:
         whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
         sizes = [storage.shape[axis] for axis in arrays.axes]
+        if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
+            found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
+            goal = natural(like, len(arrays.shape) + key.places.count(None))
+            wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
+            return pipeline.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
         index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
         found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # the arrays' axis first
         at = 0
@@ -269,7 +292,7 @@ def _finds(format: Format, axis: int) -> bool:
     return all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
-_ROOM = 1 << 16  # positions that a dense level may take beyond what is stored
+_ROOM = 1 << 18  # positions that a dense level may take beyond what is stored
 
 
 def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
@@ -280,6 +303,36 @@ def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
     arrays = (np.array([0, len(wanted)]), wanted, np.append(starts, count), place)
     chooser = _chooser(size, Compressed(), arrays)
     return _selected(storage, chooser, 0, _fibers(len(storage.shape)))
+
+
+def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Storage:
+    """Single elements of a matrix: those that the rows they are in, which are found, hold of one coordinate each."""
+    outer, inner = storage.format.mode_order
+    count, size = len(indices[0]), storage.shape[inner]
+    rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
+    dtype = index_dtype(max(size, count))
+    edges = np.arange(count + 1, dtype=dtype)
+    wanted = Storage((count, size), _wanting(dtype.name), (edges, indices[inner].astype(dtype)), np.ones(count, bool))
+    if not rows.format.is_unique:
+        rows = pipeline.convert(rows, rows.format.canonical())
+    old = rows.type
+    bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
+    found = _search((wanted.type, bare.type), outer).run((wanted, bare))
+    # A list of at most one entry for each place, of which only the place is left.
+    type = tensor_type(old.dtype, coordinates(1), found.type.index_dtypes[:2], old.fill)
+    return Storage((count,), type, found.arrays[:2], found.vals)
+
+
+@lru_cache(maxsize=16)
+def _wanting(index: str) -> TensorType:
+    return TensorType.of("bool", Format(Remapping.identity(2), [Dense(), Compressed()]), index)
+
+
+@lru_cache(maxsize=256)
+def _search(types: tuple[TensorType, TensorType], outer: int) -> pipeline.Executable:
+    axes = ("k", "m") if outer == 0 else ("m", "k")
+    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", axes)))
+    return pipeline.executable(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
 
 
 def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .operands import Tensor
 
-__all__ = ["Arrays", "Key", "Span", "one_vector", "parse_key"]
+__all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,18 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
         if low < 0:
             item = np.where(item < 0, item + size, item)
     return axis, item.astype(np.int64, copy=False)
+
+
+def crossed(key: Any, shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
+    """Rows and columns of a key that asks a matrix for each of these in each of those, as ``np.ix_`` makes it."""
+    if type(key) is not tuple or len(key) != 2 or len(shape) != 2:
+        return None
+    rows, columns = key
+    if not (isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray) and rows.ndim == 2 == 1 + rows.shape[1]):
+        return None
+    if columns.ndim not in (1, 2) or (columns.ndim == 2 and columns.shape[0] != 1):
+        return None
+    return (rows[:, 0], columns.reshape(-1)) if rows.dtype.kind == columns.dtype.kind == "i" else None
 
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> Key:

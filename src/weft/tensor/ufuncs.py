@@ -254,9 +254,8 @@ def isneginf(x: Any, /, *, out: Any = None) -> Any:
     return apply("equal", (x, -np.inf), out=out)
 
 
-FUNCTIONS.update(
-    {"around": round, "clip": clip, "divmod": divmod, "isneginf": isneginf, "isposinf": isposinf, "round": round}
-)
+around = round
+FUNCTIONS.update({f.__name__: f for f in (clip, divmod, isneginf, isposinf, round)})
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
