@@ -92,41 +92,18 @@ class _ScipyArray(metaclass=_OfFormat):
         return asarray(arg1, dtype=dtype)
 
 
-class bsr_array(_ScipyArray):  # noqa: N801  # scipy's names
-    __doc__ = _ScipyArray.__doc__
-    format = "bsr"
+def _kind(format: str, pairs: str = "sum") -> Any:
+    members = {"format": format, "pairs": pairs, "__doc__": _ScipyArray.__doc__, "__module__": __name__}
+    return _OfFormat(f"{format}_array", (_ScipyArray,), members)
 
 
-class coo_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "coo"
-    pairs = "keep"
-
-
-class csc_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "csc"
-
-
-class csr_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "csr"
-
-
-class dia_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "dia"
-    pairs = ""
-
-
-class dok_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "dok"
-
-
-class lil_array(_ScipyArray):  # noqa: N801
-    __doc__ = _ScipyArray.__doc__
-    format = "lil"
+bsr_array = _kind("bsr")
+coo_array = _kind("coo", pairs="keep")
+csc_array = _kind("csc")
+csr_array = _kind("csr")
+dia_array = _kind("dia", pairs="")
+dok_array = _kind("dok")
+lil_array = _kind("lil")
 
 
 class _PydataArray(metaclass=_OfFormat):
