@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
@@ -142,3 +143,18 @@ def test_pairs_crossings_and_steps(format, fill):
     for key in ((i, j + 9), (i - 9, j), (i[:, None], j + 1), (i, j[:3])):
         with pytest.raises(IndexError):
             A[key]
+
+
+@pytest.mark.parametrize(
+    "key", [([0, 1, 3], [4, 2, 0]), (np.eye(4, 5) > 0,), ([[3], [0]], [1, 4]), (slice(None, None, -2),)]
+)
+def test_pairs_where_entries_repeat(key):
+    """Rows with duplicates, in any order, as scipy's may have them."""
+    rng = np.random.default_rng(1)
+    columns, values = rng.integers(0, 5, 14).astype(np.int32), rng.integers(-3, 4, 14).astype(float)
+    pos = np.array([0, 5, 5, 11, 14], np.int32)
+    S = scipy.sparse.csr_array((values, columns, pos), shape=(4, 5))
+    for A in (weft.asarray(S), weft.asarray(S.tocoo()), weft.asarray(S).T.T):
+        found = A[tuple(map(np.asarray, key)) if not isinstance(key[0], slice) else key]
+        expected = S.toarray()[tuple(map(np.asarray, key)) if not isinstance(key[0], slice) else key]
+        np.testing.assert_array_equal(found.todense(), expected)

@@ -307,14 +307,14 @@ def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
 
 def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Storage:
     """Single elements of a matrix: those that the rows they are in, which are found, hold of one coordinate each."""
+    if not storage.format.is_unique:
+        storage = pipeline.convert(storage, storage.format.canonical())
     outer, inner = storage.format.mode_order
     count, size = len(indices[0]), storage.shape[inner]
     rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
     dtype = index_dtype(max(size, count))
     edges = np.arange(count + 1, dtype=dtype)
     wanted = Storage((count, size), _wanting(dtype.name), (edges, indices[inner].astype(dtype)), np.ones(count, bool))
-    if not rows.format.is_unique:
-        rows = pipeline.convert(rows, rows.format.canonical())
     old = rows.type
     bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
     found = _search((wanted.type, bare.type), outer).run((wanted, bare))
