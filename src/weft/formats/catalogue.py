@@ -35,7 +35,7 @@ from .levels import (
     Squeezed,
 )
 
-__all__ = ["FormatLike", "formats", "name_of", "options_of", "parse_format", "register_format", "with_options"]
+__all__ = ["WITH_OPTIONS", "FormatLike", "formats", "name_of", "options_of", "parse_format", "register_format"]
 
 FormatLike: TypeAlias = "str | Format"
 
@@ -342,7 +342,7 @@ def _rows_of(format: Format) -> tuple[int, ...]:
     return tuple(c.number for c in format.remapping.coordinates[:-1] if isinstance(c, Axis))
 
 
-with_options: dict[str, tuple[str, Callable[[Format], Any]]] = {
+WITH_OPTIONS: dict[str, tuple[str, Callable[[Format], Any]]] = {
     "bsr": ("blocksize", _block_of),
     "csb": ("block", _block_of),
     "mode_generic": ("block", _block_of),
@@ -363,7 +363,7 @@ def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
     >>> options_of("csr", parse_format("csc", 2)) is None
     True
     """
-    options = {option: read(format) for option, read in (with_options[name],)} if name in with_options else {}
+    options = {option: read(format) for option, read in (WITH_OPTIONS[name],)} if name in WITH_OPTIONS else {}
     try:
         same = name in _CATALOGUE and _CATALOGUE[name](format.order, **options) in _variants(format)
     except (FormatError, TypeError):

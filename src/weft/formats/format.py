@@ -109,9 +109,9 @@ class Format:
         >>> parse_format("bsr", 2, blocksize=(3, 2)).options
         {'blocksize': (3, 2)}
         """
-        from .catalogue import options_of, with_options
+        from .catalogue import WITH_OPTIONS, options_of
 
-        return {key: value for name in with_options for key, value in (options_of(name, self) or {}).items()}
+        return {key: value for name in WITH_OPTIONS for key, value in (options_of(name, self) or {}).items()}
 
     @cached_property
     def is_structured(self) -> bool:

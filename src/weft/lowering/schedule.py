@@ -218,7 +218,7 @@ class _Scheduler(Orders):
                 place, inside = len(home), list[Stmt]()
                 dtype = self.dtype(body)
                 t = self.workspace((), "scalar", dtype, op)
-                home.append(Fill(t, 0))  # its place: what this one depends on comes later, and is made before
+                home.append(Fill(t, 0))  # keeps its place: what this one depends on comes behind it, and is made before
                 body = self.in_scalars(body, order, made, (*around, (expr, inside)))
                 assign = Assign(t, converted(body, self.dtypes, dtype), op)
                 home[place] = foralls([v for v in order if v in vars], _after(assign, inside))

@@ -51,15 +51,11 @@ def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTen
     >>> weft.map(lambda v: v + 1, A).fill_value
     np.float64(1.0)
     """
-    storage = storage_of(x)
-    if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
+    storage = _unique(x)
     vals = np.asarray(function(storage.vals))
     if vals.shape != storage.vals.shape:
         raise ValueError(f"the function makes shape {vals.shape} of {len(storage.vals)} values")
-    vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
-    fill = np.asarray(function(np.array([storage.type.fill], storage.dtype)), vals.dtype).reshape(-1)[0]
-    return SparseTensor(storage.with_values(vals, fill))
+    return _with(storage, vals, np.asarray(function(np.array([storage.type.fill], storage.dtype))))
 
 
 def _unique(x: Any) -> Storage:

@@ -22,9 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .construction import asarray, from_coords
+from ..formats import formats
+from ..storage import segment_order
+from .construction import asarray, from_coords, from_levels
 from .creation import zeros
 from .refill import refilled
+from .searching import where
 from .sparse_tensor import SparseTensor
 
 __all__ = [
@@ -214,29 +217,22 @@ class GCXS(_PydataArray):
         cls, arg: Any, shape: Any = None, compressed_axes: Any = None, prune: bool = False, fill_value: Any = None,
         idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip
-        from .construction import from_levels
-
-        raw = isinstance(arg, tuple) and len(arg) == 3
-        given = None if raw else asarray(arg, fill_value=fill_value)
+        given = None if isinstance(arg, tuple) and len(arg) == 3 else asarray(arg, fill_value=fill_value)
         whole = tuple(shape) if given is None else given.shape
-        rows = (int(np.argmin(whole)),) if compressed_axes is None and len(whole) > 1 else compressed_axes
-        options: dict[str, Any] = (
-            {} if rows is None or len(whole) < 2 else {"compressed_axes": tuple(int(axis) for axis in rows)}
-        )
+        options: dict[str, Any] = {}
+        if len(whole) > 1:
+            rows = (np.argmin(whole),) if compressed_axes is None else compressed_axes
+            options["compressed_axes"] = tuple(int(axis) for axis in rows)
         if given is not None:
-            found = given.asformat("gcxs", index_dtype=idx_dtype, **options)
-            found = found.pruned() if prune or isinstance(arg, np.ndarray) else found
-        else:
-            data, indices, indptr = arg
-            from ..formats import formats
-            from ..storage import segment_order
-
-            pos, crd = (np.asarray(x) for x in (indptr, indices))
-            format = formats["gcxs"](len(whole), **options)
-            ordered, unique = segment_order(pos, crd)
-            loose = format if ordered and unique else format.unsorted(unique)
-            levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
-            found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
+            found = given.asformat(cls.format, index_dtype=idx_dtype, **options)
+            return found.pruned() if prune or isinstance(arg, np.ndarray) else found
+        data, indices, indptr = arg
+        pos, crd = np.asarray(indptr), np.asarray(indices)
+        format = formats[cls.format](len(whole), **options)
+        ordered, unique = segment_order(pos, crd)
+        loose = format if ordered and unique else format.unsorted(unique)
+        levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
+        found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
         return found.pruned() if prune else found
 
 
@@ -295,8 +291,6 @@ def nanreduce(
     if identity is None and method in (np.maximum, np.minimum):
         method = np.fmax if method is np.maximum else np.fmin
     else:
-        from .searching import where
-
         start = method.identity if identity is None else identity
         tensor = where(np.isnan(tensor), tensor.dtype.type(start), tensor)
     return method.reduce(tensor, axis=axis, keepdims=keepdims, **kwargs)
