@@ -49,9 +49,8 @@ def getitem(storage: Storage, key: Any) -> Storage:
     piece = _piece(storage, parsed)
     if piece is not None:
         return piece
-    stepped = _one_stepped(parsed, storage)
-    if stepped is not None:
-        span = stepped
+    span = _one_stepped(parsed, storage)
+    if span is not None:
         index = np.arange(span.count) * span.step + span.start
         return pipeline.convert(take_along(storage, span.axis, index), storage.format)
     parts = [(s.start, s.step, s.count) for s in parsed.spans]
