@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from .errors import DTypeError
 
-__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "index_dtype", "name_of", "value_dtype"]
+__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "checked_index_dtype", "index_dtype", "name_of", "value_dtype"]
 
 VALUE_DTYPES: tuple[str, ...] = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -38,6 +38,20 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 def index_dtype(largest: int) -> np.dtype[Any]:
     """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
     return _INT32 if largest <= _INT32_MAX else _INT64
+
+
+def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """An index dtype that a user asks for.
+
+    Raises
+    ------
+    DTypeError
+        When there is no such index dtype.
+    """
+    found = np.dtype(dtype)
+    if found not in (_INT32, _INT64):
+        raise DTypeError(f"index dtypes are {' and '.join(INDEX_DTYPES)}, not {found}")
+    return found
 
 
 @lru_cache(maxsize=64)

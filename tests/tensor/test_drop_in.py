@@ -194,13 +194,83 @@ def asks_the_kind(sp):
 def makes_at_random(sp):
     A = sp.random_array((20, 30), density=0.1, format="csr", rng=3, data_sampler=lambda size: np.ones(size))
     B = sp.rand(20, 30, density=0.25, format="coo")
-    return A.nnz, A.sum(), A.format == "csr", B.nnz, B.shape
+    C = sp.random(20, 30, 0.1, "csc", random_state=1)
+    D = sp.random_array((4, 5), density=0.5, random_state=np.random.RandomState(2))
+    return A.nnz, A.sum(), A.format == "csr", B.nnz, B.shape, C.nnz, C.shape, C.format == "csc", D.nnz
+
+
+def changes_the_structure(sp):
+    A = matrix(sp)
+    A.sort_indices()
+    order = np.array([3, 2, 1, 0])
+    A.indices = order[A.indices]
+    A.has_sorted_indices = False
+    A.sort_indices()
+    A.indptr, A.data = A.indptr.astype(np.int64), A.data * 2
+    B = sp.coo_array((VALUES, (ROWS, COLUMNS)), shape=(3, 4))
+    B.coords = (np.array([0, 1, 2, 0, 1]), B.coords[1])
+    B.row = 2 - B.row
+    B.col = np.zeros(5, int)
+    C = sp.dia_array((np.arange(1.0, 7.0).reshape(2, 3), [0, 1]), shape=(3, 3))
+    C.offsets = np.array([-1, 2])
+    C.has_canonical_format = False
+    return A, A.indices, B, B.row, C
+
+
+def stores_vectors(sp):
+    v = sp.csr_array(np.array([0, 1.5, 0, -2.0]))
+    w = sp.csr_array(([3.0, 4.0], ([0, 2],)), shape=(4,))
+    return v, w, v + w, v.multiply(w), v @ w, v @ np.eye(4), v.sum(), v.max(), v[1], v[1:3], v.reshape(2, 2), v.shape
+
+
+def asks_a_dictionary(sp):
+    A = sp.dok_array((3, 4))
+    A[0, 1], A[2, 3] = 1.5, -2.0
+    v = sp.dok_array(np.array([0, 7, 0, 9]))
+    absent = A.get((1, 1)), A.get((1, 1), 99), hasattr(A.tocsr(), "items")
+    return sorted(A.keys()), sorted(A.values()), sorted(A.items()), A.get((0, 1)), *absent, sorted(v.items()), v.get(3)
+
+
+def takes_stored_elements_alone(sp):
+    A = sp.csr_array(np.array([[0, -1.5, 0, -3], [2, 0, 5, 0], [0, 0, 0, 0]]))
+    B = sp.csc_array(np.array([[0, 3], [7, 0]], np.uint8))
+    return (
+        [f(A, explicit=True) for f in (type(A).max, type(A).min)], B.max(explicit=True), B.min(explicit=True),
+        A.max(axis=0, explicit=True), A.min(axis=0, explicit=True), A.max(axis=1, explicit=True),
+        A.min(axis=1, explicit=True), B.min(axis=0, explicit=True), A.argmax(axis=1, explicit=True),
+        A.argmin(axis=0, explicit=True), A.argmin(axis=1, explicit=True),
+    )  # fmt: skip
+
+
+def means_of_other_dtypes(sp):
+    A = sp.csr_array(np.array([[0, 1, 2], [3, 4, 5], [6, 7, 9], [3, 0, 2]]))
+    out = np.zeros(3, int)
+    A.mean(axis=0, out=out)
+    return A.mean(dtype=np.float32), A.mean(axis=0, dtype=np.complex128), out, A.mean(axis=1)
+
+
+def lays_diagonals(sp):
+    a, b = np.arange(1.0, 6.0), np.arange(6.0, 11.0)
+    return (
+        sp.diags([a], offsets=[0], shape=(1, 1)), sp.diags([a[:3], b], offsets=[0, 2], shape=(3, 3)),
+        sp.diags(a), sp.diags_array(a[:4], offsets=2, shape=(4, 4)), sp.block_array([[None, None]]).shape,
+        sp.block_array([[None, sp.eye_array(2)], [None, sp.eye_array(2)]]).shape, A_with_diagonals(sp),
+    )  # fmt: skip
+
+
+def A_with_diagonals(sp):  # noqa: N802
+    A = sp.csr_array((2, 5))
+    A.setdiag([1.0, 2.0, 3.0], k=3)
+    B = sp.csr_array((0, 5))
+    B.setdiag(1, k=1)
+    return A, B.shape, sp.permute_dims(A, copy=True), A.reshape(2, 5) is A
 
 
 SCIPY = (
     makes_csr, makes_of_all_kinds, keeps_duplicates_of_coo, makes_blocks, makes_diagonals, fills_dok, fills_lil,
     computes, applies_functions, reduces, reshapes, indexes, assigns, changes_in_place, builds, says_what_is_stored,
-    asks_the_kind, makes_at_random,
+    asks_the_kind, makes_at_random, changes_the_structure, stores_vectors, asks_a_dictionary,
+    takes_stored_elements_alone, means_of_other_dtypes, lays_diagonals,
 )  # fmt: skip
 
 
@@ -267,7 +337,34 @@ def uses_functions(sparse):
 
 def draws(sparse):
     s = sparse.random((10, 20, 3), density=0.05, random_state=1, data_rvs=np.ones)
-    return s.nnz, s.sum(), s.shape
+    t = sparse.random((10, 20), 0.1, format="gcxs", compressed_axes=(1,), idx_dtype=np.uint16)
+    return s.nnz, s.sum(), s.shape, t.nnz, t.compressed_axes
+
+
+def reads_coordinates(sparse):
+    s = tensor(sparse)
+    t = s.sum(axis=1)
+    again = sparse.COO(s.coords, s.data, shape=s.shape)
+    return s.coords, s.coords.shape, s.coords[:, s.data > 0], t.coords, t.data, again, s.T.coords.sum(axis=1)
+
+
+def makes_from_little(sparse):
+    return (
+        sparse.COO((np.ones(3), (np.arange(3), np.arange(3))), shape=(4, 4)), sparse.COO([], [], ()),
+        sparse.COO.from_iter([((), 2), ((), 3)], shape=()), sparse.COO.from_iter(([2.0], ([1],)), shape=(3,)),
+        sparse.COO.from_iter(([], ([], [])), shape=(2, 3), dtype=np.float32, fill_value=2),
+        sparse.DOK((2, 3, 4), {(0, 1): 3, (1, 2, 3): 4, (1, 1): [6, 5, 4, 1]}).asformat("coo"),
+        sparse.zeros((2, 3)).asformat(sparse.COO), sparse.random((), density=0).shape,
+    )  # fmt: skip
+
+
+def likes_other_shapes(sparse):
+    s = tensor(sparse)
+    return (
+        sparse.ones_like(s, shape=(2, 3)), np.zeros_like(s, shape=(4,)), sparse.full_like(s, 3, shape=(2,)),
+        sparse.reshape(s, s.shape) is s, s.flatten(), s.reshape(s.shape) is s, sparse.repeat(s, repeats=2, axis=1),
+        sparse.roll(s, (1, 2), (0, 1)),
+    )  # fmt: skip
 
 
 def test_nan_is_left_out():
@@ -279,7 +376,10 @@ def test_nan_is_left_out():
     same(weft.nanreduce(s, np.maximum, identity=2.5, axis=0), [2.0, 3.0, 2.5])
 
 
-PYDATA = [makes_coo, makes_gcxs, fills_a_dok, does_arithmetic, uses_functions, draws]
+PYDATA = [
+    makes_coo, makes_gcxs, fills_a_dok, does_arithmetic, uses_functions, draws, reads_coordinates, makes_from_little,
+    likes_other_shapes,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("code", PYDATA, ids=lambda f: f.__name__)
@@ -364,10 +464,9 @@ def test_numpy(code, format):
         ("a.asformat('ell').row", AttributeError, "format ell have no row"),
         ("weft.csr_array((VALUES, (ROWS, COLUMNS)), shape=(2, 2))", ValueError, "outside shape"),
         ("weft.csr_array(np.eye(3), shape=(2, 2))", ValueError, r"does not have shape \(2, 2\)"),
-        ("weft.diags_array([[1, 2, 3]], offsets=[1], shape=(3, 3))", ValueError, "diagonal of 3 elements"),
+        ("weft.diags_array([[1, 2]], offsets=[0], shape=(3, 3))", ValueError, "diagonal of 2 elements"),
         ("weft.diags_array([[1], [2]], offsets=[1, 1])", ValueError, "repeats"),
         ("weft.diags_array([[1], [2]], offsets=[1])", ValueError, "2 diagonals"),
-        ("weft.block_array([[a, None], [None, None]])", ValueError, "all None"),
         ("weft.block_array([[a, a[:2]]])", ValueError, r"row 0 of blocks has sizes \[3, 2\]"),
         ("weft.kronsum(a, a[:2])", ValueError, "square"),
         ("a.setdiag(1, k=5)", ValueError, "no diagonal"),
@@ -386,6 +485,57 @@ def test_bad_input(statement, error, text):
     with pytest.raises(error, match=text):
         exec(statement, names)
     np.testing.assert_array_equal(a.todense(), before)
+
+
+def test_structure_is_not_written_into():
+    """A tensor promises that its coordinates are sorted and distinct; only values are written where they stand."""
+    a = weft.asarray(np.diag([1.0, 2.0, 3.0]), format="csr")
+    for name in ("indices", "indptr"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(a, name)[0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        a.tocoo().coords[0, 0] = 2
+    with pytest.raises(ValueError, match="outside"):
+        a.indices = np.array([0, 1, 7])
+    with pytest.raises(ValueError, match="has_canonical_format is False"):
+        weft.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2)).has_canonical_format = True
+    a.data[0] = 5
+    assert a[0, 0] == 5
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "csf", "dcsr", "hash", "lil", "bsr", "dia", "ell", "dense"])
+def test_coords_go_with_data(format):
+    x = np.array([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, 0, 4]])
+    a = weft.asarray(x, format=format)
+    if not hasattr(a, "coords"):
+        assert format in ("bsr", "dia", "ell", "hash", "lil", "dense")  # which have padding, or no coordinates
+        return
+    np.testing.assert_array_equal(weft.from_coords(a.coords, a.data, x.shape).todense(), x)
+
+
+def test_dense_tensors_are_arrays():
+    """What is dense already becomes an ndarray by itself, over the same memory; nothing else does."""
+    a = weft.asarray(np.array([[0.0, 2.0], [1.0, 0.0]]), format="csr")
+    total = a.sum(axis=0)
+    assert total.format.is_dense
+    assert np.shares_memory(np.asarray(total), total.data)
+    assert not np.shares_memory(np.array(total), total.data)
+    assert np.asarray(total, np.float32).dtype == np.float32
+    np.testing.assert_array_equal(np.linalg.solve(np.eye(2), np.asarray(total)), [1.0, 2.0])
+    np.testing.assert_array_equal(scipy.sparse.csr_array(np.eye(2)) @ total, [1.0, 2.0])
+    place = np.zeros(2)
+    place[:] = total
+    with pytest.raises(TypeError, match="todense"):
+        np.asarray(a)
+
+
+@pytest.mark.parametrize("format", ["dense", "coo"])
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_flatten_is_a_copy(format, shape):
+    a = weft.asarray(np.arange(6.0).reshape(shape), format=format)
+    b = a.flatten()
+    b[1] = 9
+    same((a, b), (np.arange(6.0).reshape(shape), [0, 9, 2, 3, 4, 5]))
 
 
 def test_arrays_are_shared():

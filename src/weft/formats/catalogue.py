@@ -61,6 +61,12 @@ def _coo(order: int) -> Format:
     return Format(Remapping.identity(order), (Compressed(unique=False), *middle, Singleton()))
 
 
+def _csr(order: int) -> Format:
+    if order == 1:  # scipy's csr of a vector: the one row is its coordinates
+        return _coo(1)
+    return _matrix("csr", order, "(i,j) -> (i,j)", (Dense(), Compressed()))
+
+
 def _coo_aos(order: int) -> Format:
     if order < 2:
         return _coo(order)
@@ -147,7 +153,7 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
     "dense_f": lambda n: Format(Remapping(tuple(reversed(range(n)))), (Dense(),) * n),
     "coo": _coo,
     "coo_aos": _coo_aos,
-    "csr": lambda n: _matrix("csr", n, "(i,j) -> (i,j)", (Dense(), Compressed())),
+    "csr": _csr,
     "csc": lambda n: _matrix("csc", n, "(i,j) -> (j,i)", (Dense(), Compressed())),
     "dcsr": lambda n: _matrix("dcsr", n, "(i,j) -> (i,j)", (Compressed(), Compressed())),
     "dcsc": lambda n: _matrix("dcsc", n, "(i,j) -> (j,i)", (Compressed(), Compressed())),
@@ -276,6 +282,8 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
     """
     if options and not (isinstance(format, str) and format in _CATALOGUE):
         raise FormatError(f"options {options} go with a name of the catalogue, not with {format!s}")
+    if isinstance(format, type):  # an array class that stands for one
+        format = getattr(format, "format", format)
     if isinstance(format, Format):
         found = format
     elif not isinstance(format, str):

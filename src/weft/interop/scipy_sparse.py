@@ -204,7 +204,7 @@ def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
         raise FormatError(f"scipy.sparse has no format {format!s}")
     if storage.format == format:
         found = shared(storage)
-        if found is not None:
+        if found is not None and found.format == format:
             return found
     if format == "coo" or (format in (*_ORDERS, "dia") and len(storage.shape) == 2):
         return shared(convert(storage, format).apart_from(storage))

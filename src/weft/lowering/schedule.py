@@ -22,7 +22,7 @@ from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
 from ..formats import Format, TensorType
 from ..index_notation import to_text
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
 from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
@@ -48,7 +48,7 @@ from .terms import (
     uniform_factors,
 )
 from .tiling import Tiles
-from .values import converted, same_value
+from .values import Number, converted, same_value
 from .workspaces import FEW
 
 __all__ = ["Conversion", "Schedule", "schedule"]
@@ -89,7 +89,7 @@ class _Scheduler(Orders):
     # -- the choice ---------------------------------------------------------------------------------------------
     def run(self) -> tuple[float, Schedule] | None:
         """The schedule and its cost; None when this view of the assignment has none."""
-        terms = additive_terms(self.value)
+        terms = additive_terms(self.value, self.dtype)
         dense = self.result.format.is_dense
         accumulating = self.assignment.op is not None
         if accumulating and not dense:
@@ -262,8 +262,8 @@ class _Scheduler(Orders):
         if self.assignment.op is None:
             first = pairs[0][0]
             if self.covers(first[1]):  # it writes every element, and so may as well initialise them
-                value = Apply("negative", (first[1],)) if first[0] else first[1]
-                assign = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
+                value = converted(first[1], self.dtypes, self.result.dtype)
+                assign = Assign(self.target, Apply("negative", (value,)) if first[0] else value)
                 stmts[0] = foralls(pairs[0][1].order, assign)
             else:
                 stmts.insert(0, Fill(self.target, 0))
@@ -287,11 +287,19 @@ class _Scheduler(Orders):
         if outer and inner and not self.is_single(body, inner):
             dtype = self.dtype(body)
             t = self.workspace((), "scalar", dtype)
-            value: Expr = _taken_from_zero(t) if negative else t
-            consumer = Assign(target, converted(value, self.dtypes, self.result.dtype), "add")
+            value = self.signed(negative, t, self.result.dtype)
+            consumer = Assign(target, value, "add")
             producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
             return foralls(outer, Where(consumer, producer))
         return self.nest(nest.order, bound, factors, target, "add", negative)
+
+    def signed(self, negative: bool, term: Expr, dtype: str) -> Expr:
+        """A term in the dtype in which it is added, or taken off.
+
+        Zero minus it, unlike its negative, is no -0.0 where it is absent, and adds nothing there.
+        """
+        value = converted(term, self.dtypes, dtype)
+        return Apply("subtract", (Number(0, dtype), value)) if negative else value
 
     def in_registers(self, negative: bool, term: Expr, nest: Nest, bound: Sequence[str]) -> Stmt | None:
         """A small block of the result accumulated in a workspace and stored once; None where that is no block.
@@ -358,11 +366,7 @@ class _Scheduler(Orders):
         over the inner variables, as SPLATT does by hand for MTTKRP.
         """
         if not order:
-            value = product(factors)
-            if negative:
-                value = _taken_from_zero(value)
-            dtype = self.dtypes[target.tensor]
-            return Assign(target, converted(value, self.dtypes, dtype), op)
+            return Assign(target, self.signed(negative, product(factors), self.dtypes[target.tensor]), op)
         v, rest = order[0], order[1:]
         remaining = {u for u in order if u in bound}
         if v in bound and outer and not self.loops_of(target) & remaining and self.meets_once(factors):
@@ -419,8 +423,7 @@ class _Scheduler(Orders):
                 t = self.workspace((), "scalar", dtype)
                 producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
                 body = t
-            value = _taken_from_zero(body) if negative else body
-            stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype))
+            stmt: Stmt = Assign(self.target, self.signed(negative, body, self.result.dtype))
             stmts.append(foralls(outer, Where(stmt, producer) if inner else stmt))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
 
@@ -491,11 +494,6 @@ def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
     for producer in producers:
         stmt = Where(stmt, producer)
     return stmt
-
-
-def _taken_from_zero(term: Expr) -> Expr:
-    """A term that is subtracted: unlike its negative it is no -0.0 where it is absent, and adds nothing there."""
-    return Apply("subtract", (Literal(0), term))
 
 
 def _nests(how: Nest | Sequence[Nest]) -> Sequence[Nest]:

@@ -43,16 +43,27 @@ def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
     return stmt
 
 
-def additive_terms(expr: Expr, negative: bool = False) -> list[tuple[bool, Expr]]:
-    """Additive terms with their signs."""
+def additive_terms(
+    expr: Expr, dtype: Callable[[Expr], str] = lambda _: "", negative: bool = False
+) -> list[tuple[bool, Expr]]:
+    """Additive terms with their signs; a sum in another ``dtype`` than the whole, which may wrap around, is one."""
+
+    def terms(part: Expr, sign: bool) -> list[tuple[bool, Expr]]:
+        if isinstance(part, Apply) and part.op in _SUMS and dtype(part) != dtype(expr):
+            return [(sign, part)]
+        return additive_terms(part, dtype, sign)
+
     match expr:
         case Apply(op="add", args=(a, b)):
-            return additive_terms(a, negative) + additive_terms(b, negative)
+            return terms(a, negative) + terms(b, negative)
         case Apply(op="subtract", args=(a, b)):
-            return additive_terms(a, negative) + additive_terms(b, not negative)
+            return terms(a, negative) + terms(b, not negative)
         case Apply(op="negative", args=(a,)):
-            return additive_terms(a, not negative)
+            return terms(a, not negative)
     return [(negative, expr)]
+
+
+_SUMS = ("add", "subtract", "negative")
 
 
 def is_flat(expr: Expr) -> bool:

@@ -104,7 +104,9 @@ def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Arra
     """
     crds = tuple(crds)
     format = coordinate_format(chain_order(crds) if crds else ())
-    if not crds:
+    if not crds:  # one element: the sum of what is given of it
+        if len(vals) != 1:
+            vals = np.add.reduce(vals, dtype=vals.dtype, keepdims=True) if len(vals) else np.full(1, fill, vals.dtype)
         return Storage(shape, tensor_type(vals.dtype.name, format, (), fill_of(vals.dtype, fill)), (), vals)
     bounds = np.array([0, len(vals)], crds[0].dtype if len(vals) <= np.iinfo(np.int32).max else np.int64)
     arrays = (bounds, *crds)

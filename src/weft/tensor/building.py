@@ -65,7 +65,8 @@ def diags_array(
     Parameters
     ----------
     diagonals : sequence of array_like
-        The elements of each, from its top; one element fills a diagonal where ``shape`` is given.
+        The elements of each, from its top; one element fills a diagonal where ``shape`` is given, and those that are
+        too many are left out.
     offsets : int or sequence of int
         Which they are: 0 is the main one, those above it are positive.
     shape : tuple of int, optional
@@ -81,9 +82,10 @@ def diags_array(
         For diagonals that are too short or outside the shape, and offsets that repeat.
     """
     if np.ndim(offsets) == 0:
-        given = [np.atleast_1d(np.asarray(diagonals[0] if np.ndim(diagonals[0]) else diagonals))]
+        one = len(diagonals) == 0 or np.ndim(diagonals[0]) == 0
+        given = [np.atleast_1d(_ndarray(d)) for d in ([diagonals] if one else diagonals)]
     else:
-        given = [np.atleast_1d(np.asarray(d)) for d in diagonals]
+        given = [np.atleast_1d(_ndarray(d)) for d in diagonals]
     places = [int(k) for k in np.atleast_1d(offsets)]
     if len(given) != len(places):
         raise ValueError(f"{len(given)} diagonals do not go with {len(places)} offsets")
@@ -95,12 +97,16 @@ def diags_array(
     data = np.zeros((len(places), columns), value_dtype(wanted))
     for line, elements, k in zip(data, given, places, strict=True):
         count = min(rows + min(k, 0), columns - max(k, 0))
-        if count < 0 or len(elements) not in (1, count):
+        if count < 0 or (len(elements) < count != 0 and len(elements) != 1):
             raise ValueError(
                 f"a diagonal of {len(elements)} elements is not diagonal {k} of a matrix of shape {(rows, columns)}"
             )
-        line[max(k, 0) : max(k, 0) + count] = elements
+        line[max(k, 0) : max(k, 0) + count] = elements[:count]
     return _of_diagonals(data, places, (rows, columns), format)
+
+
+def _ndarray(x: Any) -> np.ndarray[Any, Any]:
+    return x.todense() if isinstance(x, SparseTensor) else np.asarray(x)
 
 
 def _of_diagonals(data: Any, offsets: Any, shape: tuple[int, int], format: FormatLike | None) -> SparseTensor:
@@ -121,7 +127,7 @@ def spdiags(
     data: Any, diags: Any, m: Any = None, n: int | None = None, format: FormatLike | None = None
 ) -> SparseTensor:
     """A matrix of shape ``(m, n)`` of diagonals that are stored by columns, as dia stores them."""
-    rows = np.atleast_2d(np.asarray(data))
+    rows = np.atleast_2d(_ndarray(data))
     shape = as_shape(m) if isinstance(m, tuple) else (rows.shape[1],) * 2 if m is None else as_shape((m, n or 0))
     return _of_diagonals(rows, np.atleast_1d(diags), (shape[0], shape[1]), format)
 
@@ -166,7 +172,7 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     Parameters
     ----------
     blocks : sequence of sequences
-        Rows of matrices. Each row and column has one that says its size.
+        Rows of matrices. Each row and column has one that says its size, or has none.
     format : str or Format, optional
         By default that of the first which is sparse, else coo.
     dtype : dtype, optional
@@ -175,7 +181,7 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     Raises
     ------
     ShapeError
-        When the sizes in a row or column differ, or nothing says them; a ``ValueError``.
+        When the sizes in a row or column differ; a ``ValueError``.
     """
     grid = [[None if x is None else atleast_2d(asarray(x)) for x in row] for row in blocks]
     if not grid or len({len(row) for row in grid}) != 1:
@@ -185,7 +191,7 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     widths = [_size([x.shape[1] for x in c if x is not None], f"column {k}") for k, c in enumerate(columns)]
     known = [x for row in grid for x in row if x is not None]
     like = next((x.format for x in known if not x.format.is_dense), "coo")
-    wanted = np.result_type(*(x.dtype for x in known))
+    wanted = np.result_type(*(x.dtype for x in known)) if known else np.dtype(np.float64)
     full = [
         [zeros((h, w), dtype=wanted, format=like) if x is None else x for x, w in zip(row, widths, strict=True)]
         for row, h in zip(grid, heights, strict=True)
@@ -194,9 +200,9 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
 
 
 def _size(sizes: list[int], where: str) -> int:
-    if len(set(sizes)) != 1:
-        raise ShapeError(f"{where} of blocks has sizes {sizes}" if sizes else f"{where} of blocks is all None")
-    return sizes[0]
+    if len(set(sizes)) > 1:
+        raise ShapeError(f"{where} of blocks has sizes {sizes}")
+    return sizes[0] if sizes else 0
 
 
 def bmat(blocks: Any, format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
@@ -218,18 +224,21 @@ def kronsum(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
 
 def random_array(
     shape: Sequence[int], *, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None,
-    rng: Any = None, data_sampler: Any = None,
+    rng: Any = None, data_sampler: Any = None, random_state: Any = None,
 ) -> SparseTensor:  # fmt: skip
     """A tensor with random values at random coordinates; ``data_sampler(size=...)`` draws them.
 
     See :func:`weft.random`.
     """
     values = None if data_sampler is None else lambda n: data_sampler(size=n)
-    return random(shape, density=density, format=format, dtype=dtype, rng=rng, data_rvs=values)
+    return random(
+        shape, density=density, format=format, dtype=dtype, rng=rng, data_rvs=values, random_state=random_state
+    )
 
 
 def rand(
-    m: int, n: int, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None, rng: Any = None
-) -> SparseTensor:
+    m: int, n: int, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None, rng: Any = None,
+    random_state: Any = None,
+) -> SparseTensor:  # fmt: skip
     """A matrix with random values at random coordinates."""
-    return random((m, n), density=density, format=format, dtype=dtype, rng=rng)
+    return random((m, n), density=density, format=format, dtype=dtype, rng=rng, random_state=random_state)

@@ -200,10 +200,10 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
     return [row if row.dtype.isnative else row.astype(row.dtype.newbyteorder("=")) for row in rows]
 
 
-def as_shape(shape: Sequence[int]) -> tuple[int, ...]:
+def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
     """A shape as a tuple of integers that are not negative."""
     try:
-        found = (operator.index(shape),) if not isinstance(shape, Sequence) else tuple(map(operator.index, shape))
+        found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
     except TypeError:
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
     if any(size < 0 for size in found):

@@ -25,6 +25,7 @@ from ..formats import FormatLike
 from ..storage import Storage, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
+from .indexing import natural
 from .manipulation import broadcast_to, reshape, storage_of
 from .sparse_tensor import SparseTensor
 
@@ -88,30 +89,34 @@ def empty(
 
 
 def full_like(
-    x: Any, /, fill_value: Any, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
-) -> SparseTensor:
-    """A tensor of one value everywhere in the shape, and by default the dtype and format, of another."""
+    x: Any, /, fill_value: Any, dtype: DTypeLike | None = None, order: Any = None, subok: bool = True,
+    shape: Any = None, *, format: FormatLike | None = None, device: Any = None,
+) -> SparseTensor:  # fmt: skip
+    """A tensor of one value everywhere in the shape, and by default the dtype and format, of another.
+
+    ``order`` and ``subok`` are NumPy's, and change nothing.
+    """
     storage = storage_of(x)
-    chosen = storage.format if format is None else format
-    return full(
-        storage.shape, fill_value, dtype=storage.dtype if dtype is None else dtype, format=chosen, device=device
-    )
+    whole = storage.shape if shape is None else as_shape(shape)
+    if format is None:
+        format = storage.format if len(whole) == len(storage.shape) else natural(storage.format, len(whole))
+    return full(whole, fill_value, dtype=storage.dtype if dtype is None else dtype, format=format, device=device)
 
 
-def zeros_like(
-    x: Any, /, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
-) -> SparseTensor:
-    """A tensor of zeros in the shape of another."""
-    return full_like(x, 0, dtype=dtype, format=format, device=device)
+def _like(name: str, value: int) -> Any:
+    def like(
+        x: Any, /, dtype: DTypeLike | None = None, order: Any = None, subok: bool = True, shape: Any = None, *,
+        format: FormatLike | None = None, device: Any = None,
+    ) -> SparseTensor:  # fmt: skip
+        return full_like(x, value, dtype, shape=shape, format=format, device=device)
+
+    like.__name__ = like.__qualname__ = name
+    like.__doc__ = f"""A tensor of {(value and "ones") or "zeros"} in the shape of another; see :func:`full_like`."""
+    return like
 
 
-def ones_like(
-    x: Any, /, dtype: DTypeLike | None = None, *, format: FormatLike | None = None, device: Any = None
-) -> SparseTensor:
-    """A tensor of ones in the shape of another."""
-    return full_like(x, 1, dtype=dtype, format=format, device=device)
-
-
+zeros_like = _like("zeros_like", 0)
+ones_like = _like("ones_like", 1)
 empty_like = zeros_like
 
 

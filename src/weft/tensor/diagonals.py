@@ -18,10 +18,10 @@ from numpy.typing import DTypeLike
 
 from .. import pipeline
 from ..errors import ShapeError
-from ..formats import FormatLike
+from ..formats import Format, FormatLike
 from ..index_notation.nodes import Access, Assignment
 from ..storage import Storage, coordinate_storage
-from .indexing import coordinates, getitem, natural
+from .indexing import coordinates, getitem, has_long_array, natural
 from .manipulation import ravel, storage_of
 from .refill import refilled, require_dense, with_fill
 from .sparse_tensor import SparseTensor
@@ -55,7 +55,10 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
 
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:
-    """The elements whose coordinates in two axes differ by ``offset``, along a last axis."""
+    """The elements whose coordinates in two axes differ by ``offset``, along a last axis.
+
+    Those of a matrix are a dense vector where its format has an array as long, as csr has.
+    """
     tensor = SparseTensor(storage_of(x))
     if tensor.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
@@ -72,7 +75,9 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     names[b] = names[a]
     rest = [f"i{axis}" for axis in range(tensor.ndim) if axis not in (a, b)]
     assignment = Assignment(Access("B", (*rest, names[a])), Access("A", tuple(names)))
-    found = pipeline.evaluate(assignment, {"A": square}, format=natural(square.format, tensor.ndim - 1))
+    dense = tensor.ndim == 2 and has_long_array(tensor._storage.format)
+    format = Format.dense(1) if dense else natural(square.format, tensor.ndim - 1)
+    found = pipeline.evaluate(assignment, {"A": square}, format=format)
     return SparseTensor(with_fill(found, tensor._storage.type.fill))
 
 

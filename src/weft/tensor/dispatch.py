@@ -42,6 +42,9 @@ class Dispatch(Operators):
             deferred = np.empty((), dtype=object)
             deferred[()] = self
             return deferred
+        if self._storage.format.is_dense:  # nothing becomes dense that is not
+            array = self.todense()  # type: ignore[attr-defined]
+            return np.array(array, dtype, copy=copy)
         raise DensifyError(
             f"a {type(self).__name__} of shape {self._storage.shape} does not become an ndarray by itself; "
             "call its todense() if you mean that"

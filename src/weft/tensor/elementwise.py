@@ -144,6 +144,8 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
 @lru_cache(maxsize=1024)
 def _type_without_axis(old: TensorType, axis: int) -> TensorType | None:
     format = old.format
+    if format.is_structured:
+        return None
     k = format.mode_order.index(axis)
     level, below = format.levels[k], format.levels[k + 1 : k + 2]
     if not _stores_nothing(level) or any(b.branchless for b in below):

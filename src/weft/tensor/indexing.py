@@ -141,6 +141,11 @@ def natural(format: Format, order: int) -> Format:
     return Format(Remapping.identity(order), [Compressed()] * order).plain()
 
 
+def has_long_array(format: Format) -> bool:
+    """Whether a tensor in ``format`` has an array as long as an axis: a dense vector beside it is not much more."""
+    return format.is_structured or (bool(format.levels) and format.levels[0].full)
+
+
 @lru_cache(maxsize=64)
 def coordinates(order: int) -> Format:
     """The format ``coo``."""

@@ -118,7 +118,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     IndexError
         As NumPy does, for keys that do not fit the shape.
     """
-    items = _without_ellipsis(_expanded(key, shape), shape)
+    items = _every_axis(_expanded(key, shape), shape)
     several = any(isinstance(item, np.ndarray) for item in items)
     spans: list[Span] = []
     dropped: list[int] = []
@@ -127,8 +127,8 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     indices: list[np.ndarray[Any, Any]] = []
     runs, inside, axis = 0, False, 0
     for item in items:
-        if item is None:
-            places.append(None)
+        if item is None or item is Ellipsis:
+            places += [None] * (item is None)
             inside = False
             continue
         size = shape[axis]
@@ -251,16 +251,19 @@ def _fits(mask: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
             )
 
 
-def _without_ellipsis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Every axis named: an ellipsis, or the end, stands for the axes that nothing else does."""
+def _every_axis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Every axis named: an ellipsis, or the end, stands for the axes that nothing else does.
+
+    The ellipsis stays where it stands for none: it comes between the arrays at its sides all the same.
+    """
     dots = [k for k, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     rest = len(shape) - sum(item is not None and item is not Ellipsis for item in items)
-    whole = [slice(None)] * rest
+    whole: list[Any] = [slice(None)] * rest
     if not dots:
         return [*items, *whole]
-    return [*items[: dots[0]], *whole, *items[dots[0] + 1 :]]
+    return [*items[: dots[0]], *(whole or [Ellipsis]), *items[dots[0] + 1 :]]
 
 
 def _out_of_bounds(index: int, axis: int, size: int) -> IndexError:

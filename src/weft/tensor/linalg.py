@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from ..errors import UnsupportedError
@@ -75,7 +75,8 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The sum of products over one axis, the first operand conjugated."""
     a, b = storage_of(x1), storage_of(x2)
-    if a.shape[axis] != b.shape[axis]:
+    sizes = {x.shape[normalize_axis_index(axis, len(x.shape))] for x in (a, b)}
+    if len(sizes) > 1:
         raise ValueError(f"vecdot over axis {axis} of shapes {a.shape} and {b.shape}")
     left = apply("conjugate", (x1,)) if a.dtype.kind == "c" else x1
     return total(apply("multiply", (left, x2)), axis=axis)

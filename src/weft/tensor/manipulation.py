@@ -46,18 +46,20 @@ def storage_of(x: Any) -> Storage:
 
 
 # -- axes -------------------------------------------------------------------------------------------------------------
-def permute_dims(x: Any, /, axes: Sequence[int]) -> SparseTensor:
-    """The axes in another order, sharing all arrays."""
+def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
+    """The axes in another order, by default reversed, sharing all arrays where it is no copy."""
     storage = storage_of(x)
-    order = normalize_axis_tuple(axes, len(storage.shape))
-    if len(order) != len(storage.shape):
+    n = len(storage.shape)
+    order = tuple(reversed(range(n))) if axes is None else normalize_axis_tuple(axes, n)
+    if len(order) != n:
         raise ValueError("axes don't match array")
-    return SparseTensor(storage.permuted(order))
+    found = SparseTensor(storage.permuted(order))
+    return found.copy() if copy else found
 
 
 def transpose(x: Any, /, axes: Sequence[int] | None = None) -> SparseTensor:
     """The axes in another order, by default reversed, sharing all arrays."""
-    return permute_dims(x, tuple(reversed(range(len(storage_of(x).shape)))) if axes is None else axes)
+    return permute_dims(x, axes)
 
 
 def matrix_transpose(x: Any, /) -> SparseTensor:
@@ -122,7 +124,9 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
-def reshape(x: Any, /, shape: int | Sequence[int], *, order: str = "C", copy: bool | None = None) -> SparseTensor:
+def reshape(
+    x: Any, /, shape: int | Sequence[int], *, order: str | None = "C", copy: bool | None = None
+) -> SparseTensor:
     """The same elements in their order, in another shape.
 
     Parameters
@@ -144,11 +148,11 @@ def reshape(x: Any, /, shape: int | Sequence[int], *, order: str = "C", copy: bo
     storage = storage_of(x)
     wanted = _new_shape(storage.shape, shape)
     if wanted == storage.shape and copy is not True:
-        return SparseTensor(storage)
+        return x if isinstance(x, SparseTensor) else SparseTensor(storage)
     if copy is False and not storage.format.is_dense:
         raise ValueError(f"a tensor of format {storage.format} cannot be reshaped without a copy")
-    if order not in ("C", "F"):
-        raise ValueError(f"order must be one of 'C' and 'F' (got {order!r})")
+    if order not in ("C", "F", "A", None):
+        raise ValueError(f"order must be one of 'C', 'F' and 'A' (got {order!r})")
     if order == "F":
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
         found = reshaped(turned, wanted[::-1], natural(storage.format, len(wanted)))
@@ -170,7 +174,7 @@ def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
     return tuple(wanted)
 
 
-def ravel(x: Any, order: str = "C") -> SparseTensor:
+def ravel(x: Any, order: str | None = "C") -> SparseTensor:
     """All elements along one axis."""
     return reshape(x, (-1,) if math.prod(storage_of(x).shape) else (0,), order=order)
 
@@ -265,15 +269,12 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
     storage = storage_of(x)
     if axis is None:
         return reshape(roll(ravel(x), shift, axis=0), storage.shape)
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    shifts = (shift,) * len(axes) if isinstance(shift, int) else tuple(shift)
-    if len(shifts) == 1:
-        shifts *= len(axes)
-    if len(shifts) != len(axes):
-        raise ValueError(f"{len(shifts)} shifts for {len(axes)} axes")
+    pairs = np.broadcast(shift, axis)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     by = [0] * len(storage.shape)
-    for a, s in zip(normalize_axis_tuple(axes, len(by), allow_duplicate=True), shifts, strict=True):
-        by[a] += operator.index(s)
+    for s, a in pairs:
+        by[normalize_axis_index(a, len(by))] += operator.index(s)
     moved = [(a, s % n) for a, (s, n) in enumerate(zip(by, storage.shape, strict=True)) if n and s % n]
 
     def turn(rows: list[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
@@ -326,7 +327,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return _moved(storage, shift, shape)
 
 
-def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> SparseTensor:
+def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     """Each element several times in a row along an axis; None means of all elements as a vector."""
     storage = storage_of(ravel(x) if axis is None else x)
     axis = 0 if axis is None else normalize_axis_index(axis, len(storage.shape))

@@ -82,16 +82,20 @@ class Methods(Tensor):
         )
 
     def min(
-        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Any:
-        """The smallest element over some axes."""
-        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+        *, explicit: bool = False,
+    ) -> Any:  # fmt: skip
+        """The smallest element over some axes; with ``explicit`` that of the stored ones."""
+        given = {"initial": initial, "where": where, "explicit": explicit}
+        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, **given)
 
     def max(
-        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Any:
-        """The largest element over some axes."""
-        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+        self, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True,
+        *, explicit: bool = False,
+    ) -> Any:  # fmt: skip
+        """The largest element over some axes; with ``explicit`` that of the stored ones."""
+        given = {"initial": initial, "where": where, "explicit": explicit}
+        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, **given)
 
     def any(self, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether an element is not zero."""
@@ -128,16 +132,19 @@ class Methods(Tensor):
         given = {"ddof": ddof, "correction": correction, "where": where}
         return _moments().std(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    def reshape(self, *shape: Any, order: str | None = "C", copy: bool | None = None) -> Any:
         """The same elements in their order, in another shape."""
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return _manipulation().reshape(self, given, order=order, copy=copy)
 
-    def ravel(self, order: str = "C") -> Any:
+    def ravel(self, order: str | None = "C") -> Any:
         """All elements along one axis."""
         return _manipulation().ravel(self, order)
 
-    flatten = ravel
+    def flatten(self: Any, order: str | None = "C") -> Any:
+        """All elements along one axis, in a tensor that shares nothing with this one."""
+        found = self.ravel(order)
+        return found.copy() if self.ndim < 2 or self.format.is_dense else found
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Two axes exchanged."""

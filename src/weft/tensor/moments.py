@@ -71,9 +71,16 @@ def mean(
         from .masked import masked_mean
 
         found = masked_mean(x, where, axis, _computed(storage, dtype))
-        return finish_reduction(found, axes, keepdims, has_array, out, "mean")
-    total = reduce_storage("add", _mean_chain(storage, dtype), storage, axes)
-    return finish_reduction(_divided(total, axes.count), axes, keepdims, has_array, out, "mean")
+    else:
+        found = _divided(reduce_storage("add", _mean_chain(storage, dtype), storage, axes), axes.count)
+    return finish_reduction(_as_asked(found, dtype), axes, keepdims, has_array, out, "mean")
+
+
+def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
+    """A quotient in the dtype that was asked for, where that is one of integers: NumPy cuts it off."""
+    if dtype is None or value_dtype(dtype) == found.dtype:
+        return found
+    return SparseTensor(found).astype(dtype)._storage
 
 
 def nanmean(
@@ -101,7 +108,7 @@ def var(
     axis : int or tuple of int, optional
         The axes that go; all by default.
     dtype : dtype, optional
-        In which to compute; float64 for integers.
+        In which to compute, and of the result; float64 for integers by default.
     ddof, correction : float
         What is taken off the number of elements; two names of one thing.
     keepdims : bool
@@ -112,7 +119,7 @@ def var(
         Which elements are meant, broadcast.
     """
     result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
-    return finish_reduction(result, axes, keepdims, has_array, out, "var")
+    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
 
 
 def std(

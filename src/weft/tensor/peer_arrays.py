@@ -11,7 +11,8 @@ Examples
 >>> isinstance(A, weft.csr_array), isinstance(A, weft.COO)
 (True, False)
 >>> weft.COO([[0, 1], [2, 0]], [1.5, 2.0], shape=(2, 3)).coords
-(array([0, 1]), array([2, 0]))
+array([[0, 1],
+       [2, 0]])
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..dtypes import index_dtype
 from ..formats import formats
 from ..storage import segment_order
 from .construction import asarray, from_coords, from_levels
@@ -95,6 +97,11 @@ class _ScipyArray(metaclass=_OfFormat):
         return asarray(arg1, dtype=dtype)
 
 
+def _index_dtype(dtype: DTypeLike | None) -> np.dtype[Any] | None:
+    """Which of weft's index dtypes holds the numbers of another."""
+    return None if dtype is None else index_dtype(np.iinfo(dtype).max)
+
+
 def _kind(format: str, pairs: str = "sum") -> Any:
     members = {"format": format, "pairs": pairs, "__doc__": _ScipyArray.__doc__, "__module__": __name__}
     return _OfFormat(f"{format}_array", (_ScipyArray,), members)
@@ -120,7 +127,7 @@ class _PydataArray(metaclass=_OfFormat):
     ) -> SparseTensor:
         """The elements of an ndarray that are not the fill value."""
         whole = asarray(np.asarray(x), fill_value=fill_value)
-        return cls.from_coo(whole, index_dtype=idx_dtype, **options).pruned()
+        return cls.from_coo(whole, idx_dtype=idx_dtype, **options).pruned()
 
     @classmethod
     def from_scipy_sparse(cls, x: Any, /, *, fill_value: Any = None) -> SparseTensor:
@@ -128,22 +135,25 @@ class _PydataArray(metaclass=_OfFormat):
         return asarray(x, fill_value=fill_value, format=cls.format).canonical()
 
     @classmethod
-    def from_coo(cls, x: Any, **options: Any) -> SparseTensor:
+    def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Any) -> SparseTensor:
         """A tensor of any format."""
         given: dict[str, Any] = {name: tuple(value) if np.ndim(value) else value for name, value in options.items()}
-        return asarray(x).asformat(cls.format, **given)
+        return asarray(x).asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **given)
 
     @classmethod
     def from_iter(
         cls, x: Any, shape: Any = None, fill_value: Any = None, dtype: DTypeLike | None = None
     ) -> SparseTensor:
-        """``{coordinates: value}``, or pairs of the two."""
+        """``{coordinates: value}``, pairs of the two, or ``(data, (rows, columns))``."""
+        fill = 0 if fill_value is None else fill_value
+        if _is_data_and_rows(x):
+            values = np.asarray(x[0], dtype)
+            return from_coords(x[1], values, shape, fill_value=fill, format=cls.format)
         pairs: Iterable[Any] = x.items() if isinstance(x, Mapping) else x
         entries = [(key if isinstance(key, tuple) else (key,), value) for key, value in pairs]
         order = len(entries[0][0]) if entries else len(shape or ())
         coords = np.array([key for key, _ in entries], np.int64).reshape(len(entries), order).T
         values = np.array([value for _, value in entries], dtype)
-        fill = 0 if fill_value is None else fill_value
         return from_coords(coords, values, shape, fill_value=fill, format=cls.format)
 
 
@@ -153,7 +163,8 @@ class COO(_PydataArray):
     Parameters
     ----------
     coords : array_like
-        Of shape ``(ndim, nnz)``; or an array, or ``{coordinates: value}``, without ``data``.
+        Of shape ``(ndim, nnz)``; or an array, ``{coordinates: value}``, or ``(data, (rows, columns))``, without
+        ``data``.
     data : array_like or scalar, optional
         The values; those of equal coordinates are summed.
     shape : tuple of int, optional
@@ -165,7 +176,7 @@ class COO(_PydataArray):
     fill_value : scalar, optional
         0 by default.
     idx_dtype : dtype, optional
-        int32 or int64.
+        Of the index arrays: they are int32 or int64, whichever holds its numbers.
     """
 
     format = "coo"
@@ -174,9 +185,12 @@ class COO(_PydataArray):
         cls, coords: Any, data: Any = None, shape: Any = None, has_duplicates: bool = True, sorted: bool = False,
         prune: bool = False, cache: bool = False, fill_value: Any = None, idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip
+        if data is None and _is_data_and_rows(coords):
+            data, coords = coords
         if data is not None:
             fill = 0 if fill_value is None else fill_value
-            found = from_coords(np.atleast_2d(np.asarray(coords)), data, shape, fill_value=fill)
+            rows: Any = np.atleast_2d(np.asarray(coords)) if shape is None or np.size(shape) else []
+            found = from_coords(rows, data, shape, fill_value=fill)
         elif isinstance(coords, Mapping) or (isinstance(coords, list | tuple) and coords and _is_pair(coords[0])):
             found = cls.from_iter(coords, shape, fill_value)
         elif isinstance(coords, np.ndarray | list | tuple | int | float | complex):
@@ -184,7 +198,12 @@ class COO(_PydataArray):
         else:
             found = asarray(coords, fill_value=fill_value, format="coo")
         found = found.pruned() if prune else found
-        return found if idx_dtype is None else found.asformat("coo", index_dtype=idx_dtype)
+        return found.asformat("coo", index_dtype=_index_dtype(idx_dtype))
+
+
+def _is_data_and_rows(x: Any) -> bool:
+    """Whether it is values and their coordinates, as scipy has them."""
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[1], tuple)
 
 
 def _is_pair(x: Any) -> bool:
@@ -208,7 +227,7 @@ class GCXS(_PydataArray):
     fill_value : scalar, optional
         0 by default.
     idx_dtype : dtype, optional
-        int32 or int64.
+        Of the index arrays: they are int32 or int64, whichever holds its numbers.
     """
 
     format = "gcxs"
@@ -224,7 +243,7 @@ class GCXS(_PydataArray):
             rows = (np.argmin(whole),) if compressed_axes is None else compressed_axes
             options["compressed_axes"] = tuple(int(axis) for axis in rows)
         if given is not None:
-            found = given.asformat(cls.format, index_dtype=idx_dtype, **options)
+            found = given.asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **options)
             return found.pruned() if prune or isinstance(arg, np.ndarray) else found
         data, indices, indptr = arg
         pos, crd = np.asarray(indptr), np.asarray(indices)
@@ -259,6 +278,15 @@ class DOK(_PydataArray):
             return cls.from_coo(whole)
         if data is not None and not isinstance(data, Mapping):
             return cls.from_numpy(np.asarray(data, dtype), fill_value)
+        if data and any(np.size(key) < len(whole) for key in data):  # which name more than one element
+            found = cls(
+                whole,
+                dtype=np.result_type(*map(np.asarray, data.values())) if dtype is None else dtype,
+                fill_value=fill_value,
+            )
+            for key, value in data.items():
+                found[key] = value
+            return found
         return cls.from_iter(data or {}, tuple(whole), fill_value, np.float64 if not data and dtype is None else dtype)
 
 

@@ -5,6 +5,7 @@ Those that change a tensor give it other storage; nothing else that shares its m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import DTypeLike
 
 from .methods import function
 from .operands import Tensor
+from .refill import same_number
 
 __all__ = ["PeerMethods"]
 
@@ -19,6 +21,18 @@ _UNARY = """
     arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor isinf isnan log1p rad2deg rint sign sin sinh sqrt tan tanh
     trunc
 """
+
+
+def _of_dictionary(name: str, doc: str) -> property:
+    """A method of the dictionary of the entries as they are now."""
+
+    def method(self: Any) -> Any:
+        self._raise_unless_dictionary(name)
+        coords, values = self.to_coo()
+        rows = coords.tolist()
+        return getattr(dict(zip(rows[0] if len(rows) == 1 else zip(*rows, strict=True), values, strict=True)), name)
+
+    return property(method, doc=doc)
 
 
 class PeerMethods(Tensor):
@@ -91,16 +105,48 @@ class PeerMethods(Tensor):
         """The tensor itself: kernels are kept anyway, results are not."""
         return self
 
+    # -- a dictionary, which only formats made of hash tables are: others have nothing that looks like one --------
+    items = _of_dictionary("items", "Coordinates and values of the stored elements.")
+    keys = _of_dictionary("keys", "The coordinates of the stored elements: integers of a vector, else tuples.")
+    values = _of_dictionary("values", "The stored elements, in the order of their coordinates.")
+
+    @property
+    def get(self: Any) -> Callable[..., Any]:
+        """``get(key, default=0)``: an element, or the default where it is absent."""
+        self._raise_unless_dictionary("get")
+        return self._get  # type: ignore[no-any-return]
+
+    def _get(self: Any, key: Any, default: Any = None) -> Any:
+        found = self[key]
+        return found if default is None or not same_number(found, self.fill_value) else default
+
+    def _raise_unless_dictionary(self: Any, name: str) -> None:
+        if all(level.sortable for level in self._storage.format.levels):
+            raise self._lacks(name)
+
     # -- canonical form ----------------------------------------------------------------------------------------
     @property
     def has_sorted_indices(self: Any) -> bool:
         """``is_ordered``."""
         return self.is_ordered  # type: ignore[no-any-return]
 
+    @has_sorted_indices.setter
+    def has_sorted_indices(self: Any, value: bool) -> None:
+        self._check_claim("has_sorted_indices", value)
+
     @property
     def has_canonical_format(self: Any) -> bool:
         """``is_canonical``."""
         return self.is_canonical  # type: ignore[no-any-return]
+
+    @has_canonical_format.setter
+    def has_canonical_format(self: Any, value: bool) -> None:
+        self._check_claim("has_canonical_format", value)
+
+    def _check_claim(self: Any, name: str, value: bool) -> None:
+        """A tensor knows: what is less than it knows changes nothing, what is more must be so."""
+        if value and not getattr(self, name):
+            raise ValueError(f"{name} is False of this tensor of shape {self._storage.shape}: call sum_duplicates()")
 
     def sorted_indices(self: Any) -> Any:
         """``canonical()``."""
@@ -136,9 +182,11 @@ class PeerMethods(Tensor):
         """Assign the elements of diagonal ``k``: all of them, or as many as there are values."""
         rows, columns = self._storage.shape
         count = min(rows - max(0, -k), columns - max(0, k))
-        if count <= 0:
+        if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
             raise ValueError(f"k={k} is no diagonal of a matrix of shape {self._storage.shape}")
-        given = np.asarray(values)
+        if count <= 0:
+            return
+        given: Any = values.todense() if hasattr(values, "todense") else np.asarray(values)
         if given.ndim:
             count = min(count, len(given))
             given = given[:count]

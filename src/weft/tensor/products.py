@@ -54,7 +54,7 @@ def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str
         if storage.shape[axis] != batch[axis + len(batch) - count]:
             smaller = without_axis(storage, axis)
             if smaller is None:
-                names[axis] = f"{name.lower()}{axis}"
+                names[axis] = f"one_{name.lower()}{axis}"  # summed over; no name of a batch axis
             else:
                 storage = smaller
                 del names[axis]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,29 +20,33 @@ __all__ = ["random"]
 
 
 def random(
-    shape: Sequence[int],
-    *,
+    shape: Any,
+    *more: Any,
     density: float | None = None,
     nnz: int | None = None,
-    format: FormatLike = "coo",
+    format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
     rng: np.random.Generator | int | None = None,
     fill_value: Any = 0,
     random_state: Any = None,
     data_rvs: Callable[[int], Any] | None = None,
+    idx_dtype: DTypeLike | None = None,
+    **options: Any,
 ) -> SparseTensor:
     """A tensor with random values at random coordinates.
 
     Parameters
     ----------
     shape : sequence of int
-        Sizes of the axes.
+        Sizes of the axes; or rows and columns, one after the other, as scipy.sparse has them.
+    *more
+        ``density``, ``format`` and ``dtype``, where they are not given by name.
     density : float, optional
         The share of entries that are stored; 0.01 where ``nnz`` is not given either.
     nnz : int, optional
         How many entries are stored.
     format : str or Format, optional
-        Of the result.
+        Of the result; coo by default.
     dtype : dtype, optional
         float64 by default. Floats are uniform in [0, 1), integers in their dtype's range up to 100.
     rng : Generator or int, optional
@@ -53,13 +57,23 @@ def random(
         Another name of ``rng``, which the package ``sparse`` has.
     data_rvs : callable, optional
         Called with a number of values to draw, it gives them.
+    idx_dtype : dtype, optional
+        Of the index arrays, as the package ``sparse`` names it; they are int32 or int64, whichever holds its numbers.
+    **options
+        What the format takes, such as ``compressed_axes`` of gcxs.
 
     Examples
     --------
     >>> random((100, 50), density=0.1, format="csr", rng=0)
     <SparseTensor: shape=(100, 50), dtype=float64, format=csr, nnz=500, fill_value=0>
+    >>> random(100, 50, 0.1).nnz, random((100, 50), 0.2).nnz
+    (500, 1000)
     """
-    whole = as_shape(shape)
+    if isinstance(shape, int | np.integer) and more and isinstance(more[0], int | np.integer):
+        whole, more = as_shape([int(shape), int(more[0])]), more[1:]
+    else:
+        whole = as_shape(shape)
+    density, format, dtype = _by_place(more, density=density, format=format, dtype=dtype)
     size = math.prod(whole)
     if density is not None and nnz is not None:
         raise ValueError("give density or nnz, not both")
@@ -78,7 +92,15 @@ def random(
     if vals.shape != (nnz,):
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
-    return made(foreign.convert(storage, format))
+    index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
+    return made(foreign.convert(storage, "coo" if format is None else format, options, index_dtype=index))
+
+
+def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:
+    """Arguments that are given by name or, the first of them, without."""
+    if len(more) > len(named) or any(value is not None for value in list(named.values())[: len(more)]):
+        raise TypeError(f"random takes a shape, then {', '.join(named)}, each once; not also {more}")
+    return [*more, *list(named.values())[len(more) :]]
 
 
 def _random_coordinates(

@@ -38,8 +38,10 @@ from ..remapping import Remapping
 from ..storage import Storage
 from . import foreign
 from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector, with_axes
+from .indexing import has_long_array
 from .operands import Tensor, adopt
 from .operators import finish
+from .refill import with_fill
 from .sparse_tensor import SparseTensor
 from .ufuncs import store
 
@@ -131,7 +133,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     fill = storage.type.fill
     neutral = same_value(fill, start)
     if len(storage.vals) or axes.kept:
-        stored = _reduce_stored(op, chain, storage if neutral else storage.with_values(storage.vals, start), axes)
+        bare = storage if neutral else storage.with_values(storage.vals, start)
+        stored = _reduce_stored(op, chain, bare, axes, _vector_format(storage, axes))
     else:
         stored = _unreduced(op, chain, storage, axes)
     if neutral:
@@ -141,6 +144,17 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         format = Format.dense(len(axes.kept))
         stored, counts = foreign.convert(stored, format), foreign.convert(counts, format)
     return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
+
+
+def _vector_format(storage: Storage, axes: Axes) -> Format | None:
+    """Dense for a sum that leaves one axis of what has an array as long as an axis anyway; None leaves it open."""
+    open_ended = len(axes.kept) != 1 or not has_long_array(storage.format)
+    return None if open_ended or not _has_room(storage, axes.kept[0]) else Format.dense(1)
+
+
+def _has_room(storage: Storage, axis: int) -> bool:
+    """Whether an array along an axis is not much more than what is stored."""
+    return storage.shape[axis] <= _ROOM + 4 * len(storage.vals)
 
 
 def entries_alone(storage: Storage) -> Storage:
@@ -156,7 +170,7 @@ def kept_first(storage: Storage, axes: Axes) -> Storage:
         return storage
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
     # Entries find their rows by counting where there is room for a count of each; else they are sorted.
-    counted = len(order) == 2 and storage.shape[order[0]] <= _ROOM + 4 * len(storage.vals)
+    counted = len(order) == 2 and _has_room(storage, order[0])
     return pipeline.convert(storage, _ordered(order, counted))
 
 
@@ -225,7 +239,7 @@ def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: boo
     if keepdims:
         result = with_axes(result, axes.gone)
     found = result.vals[0] if not result.shape else finish(SparseTensor, result, has_array)
-    return found if out is None else store(found, out, name)
+    return found if out is None else store(found, out, name, casting="unsafe")
 
 
 def _reduction(
@@ -319,17 +333,56 @@ def prod(
 
 
 def min(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
-) -> Any:
-    """The smallest element over some axes; NaN where there is one."""
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
+    explicit: bool = False,
+) -> Any:  # fmt: skip
+    """The smallest element over some axes; NaN where there is one.
+
+    With ``explicit`` absent elements do not count, and a result of none is the fill value, as scipy.sparse has it.
+    """
+    if explicit and where is True:
+        return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out)
     return _reduction("min", "minimum", (), x, axis, keepdims, initial, out, where)
 
 
 def max(
-    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
-) -> Any:
-    """The largest element over some axes; NaN where there is one."""
+    x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
+    explicit: bool = False,
+) -> Any:  # fmt: skip
+    """The largest element over some axes; NaN where there is one.
+
+    With ``explicit`` absent elements do not count, and a result of none is the fill value, as scipy.sparse has it.
+    """
+    if explicit and where is True:
+        return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out)
     return _reduction("max", "maximum", (), x, axis, keepdims, initial, out, where)
+
+
+def _explicit_extreme(name: str, op: str, x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any) -> Any:
+    """The extreme of the stored elements: the others are taken for what no element is beyond."""
+    storage, has_array = operand(x, name)
+    axes = Axes.of(axis, storage.shape)
+    storage = entries_alone(storage)
+    if not storage.format.is_unique:
+        storage = foreign.convert(storage, storage.format.canonical())
+    fill, dtype = storage.type.fill, storage.dtype
+    lowest, highest = _limits(dtype)
+    bare = storage if storage.format.is_dense else with_fill(storage, lowest if op == "maximum" else highest)
+    found = SparseTensor(reduce_storage(op, (), bare, axes))
+    held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
+    from .searching import where
+
+    result = operand(where(held > 0, found, dtype.type(fill)), name)[0]
+    if initial is not None:
+        result = apply_scalar(op, result, dtype.type(initial), False)
+    return finish_reduction(result, axes, keepdims, has_array, out, name)
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """What no element is below, and what none is above."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min, np.iinfo(dtype).max
+    return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
 
 
 amax, amin = max, min
@@ -398,7 +451,7 @@ def reduce_ufunc(
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """``ufunc.reduce`` of a tensor, with its arguments."""
-    function = _BY_UFUNC.get(op)
+    function: Any = _BY_UFUNC.get(op)
     if function is None:
         raise TypeError(f"{name} does not take SparseTensors; use their todense()")
     more: dict[str, Any] = {}

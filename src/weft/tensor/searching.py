@@ -33,17 +33,17 @@ __all__ = ["argmax", "argmin", "argwhere", "flatnonzero", "isin", "nonzero", "se
 
 
 # -- extremes ------------------------------------------------------------------------------------------------------
-def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The first position of the largest element along an axis, NaN before all; absent elements count."""
-    return _extreme(x, axis, keepdims, np.maximum, "argmax")
+def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
+    """The first position of the largest element along an axis, NaN before all; with ``explicit`` of the stored ones."""
+    return _extreme(x, axis, keepdims, np.maximum, "argmax", explicit)
 
 
-def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The first position of the smallest element along an axis, NaN before all; absent elements count."""
-    return _extreme(x, axis, keepdims, np.minimum, "argmin")
+def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
+    """The first position of the smallest element along an axis, NaN before all; with ``explicit`` of stored ones."""
+    return _extreme(x, axis, keepdims, np.minimum, "argmin", explicit)
 
 
-def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str) -> Any:
+def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str, explicit: bool) -> Any:
     storage = storage_of(x)
     n = len(storage.shape)
     along = None if axis is None else normalize_axis_index(axis, n)
@@ -54,7 +54,7 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
     seen = lines(storage, along)
     if not seen.length and (seen.count or along is None):
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    found = _first_extremes(seen, best).reshape(seen.shape)
+    found = _first_extremes(seen, best, explicit).reshape(seen.shape)
     if not seen.shape and not (keepdims and n):
         return found[()]
     result = Storage.dense(found)
@@ -62,8 +62,8 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
     return SparseTensor(with_axes(result, gone) if keepdims else result)
 
 
-def _first_extremes(seen: Lines, best: np.ufunc) -> np.ndarray[Any, Any]:
-    """For each line the first column of its extreme element."""
+def _first_extremes(seen: Lines, best: np.ufunc, explicit: bool) -> np.ndarray[Any, Any]:
+    """For each line the first column of its extreme element; 0 where that is to be stored, and none is."""
     require_dense((seen.count,), np.dtype(np.int64), "positions in every line")
     edges, column, values = seen.edges, seen.column, seen.values
     stored = np.diff(edges)
@@ -79,6 +79,10 @@ def _first_extremes(seen: Lines, best: np.ufunc) -> np.ndarray[Any, Any]:
         spread = np.repeat(top, stored[held])
         is_top = (values == spread) | ((values != values) & (spread != spread))
         first = np.minimum.reduceat(np.where(is_top, column, seen.length), starts)
+        if explicit:
+            answer[:] = 0
+            answer[held] = first
+            return answer.astype(np.int64)
         whole = stored[held] == seen.length
         with np.errstate(invalid="ignore"):
             both = best(top, seen.fill)

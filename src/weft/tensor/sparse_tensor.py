@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
-from ..dtypes import value_dtype
 from ..errors import ShapeError
 from ..formats import Format, FormatLike
 from ..storage import Storage
@@ -111,11 +112,12 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """The axes in another order, sharing all arrays unless ``copy``; without arguments they are reversed."""
         if copy:
             return self.copy().transpose(*order, axes=axes)
-        given: Any = order[0] if len(order) == 1 and not isinstance(order[0], int) else order or axes
-        if not given:
+        given: Any = order[0] if len(order) == 1 else order or axes
+        if given is None:
             return self.T
         n = self.ndim
-        modes = tuple(int(axis) + n if axis < 0 else int(axis) for axis in given)
+        given = tuple(map(operator.index, given)) if np.ndim(given) else (operator.index(given),)
+        modes = tuple(axis + n if axis < 0 else axis for axis in given)
         if sorted(modes) != list(range(n)):
             raise ShapeError(f"axes {tuple(given)} are not a permutation of the {n} axes of shape {self.shape}")
         return SparseTensor(self._storage.permuted(modes))
@@ -223,7 +225,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         >>> weft.asarray(np.eye(4)).asformat("bsr", blocksize=(2, 2)).nnz
         8
         """
-        dtypes = {} if index_dtype is None else {"index_dtype": np.dtype(index_dtype).name}
+        dtypes = {} if index_dtype is None else {"index_dtype": checked_index_dtype(index_dtype).name}
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         format = self.format if format is None else format
         found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)

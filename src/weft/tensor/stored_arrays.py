@@ -1,6 +1,7 @@
 """The arrays of a tensor by the names that scipy.sparse and the package ``sparse`` give them.
 
-They are not copies: what is written into them is written into the tensor, and into what shares its memory.
+They are not copies: what is written into the values is written into the tensor, and into what shares its memory. The
+coordinates are not written into but assigned: ``A.indices = order[A.indices]``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,25 @@ from . import foreign
 from .operands import Tensor
 
 __all__ = ["StoredArrays"]
+
+
+def _structure(name: str, doc: str) -> property:
+    """Index arrays: they are read as they are, and changed by assigning others, which are checked as a whole."""
+
+    def read(self: StoredArrays) -> Any:
+        return _fixed(getattr(self._viewed(name), name))
+
+    def write(self: StoredArrays, array: Any) -> None:
+        self._assign(name, np.asarray(array))
+
+    return property(read, write, doc=doc)
+
+
+def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same memory, which cannot be written: a tensor knows of its coordinates that they are sorted and distinct."""
+    found = array.view()
+    found.flags.writeable = False
+    return found
 
 
 class StoredArrays(Tensor):
@@ -48,35 +68,30 @@ class StoredArrays(Tensor):
         storage, fill = self._storage, self._storage.type.fill
         self._storage = storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill))
 
-    @property
-    def indptr(self) -> np.ndarray[Any, Any]:
-        """Where the entries of each row of csr, column of csc, or row of blocks of bsr begin."""
-        return self._array("indptr")  # type: ignore[no-any-return]
+    indptr = _structure("indptr", "Where the entries of each row of csr, column of csc, or row of blocks of bsr begin.")
+    indices = _structure("indices", "The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides.")
+    offsets = _structure("offsets", "Which diagonals dia stores.")
+    row = _structure("row", "The row of each entry of coo.")
+    col = _structure("col", "The column of each entry of coo.")
 
     @property
-    def indices(self) -> np.ndarray[Any, Any]:
-        """The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides."""
-        return self._array("indices")  # type: ignore[no-any-return]
+    def coords(self) -> np.ndarray[Any, Any]:
+        """The coordinates of the entries in the order of ``data``, a row for each axis; formats with padding have none.
 
-    @property
-    def offsets(self) -> np.ndarray[Any, Any]:
-        """Which diagonals dia stores."""
-        return self._array("offsets")  # type: ignore[no-any-return]
+        Those of coo are changed by assigning others.
+        """
+        storage = self._storage
+        rows = getattr(foreign.view("scipy", storage), "coords", None)
+        if rows is None and storage.format.is_compact and not storage.format.is_dense:
+            plain = foreign.convert(storage, "coo", sort=False)
+            rows = plain.arrays[1:] if np.shape(self.data) == plain.vals.shape else None
+        if rows is None:
+            raise self._lacks("coords")
+        return _fixed(np.stack(rows))
 
-    @property
-    def coords(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """The coordinates of the entries of coo, an array for each axis."""
-        return tuple(self._array("coords"))
-
-    @property
-    def row(self) -> np.ndarray[Any, Any]:
-        """The row of each entry of coo."""
-        return self._array("row")  # type: ignore[no-any-return]
-
-    @property
-    def col(self) -> np.ndarray[Any, Any]:
-        """The column of each entry of coo."""
-        return self._array("col")  # type: ignore[no-any-return]
+    @coords.setter
+    def coords(self, arrays: Any) -> None:
+        self._assign("coords", tuple(map(np.asarray, arrays)))
 
     @property
     def blocksize(self) -> tuple[int, int]:
@@ -88,12 +103,20 @@ class StoredArrays(Tensor):
         """The axes that make the rows of gcxs."""
         return self._option("compressed_axes")  # type: ignore[no-any-return]
 
-    def _array(self, name: str) -> Any:
+    def _viewed(self, name: str) -> Any:
+        """Another package's tensor over the same memory that has an array of this name."""
         for package in ("scipy", "sparse"):
             found = foreign.view(package, self._storage)
             if hasattr(found, name):
-                return getattr(found, name)
+                return found
         raise self._lacks(name)
+
+    def _assign(self, name: str, arrays: Any) -> None:
+        fill, viewed = self._storage.type.fill, self._viewed(name)
+        setattr(viewed, name, arrays)
+        new = foreign.read(viewed)
+        assert new is not None, "what is viewed as another package's is read as its"
+        self._storage = new.with_values(new.vals, fill)
 
     def _option(self, name: str) -> Any:
         options = self._storage.format.options

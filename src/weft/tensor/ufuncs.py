@@ -114,7 +114,7 @@ def _as(x: Any, dtype: np.dtype[Any]) -> Any:
     return finish(SparseTensor, converted, operand.is_array)
 
 
-def store(result: Any, out: Any, op: str, where: Any = True) -> Any:
+def store(result: Any, out: Any, op: str, where: Any = True, casting: Any = "same_kind") -> Any:
     """The result in what the caller gave for it, as ``x += T`` does: all of it, or the elements of a mask."""
     if isinstance(out, tuple):
         (out,) = out
@@ -124,11 +124,11 @@ def store(result: Any, out: Any, op: str, where: Any = True) -> Any:
         raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
     if isinstance(out, np.ndarray) or out.format.is_dense:
         value, mask = (x.todense() if isinstance(x, SparseTensor) else x for x in (result, where))
-        np.copyto(out if isinstance(out, np.ndarray) else out.todense(), value, casting="same_kind", where=mask)
+        np.copyto(out if isinstance(out, np.ndarray) else out.todense(), value, casting=casting, where=mask)
         return out
     made = result if isinstance(result, SparseTensor) else SparseTensor(Storage.dense(np.asarray(result)))
-    if not np.can_cast(made.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting 'same_kind'")
+    if not np.can_cast(made.dtype, out.dtype, casting):
+        raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting {casting!r}")
     if where is not True:
         from .masked import merged
 
