@@ -100,9 +100,9 @@ class Kernel:
     @cached_property
     def _bounds(self) -> tuple[Any, ...] | None:
         s = self.lowered.schedule
-        if s.final is not None or self.lowered.skip_fill:
-            return None
         types = s.types
+        if s.final is not None or (self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)):
+            return None
         expr = self.lowered.renamed_value
         if not same_value(self.lowered.absent, self.type.fill):
             return None  # every coordinate is computed

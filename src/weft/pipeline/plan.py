@@ -73,6 +73,12 @@ class Executable:
         result = self.kernel.run(given, out)
         return result if self._final is None else finish(result, self.target)
 
+    @property
+    def prunes(self) -> bool:
+        """Whether no entry of a result equals the fill value."""
+        chains, last = self.kernel.chains, len(self.target.format.levels) - 1
+        return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
+
     def explain(self) -> str:
         return self.kernel.explain()
 
@@ -114,6 +120,7 @@ def executable(
     dtype: str | None = None,
     by_hand: Callable[[Loops], Loops] | None = None,
     wide: bool = False,
+    prune: bool = False,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -131,14 +138,20 @@ def executable(
         Changes the automatic schedule.
     wide : bool
         Dimensions are too large for dense levels: what is converted on the way has none.
+    prune : bool
+        Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
+        the levels above imply, stay.
     """
     names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
     types = dict(zip(names, operand_types, strict=True))
     target = target_type(assignment, types, format, dtype, wide)
-    lowered = lower(assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand, wide=wide)
+    lowered = lower(
+        assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand, wide=wide, skip_fill=prune
+    )
 
     def for_wide() -> Executable:
-        return executable(assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, wide=True)
+        more = {"format": format, "dtype": dtype, "by_hand": by_hand, "prune": prune}
+        return executable(assignment, operand_types, wide=True, **more)
 
     structured = any(type.format.is_structured for type in operand_types)
     varies = structured and not wide and target_type(assignment, types, format, dtype, True) != target

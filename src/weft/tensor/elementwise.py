@@ -23,6 +23,7 @@ from ..index_notation.promotion import loop_dtypes
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign
+from .canonical import pruned
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
@@ -37,9 +38,14 @@ class Plan:
 
     __slots__ = ("run", "types")
 
-    def __init__(self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None) -> None:
+    def __init__(
+        self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None, prune: bool = False
+    ) -> None:
         self.types = types
-        self.run: Run = pipeline.executable(assignment, types, format=format).run
+        planned = pipeline.executable(assignment, types, format=format, prune=prune)
+        run: Run = planned.run
+        dense = planned.target.format.is_dense
+        self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
 
 
 _binary: dict[tuple[Any, ...], Plan] = {}
@@ -66,7 +72,9 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
     plan = _binary.get(key)
     if plan is None:
         assignment = Assignment(Access("C", target), Apply(op, (first, second)))
-        plan = _binary[key] = Plan(assignment, (left.type, right.type))
+        # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
+        sparse = not (left.format.is_dense or right.format.is_dense)
+        plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=sparse)
     return plan, (left, right)
 
 
@@ -162,14 +170,35 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     key = (op, id(storage.type), type(scalar), scalar_first)
     warm = _beside_scalars.get(key)
     if warm is not None and warm.takes(scalar):
-        return warm.run(storage, scalar)
+        return _without_false(warm.run(storage, scalar))
     other = _scalar(op, scalar, storage.dtype, scalar_first)
     linear = op == "multiply" or (op == "divide" and not scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
     if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear):
         _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
-    return _map(op, storage, args, (other,), linear, scalar_first)
+    return _without_false(_map(op, storage, args, (other,), linear, scalar_first))
+
+
+def _without_false(found: Storage) -> Storage:
+    """The answers to a question without those that are as where nothing is stored; what are no answers as it is."""
+    if found.dtype.kind != "b" or found.format.is_dense:
+        return found
+    true = np.count_nonzero(found.vals)
+    absent = true if found.type.fill else len(found.vals) - true
+    if not absent:
+        return found
+    if not found.format.is_unique or found.format.is_structured or not found.format.levels[-1].appends:
+        return pruned(found)
+    plan = _copies.get(found.type)
+    if plan is None:
+        indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
+        copy = Assignment(Access("C", indices), Access("A", indices))
+        plan = _copies[found.type] = Plan(copy, (found.type,), found.format, prune=True)
+    return plan.run((found,))
+
+
+_copies: dict[TensorType, Plan] = {}
 
 
 class Warm:
@@ -246,13 +275,13 @@ def apply_unary(op: str, storage: Storage) -> Storage:
         plan, (_, vector, type) = warm
         values = storage.vals
         found = plan.run((Storage(values.shape, vector, (), values),)).vals
-        return Storage(storage.shape, type, storage.arrays, found)
+        return _without_false(Storage(storage.shape, type, storage.arrays, found))
     args, linear = (Access("A", ("i",)),), op == "negative"
     result = _map(op, storage, args, (), linear, False)
     if _keeps_structure(storage, linear):
         vector = tensor_type(storage.type.dtype, _FLAT)
         _alone[op, id(storage.type)] = _flat[Apply(op, args), vector], (storage.type, vector, result.type)
-    return result
+    return _without_false(result)
 
 
 _alone: dict[tuple[str, int], tuple[Plan, tuple[TensorType, TensorType, TensorType]]] = {}
