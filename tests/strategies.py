@@ -94,7 +94,7 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
         reject()
 
 
-dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "complex128"])
+dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "uint8", "int8", "uint32", "complex128"])
 extents = st.one_of(
     st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES}),
     st.integers(0, 5).map(lambda n: dict.fromkeys(VARIABLES, n)),  # where a tensor may come up with other variables

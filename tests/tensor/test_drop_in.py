@@ -223,6 +223,14 @@ def stores_vectors(sp):
     return v, w, v + w, v.multiply(w), v @ w, v @ np.eye(4), v.sum(), v.max(), v[1], v[1:3], v.reshape(2, 2), v.shape
 
 
+def asks_whether_they_are_equal(sp):
+    A, B = matrix(sp), matrix(sp)
+    B[0, 1] = 7
+    C = A - B
+    found = [x.nnz for x in (A != A, A != B, A - A, C, abs(C), A > 1, A < 0, A.maximum(-A), A.multiply(C))]
+    return found, (A != A).nnz == 0, (A > 1).indices, (A > 1).indptr, (A.tocoo() != B.tocsc()).nnz
+
+
 def asks_a_dictionary(sp):
     A = sp.dok_array((3, 4))
     A[0, 1], A[2, 3] = 1.5, -2.0
@@ -269,8 +277,8 @@ def A_with_diagonals(sp):  # noqa: N802
 SCIPY = (
     makes_csr, makes_of_all_kinds, keeps_duplicates_of_coo, makes_blocks, makes_diagonals, fills_dok, fills_lil,
     computes, applies_functions, reduces, reshapes, indexes, assigns, changes_in_place, builds, says_what_is_stored,
-    asks_the_kind, makes_at_random, changes_the_structure, stores_vectors, asks_a_dictionary,
-    takes_stored_elements_alone, means_of_other_dtypes, lays_diagonals,
+    asks_the_kind, makes_at_random, changes_the_structure, stores_vectors, asks_whether_they_are_equal,
+    asks_a_dictionary, takes_stored_elements_alone, means_of_other_dtypes, lays_diagonals,
 )  # fmt: skip
 
 
@@ -348,6 +356,13 @@ def reads_coordinates(sparse):
     return s.coords, s.coords.shape, s.coords[:, s.data > 0], t.coords, t.data, again, s.T.coords.sum(axis=1)
 
 
+def stores_what_differs(sparse):
+    s = tensor(sparse)
+    t = sparse.COO(s.coords, s.data * np.array([1, 1, 2, 1]), shape=s.shape)
+    f = sparse.full((3, 4, 2), 2.0) + s
+    return [x.nnz for x in (s != t, s == t, s - t, s - s, s > 0, np.isnan(s), f - f, f != f, f > 2)]
+
+
 def makes_from_little(sparse):
     return (
         sparse.COO((np.ones(3), (np.arange(3), np.arange(3))), shape=(4, 4)), sparse.COO([], [], ()),
@@ -377,7 +392,8 @@ def test_nan_is_left_out():
 
 
 PYDATA = [
-    makes_coo, makes_gcxs, fills_a_dok, does_arithmetic, uses_functions, draws, reads_coordinates, makes_from_little,
+    makes_coo, makes_gcxs, fills_a_dok, does_arithmetic, uses_functions, draws, reads_coordinates, stores_what_differs,
+    makes_from_little,
     likes_other_shapes,
 ]  # fmt: skip
 

@@ -337,3 +337,24 @@ def test_the_zero_of_a_negated_tensor_joins_others():
     x = matrix()
     K = weft.block_array([[weft.asarray(x, format="csr"), None], [None, -weft.asarray(x.T, format="csr")]])
     same(K, np.block([[x, np.zeros((5, 5))], [np.zeros((4, 4)), -x.T]]))
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan, np.inf])
+@pytest.mark.parametrize(
+    "format", ["csr", "csc", "coo", "dcsr", "csf", "bsr", "ell", "hyb", "dok", "hash", "lil", "csb"]
+)
+def test_no_result_stores_the_fill_value(format, fill):
+    """What cancels, and answers that are as for what is absent, are left out, as scipy and sparse leave them out."""
+    rng = np.random.default_rng(0)
+    x, y = (np.where(rng.random((6, 8)) < 0.5, rng.integers(1, 4, (6, 8)), fill) for _ in range(2))
+    A, B = (weft.asarray(v, format=format, fill_value=fill) for v in (x, y))
+    for f in (np.subtract, np.not_equal, np.equal, np.greater, np.maximum, np.multiply):
+        with np.errstate(all="ignore"):
+            wanted = f(x, y)
+        found = f(A, B)
+        np.testing.assert_array_equal(found.todense(), wanted)
+        assert found.nnz == found.pruned().nnz, f
+    for found, wanted in [(A > 2, x > 2), (A == 1, x == 1), (np.isnan(A), np.isnan(x)), (A <= 3, x <= 3)]:
+        np.testing.assert_array_equal(found.todense(), wanted)
+        assert found.nnz == found.pruned().nnz
+        assert found.format == format

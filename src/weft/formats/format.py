@@ -299,10 +299,10 @@ def _letter(level: LevelFormat) -> str:
 @lru_cache(maxsize=1024)
 def _canonical(format: Format) -> Format:
     levels: list[LevelFormat] = []
-    curved = {k: format.levels[chain.start].curved for chain in format.chains for k in chain}
+    roots = {k: format.levels[chain.start] for chain in format.chains for k in chain}
     for k, level in enumerate(format.levels):
         unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
-        sorts = level.sortable and not curved[k]
+        sorts = level.sortable and roots[k].sortable and not roots[k].curved
         made = replace(level, ordered=level.ordered or sorts, unique=unique)
         levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
     return Format(format.remapping, levels)

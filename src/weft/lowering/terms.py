@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from ..concrete_notation.nodes import Forall, Stmt
 from ..concrete_notation.transform import factors, product
 from ..formats import TensorType
-from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation import free_variables
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .iteration_graph import cost, strip
 from .values import convert
 
@@ -28,6 +31,7 @@ __all__ = [
     "rename",
     "uniform_factors",
     "without_reductions",
+    "wrapping_sum",
 ]
 
 
@@ -64,6 +68,38 @@ def additive_terms(
 
 
 _SUMS = ("add", "subtract", "negative")
+
+
+def wrapping_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:
+    """A sum of integers that is added to something in another dtype: what is left without it, and itself.
+
+    It wraps around in its own dtype, and so is not accumulated where the others are.
+    """
+    dtypes = {name: type.dtype for name, type in types.items()}
+
+    def dtype(expr: Expr) -> str:
+        return dtype_of(expr, dtypes)
+
+    terms = [term for _, term in additive_terms(assignment.value, dtype)]
+    if len(terms) < 2 or not any(isinstance(term, Reduce) for term in terms):
+        return None
+    whole = dtype(assignment.value)
+    for term in terms:
+        if isinstance(term, Reduce) and dtype(term) != whole and np.dtype(dtype(term)).kind in "iu":
+            free = tuple(v for v in assignment.target.indices if v in free_variables(term))
+            name = next(n for k in itertools.count(1) if (n := f"T{k}") not in {*types, assignment.target.tensor})
+            target = Access(name, free)
+            return replace(assignment, value=_replaced(assignment.value, term, target)), Assignment(target, term)
+    return None
+
+
+def _replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """An expression with a term of its own replaced, once."""
+    if expr is old:
+        return new
+    if isinstance(expr, Apply) and expr.op in _SUMS:
+        return Apply(expr.op, tuple(_replaced(arg, old, new) for arg in expr.args))
+    return expr
 
 
 def is_flat(expr: Expr) -> bool:

@@ -12,6 +12,7 @@ from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
+from ..lowering.terms import wrapping_sum
 from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, finish
 from .hand import Loops
@@ -83,6 +84,28 @@ class Executable:
         return self.kernel.explain()
 
 
+class InSteps(Executable):
+    """An expression a part of which is computed first, as a tensor of its own."""
+
+    def __init__(self, part: Executable, rest: Executable, name: str, operands: tuple[str, ...]):
+        self.part, self.rest, self.name = part, rest, name
+        self.kernel, self.target, self.operands, self.run = rest.kernel, rest.target, operands, self._run
+        self._final = rest._final
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        given = dict(zip(self.operands, storages, strict=True))
+        given[self.name] = self.part.run([given[n] for n in self.part.operands])
+        return self.rest.run([given[n] for n in self.rest.operands], out)
+
+    def explain(self) -> str:
+        return f"{self.part.explain()}\n\n{self.rest.explain()}"
+
+
+def _names(assignment: Assignment) -> tuple[str, ...]:
+    """The operands in the order in which they first appear."""
+    return tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+
+
 def _index(type: TensorType) -> str:
     return "int64" if "int64" in type.index_dtypes else "int32"
 
@@ -142,8 +165,16 @@ def executable(
         Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
         the levels above imply, stay.
     """
-    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
+    if by_hand is None and (first := wrapping_sum(explicit_sums(assignment), types)) is not None:
+        rest, part = first
+        made = executable(part, tuple(types[n] for n in _names(part)), wide=wide)
+        every = {**types, part.target.tensor: made.target}
+        last = executable(
+            rest, tuple(every[n] for n in _names(rest)), format=format, dtype=dtype, wide=wide, prune=prune
+        )
+        return InSteps(made, last, part.target.tensor, names)
     target = target_type(assignment, types, format, dtype, wide)
     lowered = lower(
         assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand, wide=wide, skip_fill=prune
@@ -174,7 +205,7 @@ def evaluate(
     ShapeError
         When shapes do not fit together.
     """
-    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    names = _names(assignment)
     missing = [n for n in names if n not in operands]
     if missing:
         raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
@@ -203,7 +234,7 @@ def compile(
     assignment: Assignment, types: Mapping[str, TensorType], by_hand: Callable[[Loops], Loops] | None = None
 ) -> Kernel:
     """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred."""
-    names = tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    names = _names(assignment)
     unknown = [n for n in names if n not in types]
     if unknown:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")

@@ -1,0 +1,46 @@
+"""Integers of different dtypes, which wrap around where NumPy's do: each part in its own dtype."""
+
+import numpy as np
+import pytest
+
+import weft
+
+FORMATS = ["csr", "csc", "coo", "dia", "dok", "hash", "bsr", "ell", "lil", "dense"]
+PAIRS = [("int16", "uint8"), ("uint8", "int16"), ("int8", "uint8"), ("int64", "uint32"), ("float32", "uint8")]
+
+
+def matrix(shape, dtype, seed):
+    rng = np.random.default_rng(seed)
+    return (rng.integers(1, 120, shape) * (rng.random(shape) < 0.5)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtypes", PAIRS, ids="-".join)
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_taken_off_is_converted_first(format, dtypes):
+    x, y = (matrix((5, 6), dtype, seed) for seed, dtype in enumerate(dtypes))
+    A, B = weft.asarray(x, format=format), weft.asarray(y, format=format)
+    for found, wanted in [(A - B, x - y), (x - B, x - y), (A - y, x - y), (-A - B, -x - y)]:
+        got = found.todense() if isinstance(found, weft.SparseTensor) else found
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("out", ["csr", "csc", "dense", "dok"])
+@pytest.mark.parametrize("inner", ["csr", "csc", "coo", "dense"])
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_a_sum_wraps_around_in_its_own_dtype(sign, inner, out):
+    x, e, g = matrix((5, 6), "int16", 0), matrix((5, 4), "uint8", 1), matrix((4, 6), "uint8", 2)
+    product = np.einsum("ik,kj->ij", e, g)
+    assert (product != e.astype(int) @ g).any()  # it does wrap around
+    operands = {"A": weft.asarray(x, format="coo")}
+    operands |= {name: weft.asarray(y, format=inner) for name, y in (("E", e), ("G", g))}
+    found = weft.evaluate(f"C(i,j) = A(i,j) {sign} sum(k, E(i,k)*G(k,j))", format=out, **operands)
+    np.testing.assert_array_equal(found.todense(), x + product if sign == "+" else x - product)
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dok", "dia", "dense"])
+def test_a_part_in_another_dtype_keeps_it(format):
+    x, y, z = matrix((5, 6), "int16", 0), matrix((5, 6), "uint8", 1), matrix((5, 6), "uint8", 2)
+    operands = {name: weft.asarray(v, format=format) for name, v in zip("ABC", (x, y, z), strict=True)}
+    found = weft.evaluate("D(i,j) = A(i,j) - (B(i,j) - C(i,j))", **operands)
+    np.testing.assert_array_equal(found.todense(), x - (y - z))
