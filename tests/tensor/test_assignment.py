@@ -253,3 +253,16 @@ def test_segments_that_lengthen_overflow():
     arrays = {"begin": np.array([0], np.int8), "count": np.array([3], np.int8), "crd": np.arange(3, dtype=np.int8)}
     with pytest.raises(OverflowError, match="103 entries do not fit positions of int8"):
         level.lengthened(arrays, np.ones(3), Entries(np.zeros(100, int), np.arange(100), np.ones(100), 0.0))
+
+
+@pytest.mark.parametrize("format", ["lil", "dok", "hash", "csr", "coo", "csf", "dia", "dense"])
+@pytest.mark.parametrize("key", [np.s_[:5:-1], np.s_[2:2], np.s_[:, []], (np.zeros(0, int), 3), np.s_[1, 9:9]])
+def test_nothing_is_assigned(key, format):
+    A, x = weft.zeros((5, 10), format=format), np.zeros((5, 10))
+    A[key] = 7
+    A[1, 2] = 3
+    x[1, 2] = 3
+    A[key] = x[key]
+    np.testing.assert_array_equal(A.todense(), x)
+    with pytest.raises(ValueError, match="broadcast"):
+        A[key] = np.ones((3, 4, 5))

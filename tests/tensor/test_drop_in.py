@@ -64,6 +64,12 @@ def makes_blocks(sp):
     return A, A.blocksize, A.data, A.indices, A.indptr, sp.bsr_array(np.eye(6), blocksize=(3, 3)).blocksize
 
 
+def chooses_blocks(sp):
+    twos, threes = np.kron(np.eye(3), np.ones((2, 2))), np.kron(np.eye(2), np.ones((3, 3)))
+    kinds = [sp.bsr_array(x) for x in (np.eye(3), twos, threes, np.zeros((4, 4)), np.zeros((0, 3)))]
+    return [A.blocksize for A in kinds], kinds, sp.csr_array(threes).tobsr().blocksize, kinds[1].indices
+
+
 def makes_diagonals(sp):
     A = sp.dia_array((np.arange(1.0, 7.0).reshape(2, 3), [0, 1]), shape=(3, 3))
     return A, A.offsets, A.data
@@ -275,8 +281,8 @@ def A_with_diagonals(sp):  # noqa: N802
 
 
 SCIPY = (
-    makes_csr, makes_of_all_kinds, keeps_duplicates_of_coo, makes_blocks, makes_diagonals, fills_dok, fills_lil,
-    computes, applies_functions, reduces, reshapes, indexes, assigns, changes_in_place, builds, says_what_is_stored,
+    makes_csr, makes_of_all_kinds, keeps_duplicates_of_coo, makes_blocks, chooses_blocks, makes_diagonals, fills_dok,
+    fills_lil, computes, applies_functions, reduces, reshapes, indexes, assigns, changes_in_place, builds, says_what_is_stored,
     asks_the_kind, makes_at_random, changes_the_structure, stores_vectors, asks_whether_they_are_equal,
     asks_a_dictionary, takes_stored_elements_alone, means_of_other_dtypes, lays_diagonals,
 )  # fmt: skip

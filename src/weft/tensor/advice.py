@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import FormatError
 from ..queries.nodes import NAMES
 from ..storage import Storage
+from .foreign import count_entries
 from .query import query
 from .sparse_tensor import SparseTensor
 
@@ -89,10 +90,25 @@ def _for_products(tensor: SparseTensor, entries: int, longest: int, found: list[
     if entries >= FULL * diagonals * min(n_rows, n_columns) > 0:
         return Suggestion("dia", {}, (*found, "diagonals are full enough: no coordinates are read"))
     for b in reversed(BLOCKS):
-        blocks = int(query(tensor, f"select [] -> count(i/{b}, j/{b}) as n")["n"])
+        blocks = _blocks(tensor, b)
         if entries >= BLOCK_FULL * blocks * b * b > 0:
             found.append(f"{blocks} blocks of {b} x {b}, {entries / (blocks * b * b):.0%} full")
             return Suggestion("bsr", {"blocksize": (b, b)}, (*found, "one coordinate is read for each block"))
     if entries >= FULL * n_rows * longest > 0:
         return Suggestion("ell", {}, (*found, "rows are of much the same length: loops over them need no bounds"))
     return Suggestion("csr", {}, (*found, "nothing more regular than rows"))
+
+
+def _blocks(tensor: SparseTensor, b: int) -> int:
+    """How many blocks of ``b`` rows and columns hold an entry."""
+    return int(query(tensor, f"select [] -> count(i/{b}, j/{b}) as n")["n"])
+
+
+def block_side(tensor: SparseTensor) -> int:
+    """The side of the largest square blocks that divide a matrix and are nearly full where they are not empty."""
+    tensor = tensor.tocsr() if tensor.format.is_dense else tensor
+    entries = count_entries(tensor._storage)
+    for b in reversed(BLOCKS):
+        if not any(n % b for n in tensor.shape) and entries >= BLOCK_FULL * _blocks(tensor, b) * b * b > 0:
+            return b
+    return 1

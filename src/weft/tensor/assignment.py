@@ -47,6 +47,8 @@ def setitem(old: Writing, key: Any, value: Any) -> Writing:
         return old
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
+    if not region.elements:
+        return old
     if len(vals) == region.elements:  # nothing is taken out
         room = old.room or room_of(storage)
         if room is not None:

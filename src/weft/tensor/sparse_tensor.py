@@ -265,8 +265,12 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         return self.asformat("dia", copy)
 
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> SparseTensor:
-        """The matrix by blocks."""
-        return self.asformat("bsr", copy, blocksize=(2, 2) if blocksize is None else blocksize)
+        """The matrix by blocks; by default the largest that divide it and are nearly full, as scipy chooses them."""
+        if blocksize is None:
+            from .advice import block_side
+
+            blocksize = (block_side(self),) * 2
+        return self.asformat("bsr", copy, blocksize=blocksize)
 
     def tolil(self, copy: bool = False) -> SparseTensor:
         """The matrix by rows that can grow."""
