@@ -155,7 +155,7 @@ def test_python_numbers_are_weak():
         (lambda A: weft.evaluate("y(i) = A(i)", A=A), ShapeError),
         (lambda A: weft.evaluate("y(i) = A(i,j)*x(j)", A=A, x=np.ones(9)), ShapeError),
         (lambda A: weft.evaluate("y(i) = A(i,i)", A=A), ShapeError),
-        (lambda A: weft.evaluate("y(i) = A(i,j)", A=A, format="csr"), FormatError),
+        (lambda A: weft.evaluate("y(i) = A(i,j)", A=A, format="csc"), FormatError),
         (lambda A: weft.evaluate("y(i) = A(i,j)", A=object()), DTypeError),
         (lambda A: weft.einsum("ij,jk", A), ShapeError),
         (lambda A: weft.einsum("ij,jk", A, A), ShapeError),

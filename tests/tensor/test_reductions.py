@@ -200,3 +200,17 @@ def test_errors(call, error):
     A, _ = tensor((4, 5), "float64", 0, 0.5, "csr")
     with pytest.raises(error):
         call(A)
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin", "nanmean", "nanmedian"])
+@pytest.mark.parametrize("fill", [0.0, np.nan])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_nothing_but_nan_is_warned_of(name, fill, axis):
+    x = np.array([[np.nan, np.nan, np.nan], [1.0, np.nan, 2.0]])
+    told = []
+    for array in (x, weft.asarray(x, format="csr", fill_value=fill)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            getattr(np, name)(array, axis=axis)
+        told.append([(w.category, str(w.message)) for w in caught])
+    assert told[0] == told[1]

@@ -31,6 +31,8 @@ __all__ = ["Plan", "apply_scalar", "apply_unary", "flat_map", "plan_binary", "ve
 
 Run = Callable[[tuple[Storage, ...]], Storage]
 _FLAT = Format.dense(1)
+SPREADS = "left"
+"""The operator that has its first operand on the structure of both."""
 
 
 class Plan:
@@ -73,8 +75,8 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
     if plan is None:
         assignment = Assignment(Access("C", target), Apply(op, (first, second)))
         # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
-        sparse = not (left.format.is_dense or right.format.is_dense)
-        plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=sparse)
+        prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
+        plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=prune)
     return plan, (left, right)
 
 
@@ -170,19 +172,19 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     key = (op, id(storage.type), type(scalar), scalar_first)
     warm = _beside_scalars.get(key)
     if warm is not None and warm.takes(scalar):
-        return _without_false(warm.run(storage, scalar))
+        return _pruned_answers(op, warm.run(storage, scalar))
     other = _scalar(op, scalar, storage.dtype, scalar_first)
     linear = op == "multiply" or (op == "divide" and not scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
     if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear):
         _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
-    return _without_false(_map(op, storage, args, (other,), linear, scalar_first))
+    return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
 
 
-def _without_false(found: Storage) -> Storage:
-    """The answers to a question without those that are as where nothing is stored; what are no answers as it is."""
-    if found.dtype.kind != "b" or found.format.is_dense:
+def _pruned_answers(op: str, found: Storage) -> Storage:
+    """Answers to a question without those that are as where nothing is stored; what are no answers as it is."""
+    if found.dtype.kind != "b" or found.format.is_dense or op == SPREADS:
         return found
     true = np.count_nonzero(found.vals)
     absent = true if found.type.fill else len(found.vals) - true
@@ -275,13 +277,13 @@ def apply_unary(op: str, storage: Storage) -> Storage:
         plan, (_, vector, type) = warm
         values = storage.vals
         found = plan.run((Storage(values.shape, vector, (), values),)).vals
-        return _without_false(Storage(storage.shape, type, storage.arrays, found))
+        return _pruned_answers(op, Storage(storage.shape, type, storage.arrays, found))
     args, linear = (Access("A", ("i",)),), op == "negative"
     result = _map(op, storage, args, (), linear, False)
     if _keeps_structure(storage, linear):
         vector = tensor_type(storage.type.dtype, _FLAT)
         _alone[op, id(storage.type)] = _flat[Apply(op, args), vector], (storage.type, vector, result.type)
-    return _without_false(result)
+    return _pruned_answers(op, result)
 
 
 _alone: dict[tuple[str, int], tuple[Plan, tuple[TensorType, TensorType, TensorType]]] = {}

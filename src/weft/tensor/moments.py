@@ -10,6 +10,7 @@ Examples
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -91,6 +92,8 @@ def nanmean(
     axes = Axes.of(axis, storage.shape)
     total = reduce_storage("add", ("nan_as_zero", *_mean_chain(storage, dtype)), storage, axes)
     numbers = reduce_storage("add", ("isnan", "logical_not", total.type.dtype), storage, axes)
+    if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
     return finish_reduction(found._storage, axes, keepdims, has_array, out, "nanmean")
 

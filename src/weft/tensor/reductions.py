@@ -19,6 +19,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -426,18 +427,27 @@ def nanprod(
     return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out, where)
 
 
+def with_warning(found: Any) -> Any:
+    """A result of what is not NaN; as with NumPy there is a warning where that is nothing."""
+    storage = found._storage if isinstance(found, SparseTensor) else Storage.dense(np.asarray(found))
+    holds_fill = len(storage.vals) < math.prod(storage.shape)
+    if np.isnan(storage.vals).any() or (holds_fill and np.isnan(storage.type.fill)):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
+    return found
+
+
 def nanmin(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The smallest element that is not NaN; NaN where all are."""
-    return _reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where)
+    return with_warning(_reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where))
 
 
 def nanmax(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
     """The largest element that is not NaN; NaN where all are."""
-    return _reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where)
+    return with_warning(_reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where))
 
 
 _BY_UFUNC = {

@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import pipeline
 from ..storage import Storage
 from .canonical import pruned
-from .elementwise import with_axes
+from .elementwise import SPREADS, with_axes
 from .indexing import coordinates
 from .lines import Lines, lines
 from .manipulation import storage_of
@@ -175,7 +175,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     for k in range(3):
         whole = given[k]
         for other in given[:k] + given[k + 1 :]:
-            whole = elementwise("left", whole, other, SparseTensor)
+            whole = elementwise(SPREADS, whole, other, SparseTensor)
         spread.append(whole._storage)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
     holds, yes, no = (pipeline.convert(s, format) for s in spread)

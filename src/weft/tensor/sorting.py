@@ -25,6 +25,7 @@ from .elementwise import with_axes
 from .indexing import natural
 from .lines import Lines, lines
 from .manipulation import ravel, storage_of
+from .reductions import with_warning
 from .refill import require_dense
 from .reshaping import reshaped
 from .sparse_tensor import SparseTensor
@@ -177,7 +178,7 @@ def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdi
 
 def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
     """:func:`quantile` of the elements that are not NaN."""
-    return _quantile(x, q, axis, method, keepdims, skips_nan=True)
+    return with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
 
 
 _BETWEEN: dict[str, Callable[[Array], Array]] = {
