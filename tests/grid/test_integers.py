@@ -5,8 +5,8 @@ import pytest
 
 import weft
 
-FORMATS = ["csr", "csc", "coo", "dia", "dok", "hash", "bsr", "ell", "lil", "dense"]
-PAIRS = [("int16", "uint8"), ("uint8", "int16"), ("int8", "uint8"), ("int64", "uint32"), ("float32", "uint8")]
+FORMATS = ["csr", "csc", "coo", "dia", "dok", "dense"]
+PAIRS = [("int16", "uint8"), ("uint8", "int16"), ("int64", "uint32")]
 
 
 def matrix(shape, dtype, seed):
@@ -25,8 +25,8 @@ def test_what_is_taken_off_is_converted_first(format, dtypes):
         np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("out", ["csr", "csc", "dense", "dok"])
-@pytest.mark.parametrize("inner", ["csr", "csc", "coo", "dense"])
+@pytest.mark.parametrize("out", ["csr", "dense", "dok"])
+@pytest.mark.parametrize("inner", ["csr", "dense"])
 @pytest.mark.parametrize("sign", ["+", "-"])
 def test_a_sum_wraps_around_in_its_own_dtype(sign, inner, out):
     x, e, g = matrix((5, 6), "int16", 0), matrix((5, 4), "uint8", 1), matrix((4, 6), "uint8", 2)

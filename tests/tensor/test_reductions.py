@@ -72,6 +72,7 @@ def test_as_numpy(ndim, format, dtype, density):
             agree(getattr(weft, name)(A, axis=axis, keepdims=keepdims), getattr(x, name)(axis=axis, keepdims=keepdims))
 
 
+@pytest.mark.filterwarnings("ignore:All-NaN slice", "ignore:Mean of empty slice")
 @pytest.mark.parametrize("fill", [1.0, -2.5, np.nan, np.inf, -0.0])
 @pytest.mark.parametrize(("format", "axis"), [("csr", 0), ("csr", 1), ("coo", None), ("csc", 1), ("csf", (0, 2))])
 def test_fill_values_are_counted(fill, format, axis):

@@ -8,7 +8,7 @@ same way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
 
 def _pruned_answers(op: str, found: Storage) -> Storage:
     """Answers to a question without those that are as where nothing is stored; what are no answers as it is."""
-    if found.dtype.kind != "b" or found.format.is_dense or op == SPREADS:
+    if found.dtype.kind != "b" or found.format.is_dense or not _asks(op):
         return found
     true = np.count_nonzero(found.vals)
     absent = true if found.type.fill else len(found.vals) - true
@@ -198,6 +198,12 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
         copy = Assignment(Access("C", indices), Access("A", indices))
         plan = _copies[found.type] = Plan(copy, (found.type,), found.format, prune=True)
     return plan.run((found,))
+
+
+@cache
+def _asks(op: str) -> bool:
+    """Whether an operator is a question, whatever its operands are."""
+    return operator(op).c in _COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
 _copies: dict[TensorType, Plan] = {}

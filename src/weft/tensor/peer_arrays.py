@@ -77,10 +77,10 @@ class _ScipyArray(metaclass=_OfFormat):
         found = cls._read(arg1, shape, dtype)
         if shape is not None and tuple(shape) != found.shape:
             raise ValueError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
-        if cls.format == "bsr" and blocksize is None and found.format != "bsr":
-            found = found.tobsr()
-        elif options or found.format != cls.format:
+        if options:
             found = found.asformat(cls.format, **options)
+        elif found.format != cls.format:
+            found = getattr(found, f"to{cls.format}")()  # which chooses the blocks
         return found.copy() if copy else found
 
     @classmethod
