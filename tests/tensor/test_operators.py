@@ -339,10 +339,8 @@ def test_the_zero_of_a_negated_tensor_joins_others():
     same(K, np.block([[x, np.zeros((5, 5))], [np.zeros((4, 4)), -x.T]]))
 
 
-@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan, np.inf])
-@pytest.mark.parametrize(
-    "format", ["csr", "csc", "coo", "dcsr", "csf", "bsr", "ell", "hyb", "dok", "hash", "lil", "csb"]
-)
+@pytest.mark.parametrize("fill", [0.0, np.nan])
+@pytest.mark.parametrize("format", ["csr", "coo", "dcsr", "bsr", "ell", "dok"])
 def test_no_result_stores_the_fill_value(format, fill):
     """What cancels, and answers that are as for what is absent, are left out, as scipy and sparse leave them out."""
     rng = np.random.default_rng(0)
