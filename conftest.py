@@ -32,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
         scratch = tempfile.TemporaryDirectory(prefix="weft-tests-")
         config.add_cleanup(scratch.cleanup)
         os.environ["WEFT_CACHE_DIR"] = scratch.name
+    # Most of the time goes to compiling kernels that run once; WEFT_OPT=3 tests them as users have them, which
+    # `tests/grid/test_operations.py` does with some in any case.
+    os.environ.setdefault("WEFT_OPT", "0")
     # Tests that start Python see the same tree as the tests themselves.
     paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)

@@ -16,6 +16,8 @@ from weft.formats import Format, parse_format
 from weft.index_notation import accesses, evaluate_dense, parse
 from weft.storage import Storage, check
 
+from .batch import each
+
 MODES = {n: list(itertools.permutations(range(n))) for n in range(1, 5)}
 EXTENTS = {"i": 5, "j": 6, "k": 4, "l": 3, "m": 2}
 
@@ -113,11 +115,9 @@ def run(
     failures: list[str] = []
     count = 0
     with config.override(optimization=optimization, num_threads=threads, parallel_threshold=0):
-        for formats, result in cases:
+        for (formats, result), error in each(cases, lambda case: run_case(text, *case, extents, **options)):
             count += 1
-            try:
-                run_case(text, formats, result, extents, **options)
-            except Exception as error:
+            if error is not None:
                 failures.append(f"{text} with {dict(formats)} -> {result}: {type(error).__name__}: {error}")
     assert not failures, f"{len(failures)} of {count} cases failed\n" + "\n".join(failures[:5])
     return count

@@ -57,6 +57,11 @@ ONES = np.ones(10**6)
         (lambda: bool(A), ValueError, ["(3, 4)", "ambiguous"]),
         (lambda: A.reshape(5, 5), ValueError, ["12", "(5,5)"]),
         (lambda: A[5], IndexError, ["5", "axis 0", "size 3"]),
+        (
+            lambda: weft.compile("y(i) = A(i,j)*x(j) + z(i)", A="csr", dtypes={"A": "int8", "x": "int8", "z": "int64"}),
+            DTypeError,
+            ["sum(j, A(i,j)*x(j))", "int8", "y(i) = A(i,j)*x(j) + z(i)", "evaluate"],
+        ),
         (lambda: A.sum(axis=7), np.exceptions.AxisError, ["axis 7", "dimension 2"]),
     ],
 )

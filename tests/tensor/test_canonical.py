@@ -136,3 +136,13 @@ def test_nothing_stored(shape):
     A = weft.asarray(np.zeros(shape), format="coo")
     assert A.count_explicit_fill() == A.nnz
     np.testing.assert_array_equal(A.pruned().todense(), A.todense())
+
+
+@pytest.mark.parametrize("format", ["dok", "hash"])
+def test_empty_places_of_tables_are_no_entries(format):
+    A = weft.asarray(X, format=format)
+    assert A.count_explicit_fill() == 0
+    assert A.pruned() is A
+    A[0, 1] = 0
+    stored = A.nnz - np.count_nonzero(A.todense())
+    assert A.count_explicit_fill() == stored

@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.config import config
 from weft.errors import DTypeError, ShapeError
 from weft.index_notation.operators import OPERATORS
 from weft.storage import check
@@ -33,7 +32,7 @@ DENSITIES = [0.3, 0.0, 1.0, "one"]
 
 @pytest.fixture(autouse=True)
 def _quick():
-    with config.override(optimization=1), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         yield
 
 

@@ -12,7 +12,10 @@ import numpy as np
 
 from ..dtypes import VALUE_DTYPES
 
-__all__ = ["CONVERSIONS", "REPETITIONS", "Function", "imag", "left", "nan_as_one", "nan_as_zero", "real", "select"]
+__all__ = [
+    "CONVERSIONS", "REPETITIONS", "Function", "as_it_is", "imag", "left", "nan_as_one", "nan_as_zero", "real",
+    "select",
+]  # fmt: skip
 
 
 class Function:
@@ -56,6 +59,7 @@ def _same(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
 
 real = Function("real", np.real, _part)
 imag = Function("imag", np.imag, _part)
+as_it_is = Function("as_it_is", lambda x: x, _same)
 nan_as_zero = Function("nan_as_zero", lambda x: np.where(np.isnan(x), x.dtype.type(0), x), _same)
 nan_as_one = Function("nan_as_one", lambda x: np.where(np.isnan(x), x.dtype.type(1), x), _same)
 

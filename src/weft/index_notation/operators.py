@@ -16,7 +16,7 @@ import numpy as np
 
 from . import functions
 
-__all__ = ["ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
+__all__ = ["ABSENT_ANSWERS", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Operator:
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     skips_nan : bool
         NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
+    absent : object, optional
+        The result for an absent operand whose value is not known; whoever uses the operator vouches for it.
     symbol : str, optional
         How index notation spells it, e.g. ``+``; None when it is called by name.
     precedence : int
@@ -62,6 +64,7 @@ class Operator:
     idempotent: bool = False
     extreme: int = 0
     skips_nan: bool = False
+    absent: Any = None
     symbol: str | None = None
     precedence: int = 0
 
@@ -112,6 +115,10 @@ def _called(arity: int, names: str) -> list[Operator]:
     return [Operator(name, arity, f"call:{name}", getattr(np, name)) for name in names.split()]
 
 
+ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
+"""For an answer where nothing is stored, the operator that states it: what is asked of a scalar is known to its owner
+alone. No notation can spell them."""
+
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
@@ -154,6 +161,7 @@ OPERATORS: dict[str, Operator] = {
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
         *(Operator(f.__name__, 1, "cast", f) for f in functions.CONVERSIONS),
+        *(Operator(name, 1, "cast", functions.as_it_is, absent=answer) for answer, name in ABSENT_ANSWERS.items()),
         *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in functions.REPETITIONS.values()),
     )
 }  # fmt: skip

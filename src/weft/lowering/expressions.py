@@ -38,7 +38,7 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
         result = loop_dtypes(op, tuple(a.ty for a in args))[-1]
         return ir.Call(f"weft_{row.c[5:]}_{args[-1 if row.name in _BY_LAST else 0].ty}", args, result)
     if row.c == "cast":
-        return cast(args[0], row.name)
+        return cast(args[0], loop_dtypes(op, (args[0].ty,))[-1])
     if row.arity == 1:
         return ir.Unary(row.c, args[0])
     if args[0].ty == "bool" and row.c in ("+", "*"):

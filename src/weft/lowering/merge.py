@@ -403,13 +403,14 @@ class Merge:
         here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}
         env = replace(env, pos={**env.pos, **here})
         env, more = owner._resolve(env, [target.access])
-        code = target.append(chain, env.coords, block(*more, owner.statement(stmt, env)))
-        if owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign):
-            value = lower_expr(stmt.value, lambda a: owner.read(a, env))
-            fill = owner.types[target.access.tensor].fill
-            differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
-            code = if_(differs, code)  # NaN is what does not equal itself
-        return block(*decls, code)
+        made = block(*more, owner.statement(stmt, env))
+        if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
+            return block(*decls, target.append(chain, env.coords, made))
+        value = lower_expr(stmt.value, lambda a: owner.read(a, env))
+        fill = owner.types[target.access.tensor].fill
+        # NaN is what does not equal itself.
+        differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
+        return block(*decls, target.append_if(differs, env.coords, made, even=value.ty == "bool"))
 
 
 def _stored(coordinate: ir.Expr) -> ir.Expr:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ..index_notation.nodes import Access
-from ..ir.builder import add, block, gt, if_, increment, lit, mul, sub
+from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
 from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
 from .physical import Definition, digits, path
 from .results import Chain, chains
@@ -55,6 +55,7 @@ class Target:
     counters: tuple[Var, ...] = ()
     unsequenced: set[int] = field(default_factory=set)
     definitions: tuple[Definition, ...] = ()
+    bounded: bool = False  # whether it is asked where the last chain of a chunk ends
 
     def __post_init__(self) -> None:
         self.format = self.vars.type.format
@@ -86,12 +87,13 @@ class Target:
         """Declare the counters: where this chunk starts, or zero while chunks are being counted."""
         n = len(self.chains)
         counting = self.mode in (Mode.COUNT, Mode.BOUND)
-        return block(
-            *(
-                Declare(counter, lit(0) if counting else Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
-                for k, counter in enumerate(self.counters)
-            )
-        )
+        stmts: list[Stmt] = [
+            Declare(counter, lit(0) if counting else Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
+            for k, counter in enumerate(self.counters)
+        ]
+        if self.bounded:
+            stmts.append(Declare(self._end, Load(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(n - 1)))))
+        return block(*stmts)
 
     def finish(self, chunk: Expr) -> Stmt:
         """Write the counters back, as where the next chunk starts."""
@@ -103,21 +105,44 @@ class Target:
             )
         )
 
+    @property
+    def _end(self) -> Var:
+        """Where the last chain of a chunk ends, or its room does."""
+        return Var(f"{self.counters[-1].name}_end")
+
     # -- appending ----------------------------------------------------------------------------------------------
     def append(self, chain: Chain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
         """``body`` computes below the coordinate that ``chain`` appends; it is kept when something was."""
         counter = self.counters[chain.index]
-        keep: list[Stmt] = []
-        if self.mode.structure:
-            for k in range(chain.first, chain.last + 1):
-                level = self.format.levels[k]
-                keep.append(level.append_coord(self.vars.levels[k], counter, coords[self.variable(k)]))
-        keep.append(increment(counter))
+        keep = [*self._coordinates(chain, coords), increment(counter)]
         if chain.index + 1 == len(self.chains):
             return block(body, *keep)
         below = self.counters[chain.index + 1]
         before = Var(f"{below.name}_begin_{chain.index}")
         return block(Declare(before, below), body, if_(gt(below, before), block(*keep)))
+
+    def append_if(self, kept: Expr, coords: Mapping[str, Expr], body: Stmt, even: bool) -> Stmt:
+        """The last chain appends where ``kept`` is true, which may be about as often as not: no processor foresees it.
+
+        Then what is not kept is written, too, and the next over it. Only whether there is room is asked, which there
+        is up to the end of a chunk.
+        """
+        chain, counter = self.chains[-1], self.counters[-1]
+        step = increment(counter, cast(kept, counter.ty))
+        if not even or self.mode not in (Mode.COUNT, Mode.EVALUATE):
+            return if_(kept, self.append(chain, coords, body))
+        if self.mode is Mode.COUNT:
+            return step
+        self.bounded = True
+        return block(if_(lt(counter, self._end), block(body, *self._coordinates(chain, coords))), step)
+
+    def _coordinates(self, chain: Chain, coords: Mapping[str, Expr]) -> list[Stmt]:
+        """Store the coordinates that a chain appends."""
+        counter = self.counters[chain.index]
+        levels = range(chain.first, chain.last + 1) if self.mode.structure else ()
+        return [
+            self.format.levels[k].append_coord(self.vars.levels[k], counter, coords[self.variable(k)]) for k in levels
+        ]
 
     def edges(self, chain: Chain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
         """Connect what a loop appended to its parent."""

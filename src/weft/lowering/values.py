@@ -167,7 +167,10 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             for position, value in enumerate(values):
                 if decides(op, args, position, value):
                     return value
-            return UNKNOWN if any(v is UNKNOWN for v in values) else _apply(op, tuple(values))
+            if any(v is UNKNOWN for v in values):
+                stated = OPERATORS[op].absent
+                return UNKNOWN if stated is None else stated
+            return _apply(op, tuple(values))
     raise TypeError(f"no fill value of {expr!r}")
 
 

@@ -191,7 +191,7 @@ class Kernel:
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
-            counts = np.zeros(2 * n, np.int64)
+            counts = np.array([0] * n + totals, np.int64)
         else:
             counts, totals = self._count(room, structs, threads)
         self._check_index(shape, totals)
@@ -228,7 +228,7 @@ class Kernel:
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
-                counts[:] = 0
+                counts[:] = [0] * n + totals
                 return counts, totals
         table = self._counted(room, structs, threads)
         totals = table[-1].tolist()

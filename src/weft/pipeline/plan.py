@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import FormatError, NotationError, ResultTooLargeError, ShapeError
+from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError
 from ..formats import Format, TensorType
-from ..index_notation import explicit_sums, to_text
+from ..index_notation import explicit_sums, expression_text, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
-from ..lowering.terms import wrapping_sum
+from ..lowering.terms import dtype_of, wrapping_sum
 from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, finish
 from .hand import Loops
@@ -239,5 +239,12 @@ def compile(
     if unknown:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
+    if (first := wrapping_sum(explicit_sums(assignment), operands)) is not None:
+        part = first[1].value
+        dtypes = {name: type.dtype for name, type in operands.items()}
+        raise DTypeError(
+            f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "
+            f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
+        )
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
     return Kernel(lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand))

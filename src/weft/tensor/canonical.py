@@ -14,7 +14,7 @@ from ..formats import Format
 from ..storage import Storage, tensor_type
 from . import foreign
 
-__all__ = ["canonical", "count_explicit_fill", "pruned"]
+__all__ = ["canonical", "count_explicit_fill", "entries_alone", "pruned"]
 
 
 def canonical(storage: Storage) -> Storage:
@@ -23,11 +23,17 @@ def canonical(storage: Storage) -> Storage:
     return found
 
 
+def entries_alone(storage: Storage) -> Storage:
+    """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
+    format = storage.format
+    return storage if format.is_compact or format.is_dense else foreign.convert(storage, storage.plain_format)
+
+
 def count_explicit_fill(storage: Storage) -> int:
     """How many stored values equal the fill value."""
     from .. import pipeline
 
-    vals = storage.vals
+    vals = entries_alone(storage).vals
     flat = tensor_type(vals.dtype.name, Format.dense(1))
     operands = {
         "v": Storage(vals.shape, flat, (), vals),

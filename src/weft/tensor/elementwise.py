@@ -18,7 +18,7 @@ from ..dtypes import name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
-from ..index_notation.operators import operator
+from ..index_notation.operators import ABSENT_ANSWERS, operator
 from ..index_notation.promotion import loop_dtypes
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
@@ -172,7 +172,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     key = (op, id(storage.type), type(scalar), scalar_first)
     warm = _beside_scalars.get(key)
     if warm is not None and warm.takes(scalar):
-        return _pruned_answers(op, warm.run(storage, scalar))
+        return warm.run(storage, scalar)
     other = _scalar(op, scalar, storage.dtype, scalar_first)
     linear = op == "multiply" or (op == "divide" and not scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
@@ -190,7 +190,7 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     absent = true if found.type.fill else len(found.vals) - true
     if not absent:
         return found
-    if not found.format.is_unique or found.format.is_structured or not found.format.levels[-1].appends:
+    if not _appends_alone(found.format):
         return pruned(found)
     plan = _copies.get(found.type)
     if plan is None:
@@ -198,6 +198,12 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
         copy = Assignment(Access("C", indices), Access("A", indices))
         plan = _copies[found.type] = Plan(copy, (found.type,), found.format, prune=True)
     return plan.run((found,))
+
+
+@cache
+def _appends_alone(format: Format) -> bool:
+    """Whether entries of a format are written one after the other, so that some may be left out on the way."""
+    return bool(format.levels) and format.is_unique and not format.is_structured and format.levels[-1].appends
 
 
 @cache
@@ -215,7 +221,10 @@ class Warm:
     The type of a result hangs on the scalar by its fill value; those of the last scalars are kept.
     """
 
-    __slots__ = ("_dtype", "_fill", "_first", "_limits", "_plan", "_results", "_scalar", "_type", "_ufunc", "_vector")
+    __slots__ = (
+        "_answers", "_dtype", "_fill", "_first", "_limits", "_op", "_plan", "_results", "_scalar", "_type", "_ufunc",
+        "_vector",
+    )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
         self._type = type  # also keeps it alive, and with that its identity
@@ -227,6 +236,8 @@ class Warm:
         self._plan = Plan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
+        self._op = op
+        self._answers: dict[bool, Plan] | None = {} if _asks(op) and _appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
         """Whether the scalar is one of its dtype."""
@@ -235,20 +246,38 @@ class Warm:
 
     def run(self, storage: Storage, scalar: Any) -> Storage:
         other = Storage((), self._scalar, (), np.array([scalar], self._dtype))
+        if self._answers is not None:
+            plan = self._answering(bool(self._absent(other.vals[0])))
+            return plan.run((other, storage) if self._first else (storage, other))
         values = storage.vals
         flat = Storage(values.shape, self._vector, (), values)
         found = self._plan.run((other, flat) if self._first else (flat, other)).vals
         type = self._results.get(scalar)
         if type is None:
-            own, beside = self._fill, other.vals[0]
-            with np.errstate(all="ignore"):
-                fill = self._ufunc(beside, own) if self._first else self._ufunc(own, beside)
-            old = self._type
+            fill, old = self._absent(other.vals[0]), self._type
             type = tensor_type(name_of(found.dtype), old.format, old.index_dtypes, fill_of(found.dtype, fill))
             if scalar and not isinstance(scalar, complex) and len(self._results) < _SCALARS:
                 # The zeros are equal, and not the same; a complex number has two parts that may be one.
                 self._results[scalar] = type
-        return Storage(storage.shape, type, storage.arrays, found)
+        return _pruned_answers(self._op, Storage(storage.shape, type, storage.arrays, found))
+
+    def _absent(self, beside: Any) -> Any:
+        """What an absent element becomes."""
+        with np.errstate(all="ignore"):
+            return self._ufunc(beside, self._fill) if self._first else self._ufunc(self._fill, beside)
+
+    def _answering(self, absent: bool) -> Plan:
+        """What asks every entry, and stores those answers that are not the one for what is absent."""
+        assert self._answers is not None
+        plan = self._answers.get(absent)
+        if plan is None:
+            indices = tuple(f"i{axis}" for axis in range(self._type.format.order))
+            args = (Access("A", indices), Access("B", ()))
+            question = Apply(self._op, args[::-1] if self._first else args)
+            answer = Assignment(Access("C", indices), Apply(ABSENT_ANSWERS[absent], (question,)))
+            types = (self._scalar, self._type) if self._first else (self._type, self._scalar)
+            plan = self._answers[absent] = Plan(answer, types, self._type.format, prune=True)
+        return plan
 
 
 _beside_scalars: dict[tuple[str, int, type, bool], Warm] = {}

@@ -22,9 +22,10 @@ from ..dtypes import value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..storage import Storage
+from .canonical import entries_alone
 from .manipulation import broadcast_to, storage_of
 from .operators import elementwise
-from .reductions import Axes, Axis, entries_alone, finish_reduction, reduce_storage
+from .reductions import Axes, Axis, finish_reduction, reduce_storage
 from .refill import require_dense, with_fill
 from .searching import where
 from .sparse_tensor import SparseTensor

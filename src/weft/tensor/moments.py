@@ -23,13 +23,13 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..storage import Storage
 from . import foreign
+from .canonical import entries_alone
 from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector
 from .operators import elementwise
 from .reductions import (
     Axes,
     Axis,
     count_stored,
-    entries_alone,
     finish_reduction,
     kept_first,
     operand,

@@ -38,6 +38,7 @@ from ..lowering.values import same_value
 from ..remapping import Remapping
 from ..storage import Storage
 from . import foreign
+from .canonical import entries_alone
 from .elementwise import Plan, apply_scalar, apply_unary, flat_map, vector, with_axes
 from .indexing import has_long_array
 from .operands import Tensor, adopt
@@ -47,7 +48,7 @@ from .sparse_tensor import SparseTensor
 from .ufuncs import store
 
 __all__ = [
-    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "entries_alone", "finish_reduction",
+    "Axes", "Axis", "all", "any", "count_nonzero", "count_stored", "finish_reduction",
     "kept_first", "max", "min", "nanmax", "nanmin", "nanprod", "nansum", "operand", "prod", "reduce_storage",
     "reduce_ufunc", "same_structure", "sum",
 ]  # fmt: skip
@@ -156,12 +157,6 @@ def _vector_format(storage: Storage, axes: Axes) -> Format | None:
 def _has_room(storage: Storage, axis: int) -> bool:
     """Whether an array along an axis is not much more than what is stored."""
     return storage.shape[axis] <= _ROOM + 4 * len(storage.vals)
-
-
-def entries_alone(storage: Storage) -> Storage:
-    """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
-    format = storage.format
-    return storage if format.is_compact or format.is_dense else foreign.convert(storage, storage.plain_format)
 
 
 def kept_first(storage: Storage, axes: Axes) -> Storage:
@@ -339,10 +334,11 @@ def min(
 ) -> Any:  # fmt: skip
     """The smallest element over some axes; NaN where there is one.
 
-    With ``explicit`` absent elements do not count, and a result of none is the fill value, as scipy.sparse has it.
+    With ``explicit``, which goes without ``where``, absent elements do not count, and a result of none is the fill
+    value, as scipy.sparse has it.
     """
-    if explicit and where is True:
-        return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out)
+    if explicit:
+        return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out, where)
     return _reduction("min", "minimum", (), x, axis, keepdims, initial, out, where)
 
 
@@ -352,15 +348,20 @@ def max(
 ) -> Any:  # fmt: skip
     """The largest element over some axes; NaN where there is one.
 
-    With ``explicit`` absent elements do not count, and a result of none is the fill value, as scipy.sparse has it.
+    With ``explicit``, which goes without ``where``, absent elements do not count, and a result of none is the fill
+    value, as scipy.sparse has it.
     """
-    if explicit and where is True:
-        return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out)
+    if explicit:
+        return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out, where)
     return _reduction("max", "maximum", (), x, axis, keepdims, initial, out, where)
 
 
-def _explicit_extreme(name: str, op: str, x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any) -> Any:
+def _explicit_extreme(
+    name: str, op: str, x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any, where: Any
+) -> Any:
     """The extreme of the stored elements: the others are taken for what no element is beyond."""
+    if where is not True:
+        raise ValueError(f"{name} takes explicit= or where=, not both: which elements are meant is said once")
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
     storage = entries_alone(storage)
@@ -371,9 +372,9 @@ def _explicit_extreme(name: str, op: str, x: Any, axis: Axis, keepdims: bool, in
     bare = storage if storage.format.is_dense else with_fill(storage, lowest if op == "maximum" else highest)
     found = SparseTensor(reduce_storage(op, (), bare, axes))
     held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
-    from .searching import where
+    from .searching import where as choice
 
-    result = operand(where(held > 0, found, dtype.type(fill)), name)[0]
+    result = operand(choice(held > 0, found, dtype.type(fill)), name)[0]
     if initial is not None:
         result = apply_scalar(op, result, dtype.type(initial), False)
     return finish_reduction(result, axes, keepdims, has_array, out, name)

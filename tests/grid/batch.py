@@ -1,0 +1,79 @@
+"""Kernels compiled together: most of what the compiler does for a small one is to start and to link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from weft.runtime import loader
+from weft.runtime.loader import Library
+
+__all__ = ["each"]
+
+T = TypeVar("T")
+
+
+class _Missing(BaseException):
+    """A kernel is wanted that is not compiled; no ``except`` of weft's own may take it for a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Library):
+    """One C text among those of a shared object: its names have a prefix."""
+
+    prefix: str
+
+    def address(self, name: str) -> Any:
+        return Library.address(self, self.prefix + name)
+
+
+_parts: dict[Any, _Part] = {}
+
+
+@contextmanager
+def _collected() -> Iterator[dict[str, None]]:
+    """Collects the texts that would be compiled, in place of compiling them."""
+    missing: dict[str, None] = {}
+
+    def open_source(source: str) -> Library:
+        found = _parts.get(loader._key(source))
+        if found is None:
+            missing[source] = None
+            raise _Missing
+        return found
+
+    compiled, loader.open_source = loader.open_source, open_source
+    try:
+        yield missing
+    finally:
+        loader.open_source = compiled
+
+
+def _compile(sources: Iterable[str]) -> None:
+    prefixes = {source: f"k{n}_" for n, source in enumerate(sources)}
+    text = "\n".join(re.sub(r"\b(?=weft_)", prefix, source) for source, prefix in prefixes.items())
+    whole = loader.open_source(text)
+    for source, prefix in prefixes.items():
+        _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix)
+
+
+def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exception | None]]:
+    """Run every case, and say what it raised; one that lacks a kernel begins anew when those of all are compiled."""
+    pending = list(cases)
+    while pending:
+        later = []
+        with _collected() as missing:
+            for case in pending:
+                try:
+                    run(case)
+                    yield case, None
+                except _Missing:
+                    later.append(case)
+                except Exception as error:
+                    yield case, error
+        if missing:
+            _compile(missing)
+        pending = later
