@@ -44,3 +44,28 @@ def test_a_part_in_another_dtype_keeps_it(format):
     operands = {name: weft.asarray(v, format=format) for name, v in zip("ABC", (x, y, z), strict=True)}
     found = weft.evaluate("D(i,j) = A(i,j) - (B(i,j) - C(i,j))", **operands)
     np.testing.assert_array_equal(found.todense(), x - (y - z))
+
+
+@pytest.mark.parametrize("number", [-1, 300])
+@pytest.mark.parametrize("format", ["dense", "csr", "dok"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64"])
+def test_numbers_that_a_dtype_does_not_hold(dtype, format, number):
+    """Refused as by NumPy, in comparisons taken by their value; what is absent is compared the same way."""
+    x = np.array([[0, 3, 0], [1, 0, 100]], dtype)
+    A = weft.asarray(x, format=format)
+
+    def computed(text):
+        return weft.asarray(weft.evaluate(f"C(i,j) = {text}", A=A)).todense()
+
+    for name in ("equal", "less", "greater_equal"):
+        compare = getattr(np, name)
+        np.testing.assert_array_equal(computed(f"{name}(A(i,j), {number})"), compare(x, number))
+        np.testing.assert_array_equal(computed(f"{name}({number}, A(i,j))"), compare(number, x))
+    for text, function in {"A(i,j)*{}": np.multiply, "A(i,j) + {}": np.add, "minimum(A(i,j), {})": np.minimum}.items():
+        try:
+            wanted = function(x, number)
+        except OverflowError:
+            with pytest.raises(OverflowError, match=f"{number} out of bounds for {dtype} in "):
+                computed(text.format(number))
+        else:
+            np.testing.assert_array_equal(computed(text.format(number)), wanted)

@@ -5,7 +5,7 @@
 - A reduction keeps the dtype of what it reduces, as ``numpy.einsum`` and SciPy's ``@`` do (``numpy.sum`` would widen
   small integers). A sum of booleans is a boolean: whether any is true. ``any`` and ``all`` give booleans.
 - What NumPy computes in a dtype that weft has not (``sqrt`` of int8 is float16) is an error, as is an integer literal
-  that the other operand's dtype cannot hold.
+  that the other operand's dtype cannot hold. A comparison takes such a literal by its value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .nodes import Access, Apply, Expr, Literal, Reduce
 from .operators import OPERATORS
 from .printer import expression_text
 
-__all__ = ["expression_dtype", "loop_dtypes", "result_dtype"]
+__all__ = ["COMPARISONS", "application_dtypes", "expression_dtype", "holds", "loop_dtypes", "result_dtype"]
 
 DType = np.dtype[Any] | type
 """A dtype, or ``int``, ``float`` or ``complex`` for what is weak."""
@@ -43,6 +43,8 @@ def result_dtype(expr: Expr, dtypes: Mapping[str, DTypeLike]) -> np.dtype[Any]:
     ------
     DTypeError
         When NumPy does not compute this, or in a dtype that weft has not.
+    OverflowError
+        For an integer literal that the dtype beside it does not hold.
 
     Examples
     --------
@@ -70,19 +72,44 @@ def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
             return _of_literal(value)
         case Apply(op=op, args=args):
             found = tuple(expression_dtype(arg, dtypes) for arg in args)
-            loop = loop_dtypes(op, found)
-            if all(isinstance(d, type) for d in found):
-                return _WEAK.get(loop[-1].kind, loop[-1])
-            for arg, wanted in zip(args, loop, strict=False):
-                if isinstance(arg, Literal) and type(arg.value) is int and wanted.kind in "iu":
-                    limits = np.iinfo(wanted)
-                    if not limits.min <= arg.value <= limits.max:
-                        raise DTypeError(f"{arg.value} is out of bounds for {wanted} in {expression_text(expr)}")
-            return loop[-1]
+            loop = application_dtypes(expr, found)
+            return _WEAK.get(loop[-1].kind, loop[-1]) if all(isinstance(d, type) for d in found) else loop[-1]
         case Reduce(op=op, body=body):
             inner = _strong(expression_dtype(body, dtypes))
             return loop_dtypes(op, (inner, inner))[-1]
     raise TypeError(f"not an index expression: {expr!r}")
+
+
+def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
+    """:func:`loop_dtypes` of an operator with its operands: integer literals among them must fit, or are compared.
+
+    Raises
+    ------
+    OverflowError
+        As by NumPy, for a literal that the dtype in which the operator takes it does not hold.
+    """
+    loop = loop_dtypes(expr.op, dtypes)
+    if all(isinstance(d, type) for d in dtypes):
+        return loop  # of literals alone
+    for k, (arg, wanted) in enumerate(zip(expr.args, loop, strict=False)):
+        if isinstance(arg, Literal) and type(arg.value) is int and not holds(wanted, arg.value):
+            if OPERATORS[expr.op].c not in COMPARISONS:
+                text = expression_text(expr)
+                raise OverflowError(f"Python integer {arg.value} out of bounds for {wanted} in {text}")
+            return loop_dtypes(expr.op, (*dtypes[:k], np.asarray(arg.value).dtype, *dtypes[k + 1 :]))
+    return loop
+
+
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+"""How the operators are spelt that take a Python integer by its value, whatever dtype is beside it."""
+
+
+def holds(dtype: np.dtype[Any], value: int) -> bool:
+    """Whether a Python integer is one of those of a dtype, where that is of integers."""
+    if dtype.kind not in "iu":
+        return True
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= value <= limits.max)
 
 
 _WEAK = {"i": int, "f": float, "c": complex}

@@ -24,10 +24,10 @@ from .values import (
     UNKNOWN,
     Absent,
     Number,
+    application_dtypes,
     decides,
     fill_of,
     is_constant,
-    loop_dtypes,
     neutral_in_sum,
     same_value,
     typed,
@@ -172,7 +172,7 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
             found = [_fill_and_dtype(arg, types) for arg in args]
             if all(isinstance(d, type) for _, d in found):
                 found = [(fill, np.result_type(d).name) for fill, d in found]
-            *wanted, dtype = loop_dtypes(op, tuple(d for _, d in found))
+            *wanted, dtype = application_dtypes(expr, tuple(d for _, d in found))
             parts = tuple(
                 _SCALAR if fill is UNKNOWN else (Number if is_constant(arg) else Absent)(typed(fill, w), w)
                 for arg, (fill, _), w in zip(args, found, wanted, strict=True)

@@ -24,6 +24,7 @@ __all__ = [
     "Absent",
     "Convert",
     "Number",
+    "application_dtypes",
     "convert",
     "converted",
     "decides",
@@ -90,8 +91,17 @@ def neutral_in_sum(absent: Any, neutral: Any) -> Any:
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
     """The names of the dtypes an operator's operands are converted to, and of its result's."""
-    known = tuple(np.dtype(d) if isinstance(d, str) else d for d in dtypes)
-    return tuple(d.name for d in promotion.loop_dtypes(op, known))
+    return tuple(d.name for d in promotion.loop_dtypes(op, _known(dtypes)))
+
+
+@lru_cache(maxsize=4096)
+def application_dtypes(expr: Apply, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
+    """The same, of an operator with its operands."""
+    return tuple(d.name for d in promotion.application_dtypes(expr, _known(dtypes)))
+
+
+def _known(dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(np.dtype(d) if isinstance(d, str) else d for d in dtypes)
 
 
 def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
@@ -105,7 +115,7 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
             done = [convert(arg, dtypes) for arg in args]
             if all(isinstance(d, type) for _, d in done):
                 done = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in done]
-            *wanted, result = loop_dtypes(op, tuple(d for _, d in done))
+            *wanted, result = application_dtypes(expr, tuple(d for _, d in done))
             return Apply(op, tuple(_cast(a, d, w) for (a, d), w in zip(done, wanted, strict=True))), result
     raise TypeError(f"cannot lower {expr!r}")
 

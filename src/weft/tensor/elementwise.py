@@ -19,7 +19,7 @@ from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operators import ABSENT_ANSWERS, operator
-from ..index_notation.promotion import loop_dtypes
+from ..index_notation.promotion import COMPARISONS, holds, loop_dtypes
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign
@@ -209,7 +209,7 @@ def _appends_alone(format: Format) -> bool:
 @cache
 def _asks(op: str) -> bool:
     """Whether an operator is a question, whatever its operands are."""
-    return operator(op).c in _COMPARISONS or op.startswith(("logical_", "is", "signbit"))
+    return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
 _copies: dict[TensorType, Plan] = {}
@@ -294,15 +294,12 @@ def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
     if type(value) in (int, float, complex):
         weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
         wanted = loop_dtypes(op, weak)[0 if first else 1]
-        if wanted.kind in "iu" and not np.iinfo(wanted).min <= value <= np.iinfo(wanted).max:
-            if operator(op).c not in _COMPARISONS:
+        if type(value) is int and not holds(wanted, value):
+            if operator(op).c not in COMPARISONS:
                 raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
             wanted = np.asarray(value).dtype  # compared by value, as by NumPy
         return Storage.dense(np.asarray(value, wanted))
     return scalar_storage(value, beside)
-
-
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def apply_unary(op: str, storage: Storage) -> Storage:
