@@ -82,8 +82,9 @@ class Format:
         (True, False)
         """
         if isinstance(other, Format):
-            same = self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
-            return self is other or same
+            if self is other:
+                return True
+            return self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
         if not isinstance(other, str):
             return NotImplemented
         from .catalogue import options_of

@@ -7,6 +7,7 @@ coordinates are, and sorted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
                     "all the input array dimensions except for the concatenation axis must match exactly, but along "
                     f"dimension {a}, the array at index 0 has size {mine} and the array at index {k} has size {its}"
                 )
-    dtype = np.result_type(*(s.dtype for s in storages))
+    alike = all(s.type is first.type for s in storages)
+    dtype = first.dtype if alike else np.result_type(*(s.dtype for s in storages))
     sparse = [s for s in storages if not s.format.is_dense]
     size = sum(s.shape[axis] for s in storages)
     shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
@@ -58,9 +60,11 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
         )
         return Storage.dense(whole)
     model = sparse[0]
-    fill = model.dtype.type(model.type.fill).astype(dtype)
-    typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
-    parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
+    parts = storages
+    if not alike:
+        fill = model.dtype.type(model.type.fill).astype(dtype)
+        typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
+        parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
     found = _rooted(parts, goal, shape, axis) or _innermost(parts, goal, shape, axis)
     return found or _as_coordinates(parts, goal, shape, axis)
@@ -71,8 +75,8 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     if goal.is_structured or goal.mode_order[0] != axis:
         return None
     goal = goal.canonical()
-    same = [pipeline.convert(part, goal) for part in parts]
-    offsets = np.cumsum([0, *(s.shape[axis] for s in same[:-1])]).tolist()
+    same = [part if part.format == goal else pipeline.convert(part, goal) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     arrays: list[np.ndarray[Any, Any]] = []
     parents = [1] * len(same)
     for k, level in enumerate(goal.levels):
@@ -93,8 +97,8 @@ def _innermost(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], a
     if goal.is_structured or goal.mode_order[-1] != axis or any(level.roles for level in goal.levels[:-1]):
         return None
     goal = goal.canonical()
-    same = [pipeline.convert(part, goal) for part in parts]
-    offsets = np.cumsum([0, *(s.shape[axis] for s in same[:-1])]).tolist()
+    same = [part if part.format == goal else pipeline.convert(part, goal) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     found = goal.levels[-1].interleaved([s.level_arrays(len(goal.levels) - 1) for s in same], offsets)
     if found is None:
         return None

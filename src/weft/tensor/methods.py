@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -31,6 +32,7 @@ def function(module: str, name: str) -> Any:
     return method
 
 
+@cache
 def _reductions() -> Any:
     """The module of the reductions, which imports the compiler: when it is used."""
     from . import reductions
@@ -38,12 +40,14 @@ def _reductions() -> Any:
     return reductions
 
 
+@cache
 def _moments() -> Any:
     from . import moments
 
     return moments
 
 
+@cache
 def _manipulation() -> Any:
     from . import manipulation
 

@@ -218,6 +218,8 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
         Storage.dense(np.asarray(fill)),
     )
     found = flat_map(value, operands)
+    if OPERATORS[op].idempotent:
+        return stored.with_values(found, fill)  # many of it make it
     with np.errstate(all="ignore"):
         everything = OPERATORS[REPETITIONS[op]].ufunc(np.int64(count), fill)
     return stored.with_values(found, everything)
@@ -277,7 +279,7 @@ def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -
 
 def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
     """The conversion that NumPy makes before it sums or multiplies."""
-    own = operand(x, name)[0].dtype
+    own = x.dtype if isinstance(x, SparseTensor) else operand(x, name)[0].dtype
     if dtype is not None:
         wanted = value_dtype(dtype)
     elif own.kind in "bi" and own.itemsize < np.dtype(int).itemsize:

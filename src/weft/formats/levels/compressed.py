@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -163,14 +164,15 @@ class Compressed(LevelFormat):
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
-        ends = np.cumsum([0, *(int(part["pos"][n]) for part, n in zip(parts, parents, strict=True))])
-        coords = [part["crd"][: end - begin] for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True)]
+        counts = [int(part["pos"][n]) for part, n in zip(parts, parents, strict=True)]
+        ends = list(accumulate(counts, initial=0))
+        coords = [part["crd"][:count] for part, count in zip(parts, counts, strict=True)]
         if offsets is not None:
             last = max((int(c.max(initial=0)) + offset for c, offset in zip(coords, offsets, strict=True)), default=0)
-            wide = index_dtype(max(last, int(ends[-1])))
+            wide = index_dtype(max(last, ends[-1]))
             moved = [c.astype(wide) + wide.type(offset) for c, offset in zip(coords, offsets, strict=True)]
             return {"pos": np.array([0, ends[-1]], wide), "crd": np.concatenate(moved)}
-        wide = np.result_type(index_dtype(int(ends[-1])), *(part["pos"] for part in parts))
+        wide = np.result_type(index_dtype(ends[-1]), *(part["pos"] for part in parts))
         pos = np.zeros(sum(parents) + 1, wide)
         at = 1
         for part, n, begin in zip(parts, parents, ends, strict=False):
