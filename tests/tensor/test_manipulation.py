@@ -170,6 +170,26 @@ def test_joining_tensors_of_every_format(ndim, format):
             compare(weft.concat(mixed, axis=axis), np.concatenate(dense, axis))
 
 
+@pytest.mark.parametrize("fill", [0.0, -0.0, 3.0, np.nan])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr"])
+def test_joining_keeps_every_bit_that_is_stored(format, fill):
+    """Zeros of either sign, NaN and infinities, one after another in another place."""
+    values = np.array([-0.0, 0.0, np.nan, -np.inf, 5.0])
+    A = weft.from_coords([[0, 0, 1, 2, 2], [0, 3, 1, 0, 2]], values, (3, 4), format=format, fill_value=fill)
+    for axis in (0, 1):
+        joined = weft.concat([A, A, A], axis=axis)
+        assert joined.nnz == 15
+        found, wanted = joined.todense(), np.concatenate([A.todense()] * 3, axis)
+        np.testing.assert_array_equal(found.view(np.int64), wanted.view(np.int64))
+
+
+def test_joining_beyond_small_indices():
+    wide = weft.from_coords([[0, 1], [5, 2**31 - 3]], [1.0, 2.0], (2, 2**31 - 2), format="csr")
+    joined = weft.hstack([wide, wide])
+    assert joined.shape == (2, 2**32 - 4)
+    assert joined.indices.tolist() == [5, 2**31 + 3, 2**31 - 3, 2**32 - 5]
+
+
 def test_joining_keeps_format_and_fill_value():
     A = weft.random((4, 5), density=0.5, format="csr", rng=1)
     for joined in (weft.vstack([A, A]), weft.hstack([A, A]), weft.concat([A, np.ones((4, 2))], axis=1)):

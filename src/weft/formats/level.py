@@ -384,14 +384,10 @@ class LevelFormat:
         """
         raise NotImplementedError(f"{self} does not lengthen")
 
-    def interleaved(
-        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]] | None:
-        """The arrays of several tensors' levels under the same parents as one: what each parent has, one after another.
-
-        The coordinates of each are moved by ``offsets``. Also, for each, where its positions go. None where the level
-        cannot be joined so.
-        """
+    def moved(
+        self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        """The same positions at coordinates larger by ``by``, stored as ``dtype``; None where they are not stored."""
         return None
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:

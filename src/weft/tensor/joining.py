@@ -1,12 +1,14 @@
 """Tensors one after another along an axis.
 
-Where the axis is the root of the operands' hierarchies, level arrays are put one after another as they are; else
-coordinates are, and sorted.
+Where the axis is the root of the operands' hierarchies, level arrays are put one after another as they are. Below it
+each tensor is moved along the axis, and a kernel adds them up; where coordinates of the axis are computed, they are
+put one after another, and sorted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -15,10 +17,12 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import index_dtype, name_of
 from ..errors import ShapeError
-from ..formats import Format
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment
 from ..storage import Storage, coordinate_storage, tensor_type
+from .elementwise import Plan
 from .indexing import coordinates, natural
-from .refill import refilled, same_fill
+from .refill import refilled, same_fill, with_fill
 
 __all__ = ["joined"]
 
@@ -66,7 +70,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
         typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
-    found = _rooted(parts, goal, shape, axis) or _innermost(parts, goal, shape, axis)
+    found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
     return found or _as_coordinates(parts, goal, shape, axis)
 
 
@@ -92,23 +96,39 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     return Storage(shape, type, tuple(arrays), vals)
 
 
-def _innermost(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
-    """What each parent has, one after another; None where the axis is not a last level below dense ones."""
-    if goal.is_structured or goal.mode_order[-1] != axis or any(level.roles for level in goal.levels[:-1]):
+def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
+    """Each moved to its place, and their sum, in which no two store the same; None where coordinates are computed."""
+    if goal.is_structured:
         return None
     goal = goal.canonical()
-    same = [part if part.format == goal else pipeline.convert(part, goal) for part in parts]
-    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
-    found = goal.levels[-1].interleaved([s.level_arrays(len(goal.levels) - 1) for s in same], offsets)
-    if found is None:
-        return None
-    arrays, places = found
-    vals = np.empty(sum(map(len, places)), same[0].dtype)
-    for s, place in zip(same, places, strict=True):
-        vals[place] = s.vals[: len(place)]
-    made = tuple(arrays[role] for role in goal.levels[-1].roles)
-    type = tensor_type(name_of(vals.dtype), goal, tuple([name_of(a.dtype) for a in made]), same[0].type.fill)
-    return Storage(shape, type, made, vals)
+    k = goal.mode_order.index(axis)
+    dtype, fill = parts[0].type.dtype, parts[0].type.fill
+    wide = index_dtype(max(*shape, sum(len(s.vals) for s in parts)))
+    moved: list[Storage] = []
+    offset = 0
+    for part in parts:
+        own = part if part.format == goal else pipeline.convert(part, goal)
+        found = goal.levels[k].moved(own.level_arrays(k), offset, wide)
+        if found is None:
+            return None
+        arrays = [
+            found[role] if level == k else array for (level, role), array in zip(goal.roles, own.arrays, strict=True)
+        ]
+        names = tuple([name_of(a.dtype) for a in arrays])
+        # Added to nothing, whatever the fill value is: each stays as it is stored.
+        moved.append(Storage(shape, tensor_type(dtype, goal, names, 0), tuple(arrays), own.vals))
+        offset += part.shape[axis]
+    while len(moved) > 1:
+        pairs = zip(moved[::2], moved[1::2], strict=False)
+        moved = [_sum(a.type, b.type).run((a, b)) for a, b in pairs] + moved[len(moved) // 2 * 2 :]
+    return with_fill(moved[0], fill)
+
+
+@lru_cache(maxsize=256)
+def _sum(left: TensorType, right: TensorType) -> Plan:
+    indices = tuple(f"i{axis}" for axis in range(left.format.order))
+    value = Apply("add", (Access("A", indices), Access("B", indices)))
+    return Plan(Assignment(Access("C", indices), value), (left, right), left.format)
 
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:

@@ -130,25 +130,10 @@ class Compressed(LevelFormat):
         p = begin + int(crd[begin:end].searchsorted(coord))
         return p if p < end and crd[p] == coord else -1
 
-    def interleaved(
-        self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], offsets: Sequence[int]
-    ) -> tuple[Mapping[str, np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]] | None:
-        counts = [np.diff(part["pos"]) for part in parts]
-        sizes = [int(part["pos"][-1]) for part in parts]
-        last = max((int(part["crd"].max(initial=0)) + by for part, by in zip(parts, offsets, strict=True)), default=0)
-        wide = np.result_type(index_dtype(max(last, sum(sizes))), *(part["pos"] for part in parts))
-        pos = np.zeros(len(counts[0]) + 1, wide)
-        np.cumsum(sum(counts), out=pos[1:])
-        crd = np.empty(sum(sizes), wide)
-        free = pos[:-1].copy()  # where the next tensor's children of each parent go
-        places = []
-        for part, count, size, by in zip(parts, counts, sizes, offsets, strict=True):
-            place = np.arange(size, dtype=wide)
-            place += np.repeat(free - part["pos"][:-1], count)
-            crd[place] = part["crd"][:size] + wide.type(by)
-            free += count
-            places.append(place)
-        return {"pos": pos, "crd": crd}, places
+    def moved(
+        self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return {**arrays, "crd": np.add(arrays["crd"], dtype.type(by), dtype=dtype)}
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         pos, crd = arrays["pos"], arrays["crd"]

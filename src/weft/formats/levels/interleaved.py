@@ -66,6 +66,11 @@ class InterleavedCompressed(Compressed):
         whole[:, 0] = made["crd"]
         return {**made, "crd": whole.reshape(-1)}, first, last
 
+    def moved(
+        self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return None  # the coordinates of all axes are in one array
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
@@ -112,6 +117,11 @@ class InterleavedSingleton(Singleton):
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         return {}, begin, end  # the first level has cut the array
+
+    def moved(
+        self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return None  # the coordinates of all axes are in one array
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return ()

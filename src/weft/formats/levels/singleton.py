@@ -75,6 +75,11 @@ class Singleton(LevelFormat):
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
         return {"crd": arrays["crd"][begin:end].copy()}, begin, end
 
+    def moved(
+        self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
+    ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        return {**arrays, "crd": np.add(arrays["crd"], dtype.type(by), dtype=dtype)}
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
