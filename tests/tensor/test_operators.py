@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import weft
 from weft.errors import DTypeError, ShapeError
+from weft.storage import check
 
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 FORMATS = ["csr", "csc", "dcsr", "coo", "dense"]
@@ -358,3 +359,19 @@ def test_no_result_stores_the_fill_value(format, fill):
             np.testing.assert_array_equal(found.todense(), f(x))
             assert found.nnz == found.pruned().nnz
             assert found.format == format
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "dcsc", "dok", "hash"])
+def test_questions_of_little_and_of_nothing(format, threads):
+    """Rows without entries, tensors without any, and every entry kept or none: the warm paths ask no less."""
+    rng = np.random.default_rng(0)
+    with weft.config.override(num_threads=threads, parallel_threshold=0):
+        for shape, density in [((40, 30), 0.02), ((3, 200), 0.0), ((0, 4), 0.0), ((1, 1), 1.0), ((12, 9), 1.0)]:
+            x = np.where(rng.random(shape) < density, rng.random(shape), 0)
+            A = weft.asarray(x, format=format)
+            for _ in range(2):
+                for ask in (lambda v: v > 0.5, lambda v: v <= 0.3, lambda v: v > 0, lambda v: v > 2):
+                    found = ask(A)
+                    check(found._storage)
+                    np.testing.assert_array_equal(found.todense(), ask(x))

@@ -25,6 +25,7 @@ from .values import (
     Absent,
     Number,
     application_dtypes,
+    asked_of,
     decides,
     fill_of,
     is_constant,
@@ -136,7 +137,7 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
             return extent(body, v, types)
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return extent(args[0], v, types)
+                return extent(asked_of(expr) or args[0], v, types)
             a, b = (extent(arg, v, types) for arg in args)
             fill = [fill_of_reduced(arg, types) for arg in args]
             if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
@@ -209,7 +210,7 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
             return None
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return _full(args[0], v, types)
+                return _full(asked_of(expr) or args[0], v, types)
             a, b = (_full(arg, v, types) for arg in args)
             fill = [fill_of_reduced(arg, types) for arg in args]
             if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
@@ -232,7 +233,7 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
             return True
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return _solid(args[0], types)
+                return _solid(asked_of(expr) or args[0], types)
             fill = [fill_of_reduced(arg, types) for arg in args]
             both = decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1])
             return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))

@@ -13,8 +13,7 @@ from typing import Any
 
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Apply, Expr, Literal
-from ..index_notation.operators import OPERATORS
-from .values import Absent, Convert, Number, decides, fill_of, same_value
+from .values import Absent, Convert, Number, asked_of, decides, fill_of, same_value
 
 __all__ = ["Iterator", "Point", "build", "to_text"]
 
@@ -107,19 +106,18 @@ def _points(
             return _points(inner, iterators, fills)
         case Apply(op=op, args=args):
             if len(args) == 1:
-                points = _points(args[0], iterators, fills)
-                return points if OPERATORS[op].absent is None else tuple(p for p in points if p != Point())
+                return _points(asked_of(expr) or args[0], iterators, fills)
             a, b = (_points(arg, iterators, fills) for arg in args)
             fill_a, fill_b = (fill_of(arg, fills) for arg in args)
             # An absent operand decides the result alone: then there is no point without that operand.
             needs_b, needs_a = decides(op, args, 1, fill_b), decides(op, args, 0, fill_a)
             combine = _conjunction if needs_a or needs_b else _union
-            cases = [combine(p, q) for p in a for q in b]
+            points = [combine(p, q) for p in a for q in b]
             if not needs_b and Point() not in b:
-                cases += a
+                points += a
             if not needs_a and Point() not in a:
-                cases += b
-            return tuple(dict.fromkeys(cases))
+                points += b
+            return tuple(dict.fromkeys(points))
     raise TypeError(f"no merge lattice for {expr!r}")
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Convert",
     "Number",
     "application_dtypes",
+    "asked_of",
     "convert",
     "converted",
     "decides",
@@ -182,6 +183,15 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
                 return UNKNOWN if stated is None else stated
             return _apply(op, tuple(values))
     raise TypeError(f"no fill value of {expr!r}")
+
+
+def asked_of(expr: Expr) -> Access | None:
+    """The one tensor whose entries are asked, where an operator states what the answer is without an entry."""
+    match expr:
+        case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
+            (asked,) = dict.fromkeys(a for a in accesses(arg) if a.indices)
+            return asked
+    return None
 
 
 def is_constant(expr: Expr) -> bool:

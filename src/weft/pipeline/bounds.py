@@ -14,7 +14,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.iteration_graph import fill_of_reduced
 from ..lowering.physical import path
-from ..lowering.values import decides, same_value
+from ..lowering.values import asked_of, decides, same_value
 
 __all__ = ["Bound", "bound"]
 
@@ -49,10 +49,10 @@ def bound(
             # Where absent entries are reduced too, every coordinate is computed.
             neutral = same_value(fill_of_reduced(body, types), OPERATORS[op].identity)
             return bound(body, variables, types, gathered and isinstance(body, Access)) if neutral else None
+        case Apply(args=(arg,)):
+            return bound(asked_of(expr) or arg, variables, types)
         case Apply(op=op, args=args):
             found = [bound(arg, variables, types) for arg in args]
-            if len(args) == 1:
-                return found[0]
             fills = [fill_of_reduced(arg, types) for arg in args]
             # Entries are among those of each operand whose absence decides the result.
             needed = [f for k, f in enumerate(found) if decides(op, args, k, fills[k])]
