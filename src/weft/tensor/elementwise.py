@@ -222,8 +222,8 @@ class Warm:
     """
 
     __slots__ = (
-        "_answers", "_dtype", "_fill", "_first", "_limits", "_op", "_plan", "_results", "_scalar", "_type", "_ufunc",
-        "_vector",
+        "_answers", "_asked", "_dtype", "_fill", "_first", "_limits", "_op", "_plan", "_results", "_scalar", "_type",
+        "_ufunc", "_vector",
     )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
@@ -237,6 +237,7 @@ class Warm:
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
         self._op = op
+        self._asked: dict[Any, Plan] = {}  # by the scalar, whose sign, if it is a zero, no question asks for
         self._answers: dict[bool, Plan] | None = {} if _asks(op) and _appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
@@ -247,7 +248,11 @@ class Warm:
     def run(self, storage: Storage, scalar: Any) -> Storage:
         other = Storage((), self._scalar, (), np.array([scalar], self._dtype))
         if self._answers is not None:
-            plan = self._answering(bool(self._absent(other.vals[0])))
+            plan = self._asked.get(scalar)
+            if plan is None:
+                plan = self._answering(bool(self._absent(other.vals[0])))
+                if len(self._asked) < _SCALARS:
+                    self._asked[scalar] = plan
             return plan.run((other, storage) if self._first else (storage, other))
         values = storage.vals
         flat = Storage(values.shape, self._vector, (), values)
