@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -34,14 +34,14 @@ _parts: dict[Any, _Part] = {}
 
 
 @contextmanager
-def _collected() -> Iterator[dict[str, None]]:
-    """Collects the texts that would be compiled, in place of compiling them."""
-    missing: dict[str, None] = {}
+def _collected() -> Iterator[dict[Any, str]]:
+    """Collects the texts that would be compiled, in place of compiling them, under what they are kept in memory."""
+    missing: dict[Any, str] = {}
 
     def open_source(source: str) -> Library:
         found = _parts.get(loader._key(source))
         if found is None:
-            missing[source] = None
+            missing[loader._key(source)] = source
             raise _Missing
         return found
 
@@ -52,7 +52,9 @@ def _collected() -> Iterator[dict[str, None]]:
         loader.open_source = compiled
 
 
-def _compile(sources: Iterable[str]) -> None:
+def _compile(missing: Mapping[Any, str]) -> None:
+    sources = missing.values()
+    assert all(loader._key(source) == key for key, source in missing.items()), "a case changes how it is compiled"
     prefixes = {source: f"k{n}_" for n, source in enumerate(sources)}
     text = "\n".join(re.sub(r"\b(?=weft_)", prefix, source) for source, prefix in prefixes.items())
     whole = loader.open_source(text)

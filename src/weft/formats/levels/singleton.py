@@ -78,6 +78,8 @@ class Singleton(LevelFormat):
     def moved(
         self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        if self.padded:
+            return None  # places without an entry have no coordinate, and tables find entries by theirs
         return {**arrays, "crd": np.add(arrays["crd"], dtype.type(by), dtype=dtype)}
 
     def joined(
