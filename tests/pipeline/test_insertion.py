@@ -62,10 +62,22 @@ def test_counters_are_arrays_where_rows_come_in_no_order():
 
 def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
     assert "B_vals[pA1] = float64(A_vals[pA1])" in text_of(parse_format("coo", 2), CSR, "float32")
-    assert "insert" not in text_of(parse_format("coo", 2), CSR)  # where everything stands there already
-    assert "B_vals[pA1] = A_vals[pA1]" in text_of(linear(2), CSR)
+    assert "B_vals" not in text_of(linear(2), CSR).split("\n", 1)[1]  # values stay where they are
+    assert "B2_crd" not in text_of(parse_format("coo", 2), CSR).split("\n", 1)[1]  # and coordinates, too
     assert "pB_next" in text_of(parse_format("dense", 2), parse_format("csc", 2))
     assert "B2_pos[i1_] += 1" in text_of(CSR, parse_format("csc", 2))
+
+
+@pytest.mark.parametrize("rows", [[], [0], [9], [0, 9], [4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 8], list(range(10))])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_edges_are_seen_as_entries_pass(rows, threads, monkeypatch):
+    monkeypatch.setattr(weft.config, "parallel_threshold", 1)
+    monkeypatch.setattr(weft.config, "num_threads", threads)
+    A = weft.from_coords([rows, list(range(len(rows)))], np.ones(len(rows)), (10, 10), format="coo")
+    B = A.asformat("csr")
+    np.testing.assert_array_equal(B.indptr, np.searchsorted(rows, range(11)))
+    assert len(rows) == 0 or np.shares_memory(A.data, B.data)
+    np.testing.assert_array_equal(A.reshape((20, 5)).todense(), A.todense().reshape(20, 5))
 
 
 def matrix(kind):

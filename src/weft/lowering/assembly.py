@@ -26,6 +26,7 @@ from ..queries import Stored, Width
 from ..remapping.emit import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import asking
+from .edges import Edges
 from .entries import Entries
 from .env import Env
 from .expressions import lower_expr
@@ -40,6 +41,7 @@ from .insertion import (
     scratch_dtype,
     scratch_roles,
     shared,
+    staying,
 )
 from .lower import CHUNKS_PER_THREAD, THREADS
 from .physical import path
@@ -73,7 +75,9 @@ class Assembly(Entries):
     threads : bool
         Whether threads share the pass.
     kept : collection of int
-        Levels whose coordinates stand already where they are to be; where there are any, so do the values.
+        Levels whose coordinates stand already where they are to be.
+    shares : bool
+        Whether the values do.
     """
 
     def __init__(
@@ -87,8 +91,9 @@ class Assembly(Entries):
         arrival: Arrival = UNSORTED,
         threads: bool = False,
         kept: Collection[int] = (),
+        shares: bool = False,
     ):
-        mode = Mode.COMPUTE if phase.level is None or skip_fill else Mode.ASSEMBLE
+        mode = Mode.COMPUTE if (phase.level is None and not shares) or skip_fill else Mode.ASSEMBLE
         super().__init__(program, target, types, names, mode, skip_fill)
         self.phase = phase
         self.shared = shared(types[target.tensor].format, arrival)
@@ -97,10 +102,13 @@ class Assembly(Entries):
         extra = scratch_roles(tensor.type.format, arrival)
         ty = f"{scratch_dtype(tensor.type)}*"
         arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", ty) for k, role in extra}
-        if threads:
-            for k, role in private_roles(tensor.type.format):
-                ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
-                arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
+        self.private = private_roles(tensor.type.format, arrival) if threads else ()
+        for k, role in self.private:
+            ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
+            arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
+        stays = staying(tensor.type.format, arrival)
+        if threads and stays is not None:
+            arrays[stays, "private"] = ir.Var(f"{tensor.name}{stays + 1}_private", "int64*")
         levels = tuple(
             replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
             for k, m in enumerate(tensor.levels)
@@ -110,8 +118,10 @@ class Assembly(Entries):
         self.path = path(target, self.format)
         self.arrival, self.running = arrival, running(self.format, arrival)
         self.next = ir.Var(f"p{tensor.name}_next")
-        self.threads, self.kept = threads, kept
-        self.follows = arrival.follows and not skip_fill
+        self.threads, self.kept, self.shares = threads, kept, shares
+        self.edges = None
+        if phase.level is None and stays is not None:
+            self.edges = Edges(self.format.levels[stays], self.made.levels[stays], stays, threads)
         self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
@@ -145,11 +155,11 @@ class Assembly(Entries):
     @property
     def chunks(self) -> ir.Expr:
         private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
-        return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
+        return THREADS if private or self.edges else mul(THREADS, lit(CHUNKS_PER_THREAD))
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
-        owns = []
-        for k, role in private_roles(self.format):
+        owns = [self.edges.start()] if self.edges else []
+        for k, role in self.private:
             m, own = self.made.levels[k], self.own[k]
             if own is not m:
                 owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], mul(chunk, ir.Load(COUNTS, lit(k))))))
@@ -164,7 +174,7 @@ class Assembly(Entries):
         return answer
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        return block()
+        return self.edges.finish(chunk) if self.edges else block()
 
     def _combine(self, k: int) -> ir.Stmt:
         """What the threads found, put together; of sums also where each thread's entries begin."""
@@ -213,8 +223,10 @@ class Assembly(Entries):
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
             among_threads = self._chunked(stmt)
+        if self.edges and among_threads is None:
+            self.edges = replace(self.edges, threads=False)
         body = among_threads or (self.statement(stmt, Env()) if asks else block())
-        if k is None and self.running is not None and not self.follows:
+        if k is None and self.running is not None and not self.arrival.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
         q = ir.Var(f"q{self.made.name}")
         ends = [
@@ -222,6 +234,9 @@ class Assembly(Entries):
             for n, (level, m) in enumerate(zip(self.format.levels[:k], self.made.levels[:k], strict=True))
             if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
         ]
+        if self.edges:
+            body = block(self.edges.before(), body)
+            ends.append(self.edges.after(self._size(self.edges.k - 1), ir.Var("chunks")))
         if k is None:
             pass
         elif self.phase.collects:
@@ -255,7 +270,7 @@ class Assembly(Entries):
         placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
         stmts += placing
         if k is None:
-            stmts.append(ir.Store(self.made.vals, parent, value) if not self.kept else block())
+            stmts.append(ir.Store(self.made.vals, parent, value) if not self.shares else block())
         elif self.phase.collects:
             collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
             stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # another mark than the query's
@@ -277,8 +292,9 @@ class Assembly(Entries):
                 stmts.append(level.shared_pos(m, parent, coords, p))
             elif k in self.grouped:
                 stmts += self._grouped(k, parent, coords, p)
-            elif k == self.running and self.follows:
+            elif k == self.running and self.arrival.follows:
                 stmts.append(ir.Declare(p, self.position(self.source, env)))
+                stmts.append(self.edges.entry(parent, p, ir.Var("chunk")) if self.edges else block())
             elif k == self.running:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":

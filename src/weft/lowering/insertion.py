@@ -21,7 +21,7 @@ from .physical import path
 
 __all__ = [
     "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "kept", "marked", "phases",
-    "private_roles", "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared",
+    "private_roles", "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared", "staying",
 ]  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def phases(format: Format, arrival: Arrival) -> tuple[Phase, ...]:
     """The passes that assembling a format takes."""
     found = []
     for k in range(len(format.levels)):
-        if _asks(format, k):
+        if k != staying(format, arrival) and _asks(format, k):
             found.append(Phase(f"query{k + 1}", k))
         if k in shared(format, arrival):
             found.append(Phase(f"collect{k + 1}", k, collects=True))
@@ -197,9 +197,17 @@ def running(format: Format, arrival: Arrival) -> int | None:
     return found if found == 0 or (plain and order == arrival.order) else None
 
 
+def staying(format: Format, arrival: Arrival) -> int | None:
+    """The level whose positions are those that the entries have in the source: none of its queries has to be asked.
+
+    Where its parents' children begin is seen as the entries pass, whose parents come in order.
+    """
+    return running(format, arrival) if arrival.follows else None
+
+
 def shareable(format: Format, arrival: Arrival) -> bool:
     """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
-    own = [k for k, _ in private_roles(format)]
+    own = [k for k, _ in private_roles(format, arrival)]
     plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
     counted = set(counters(format)) == set(scalar_counters(format, arrival))
     in_order = running(format, arrival) is None or arrival.follows
@@ -212,12 +220,9 @@ def _lists(level: LevelFormat) -> bool:
 
 
 def kept(source: TensorType, target: TensorType, arrival: Arrival) -> dict[int, int]:
-    """The levels whose coordinates are those of a level of the source, array and all: which, by the target's level.
-
-    Entries keep their positions where these are taken one by one in the order in which the source has them.
-    """
-    format, first = target.format, running(target.format, arrival)
-    if first is None or not arrival.follows or source.format.is_structured or format.is_structured:
+    """The levels whose coordinates are those of a level of the source, array and all: which, by the target's level."""
+    format, first = target.format, staying(target.format, arrival)
+    if first is None or source.format.is_structured or format.is_structured:
         return {}
     have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
     want = dict(zip(format.roles, target.index_dtypes, strict=True))
@@ -244,9 +249,9 @@ def scratch_dtype(type: TensorType) -> str:
 
 
 @lru_cache(maxsize=1024)
-def private_roles(format: Format) -> tuple[tuple[int, str], ...]:
+def private_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array of answers that each thread has for itself."""
-    levels = range(len(format.levels))
+    levels = [k for k in range(len(format.levels)) if k != staying(format, arrival)]
     return tuple((k, role) for k in levels for role, how in answers(format, k).items() if how != "same")
 
 

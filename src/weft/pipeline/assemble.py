@@ -19,6 +19,7 @@ from ..ir import simplify
 from ..ir.nodes import Function
 from ..lowering.asking import Asked
 from ..lowering.assembly import Assembly
+from ..lowering.edges import CHUNK
 from ..lowering.insertion import (
     Arrival,
     arrival,
@@ -34,6 +35,7 @@ from ..lowering.insertion import (
     scratch_roles,
     shareable,
     shared,
+    staying,
 )  # fmt: skip
 from ..lowering.values import same_value
 from ..remapping.inverse import interval_of
@@ -61,6 +63,12 @@ class _Work:
         whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
         self.lengths[level] = len(whole)
         self.scratch[level, "private"] = memory.zeros(self.threads * len(whole), whole.dtype)
+
+    def stay(self, level: int) -> None:
+        """The entries have the positions in a level that they have in the source."""
+        self.lengths[level] = self.storage.vals.size
+        if self.threads > 1:
+            self.scratch[level, "private"] = np.empty(self.threads * CHUNK, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +118,18 @@ class Assembler:
     def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
         self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
         source = lowered.schedule.types["A"]
-        copied = lowered.skip_fill or source.dtype != target.dtype
-        self.kept = {} if copied else kept(source, target, arrival)
+        self._stays = staying(target.format, arrival)
+        self.shares = self._stays is not None and source.dtype == target.dtype
+        self.kept = kept(source, target, arrival) if self.shares else {}
         self.phases = phases(target.format, arrival)
-        listed = {k for k, role in target.format.roles if role == "crd"}
-        self._inserts = not self.kept or not listed <= self.kept.keys()  # or nothing is left but counting
-        if not self._inserts:
-            self.phases = self.phases[:-1]
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
         self._roles = scratch_roles(self.format, arrival)
-        own = dict(private_roles(self.format))
+        own = dict(private_roles(self.format, arrival))
+        stays = () if self._stays is None else (self._stays,)
+        self._private = [(k, "private") for k in (*own, *stays)]
         together = shared(self.format, arrival)
         self._levels = [
             _Level(
@@ -147,7 +154,16 @@ class Assembler:
         s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
         passes = [
             Assembly(
-                s.program, s.target, self.types, self.lowered.names, phase, skip_fill, self.arrival, threads, self.kept
+                s.program,
+                s.target,
+                self.types,
+                self.lowered.names,
+                phase,
+                skip_fill,
+                self.arrival,
+                threads,
+                self.kept,
+                self.shares,
             )
             for phase in self.phases
         ]  # fmt: skip
@@ -172,11 +188,6 @@ class Assembler:
         """Whether threads can share the passes."""
         return not self.lowered.skip_fill and shareable(self.format, self.arrival)
 
-    @property
-    def keeps(self) -> bool:
-        """Whether the result shares coordinates and values with the source."""
-        return bool(self.kept)
-
     @cached_property
     def copies(self) -> bool:
         """Whether the entries keep their order, so that each is inserted where it was."""
@@ -191,7 +202,7 @@ class Assembler:
             When it would take more memory than there is; nothing large is allocated before.
         """
         shape = storage.shape
-        threads = for_work(storage.vals.size) if self._inserts and self.shareable else 1
+        threads = for_work(storage.vals.size) if self.shareable else 1
         work = _Work(storage, len(self._levels), threads)
         for k in self._counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
@@ -202,14 +213,18 @@ class Assembler:
             level = of.level
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
-            made = work.made[k] = {role: memory.zeros(size, of.dtypes[role]) for role, size in first.items()}
+            stays = k == self._stays
+            make = memory.empty if stays else memory.zeros  # whose edges are all written
+            made = work.made[k] = {role: make(size, of.dtypes[role]) for role, size in first.items()}
             for role, size in self._scratch_of(of, parents, n, shape).items():
                 work.scratch[k, role] = memory.zeros(size, self._scratch)
             if of.own is not None and threads > 1:
                 work.share(k, of.own)
             for name in of.passes[:1]:
                 self._pass(name, work)
-            size = level.size_to_be(parents, n, made)
+            size = storage.vals.size if stays else level.size_to_be(parents, n, made)
+            if stays:
+                work.stay(k)
             self._require(size * self._dtype.itemsize, shape)
             if of.kept is not None:
                 made["crd"] = storage.level_arrays(of.kept)["crd"]
@@ -217,9 +232,8 @@ class Assembler:
             for name in of.passes[1:]:
                 self._pass(name, work)
             parents = size
-        work.vals = storage.vals if self.kept else self._values(storage, parents)
-        if self._inserts:
-            self._pass("insert", work)
+        work.vals = storage.vals if self.shares else self._values(storage, parents)
+        self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
     def _values(self, storage: Storage, size: int) -> np.ndarray[Any, Any]:
@@ -273,7 +287,7 @@ class Assembler:
             work.scratch[k, "counter"][...] = 0
         module, roles = self._module, self._roles
         if work.threads > 1:
-            module, roles = self._module_for_threads, (*roles, *((k, "private") for k, _ in private_roles(self.format)))
+            module, roles = self._module_for_threads, (*roles, *self._private)
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
         if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
@@ -307,6 +321,7 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: b
     comes = arrival(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
         comes = replace(comes, order=(), curved=True)
+    comes = replace(comes, follows=comes.follows and not skip_fill)
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason

@@ -226,7 +226,7 @@ def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel 
     """What converts without anything between: by appending, else by insertion; or why nothing does."""
     if not target.format.is_structured and is_appendable(target.format):
         sharing = _assembler(source, target, skip_fill)
-        if not isinstance(sharing, str) and sharing.keeps:
+        if not isinstance(sharing, str) and sharing.shares:
             return sharing
         kernel = _copier(source, target, skip_fill)
         if kernel.lowered.schedule.final is None:
