@@ -258,6 +258,10 @@ class LevelFormat:
         """Before the first parent: its children start at 0."""
         return Block()
 
+    def seq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        """After ``seq_insert_edges`` for parents with children only: others have none. Arrays start zeroed."""
+        raise NotImplementedError(f"{self} has no edges to insert")
+
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
         """Edges of parents visited in any order: ``p_{k-1}`` gets ``count`` children. Arrays start zeroed."""
         raise NotImplementedError(f"{self} has no edges to insert")

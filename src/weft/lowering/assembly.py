@@ -27,7 +27,7 @@ from ..remapping.emit import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import asking
 from .edges import Edges
-from .entries import Entries
+from .entries import Entries, among_threads
 from .env import Env
 from .expressions import lower_expr
 from .insertion import (
@@ -168,10 +168,7 @@ class Assembly(Entries):
     def _among_threads(self, a: asking.Asked, answer: ir.Stmt) -> ir.Stmt:
         """An answer of which several threads may write the same into one element."""
         same = asking.answers(self.format, self.phase.level or 0)[a.label] == "same"
-        match answer:
-            case ir.Store(array=array, index=index, value=value) if self.threads and same:
-                return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
-        return answer
+        return among_threads(answer) if self.threads and same else answer
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         return self.edges.finish(chunk) if self.edges else block()
@@ -235,7 +232,6 @@ class Assembly(Entries):
             if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
         ]
         if self.edges:
-            body = block(self.edges.before(), body)
             ends.append(self.edges.after(self._size(self.edges.k - 1), ir.Var("chunks")))
         if k is None:
             pass
@@ -294,7 +290,7 @@ class Assembly(Entries):
                 stmts += self._grouped(k, parent, coords, p)
             elif k == self.running and self.arrival.follows:
                 stmts.append(ir.Declare(p, self.position(self.source, env)))
-                stmts.append(self.edges.entry(parent, p, ir.Var("chunk")) if self.edges else block())
+                stmts.append(self.edges.entry(parent, p) if self.edges else block())
             elif k == self.running:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":

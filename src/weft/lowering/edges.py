@@ -1,8 +1,8 @@
 """Edges of a level whose entries stay where they are (2020 paper, section 6.3, sequenced edge insertion).
 
 Entries come in the order of their parents, and each has the position that it had in the source: the children of a
-parent begin where the first entry of it or of a later one is. Nothing has to be counted before. Threads share the
-entries; between the last parent of one chunk and the first of the next the edges are inserted afterwards.
+parent end behind the last entry of it that passes. Nothing has to be counted before, and no branch hangs on where a
+parent ends. Threads share the entries; where a parent ends that several of them saw is told afterwards.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 from ..formats import LevelFormat, LevelVars
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, ge, if_, lit, lt, mul
+from ..ir.builder import add, block, eq, ge, if_, lit, lt, mul
+from .entries import among_threads
 from .target import COUNTS
 
 __all__ = ["CHUNK", "Edges"]
 
-CHUNK = 3
-"""What is kept of each chunk that threads share: its first parent, where that begins, and its last parent."""
-
-_NONE = lit(-1)
+CHUNK = 4
+"""What is kept of each chunk that threads share: the parents of its first and last entry, and where they end in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,56 +43,57 @@ class Edges:
     threads: bool
 
     @property
-    def _reached(self) -> ir.Var:
-        """The last parent whose children have a beginning."""
-        return ir.Var(f"parent{self.k + 1}")
+    def _kept(self) -> tuple[ir.Var, ...]:
+        """Of a chunk the parent of the first entry and the position behind that parent's last; the same of the last."""
+        return tuple(ir.Var(f"{which}{self.k + 1}_{what}") for which in ("first", "last") for what in ("parent", "end"))
 
     @property
     def _shared(self) -> bool:
-        """Whether chunks have parents of their own: the root has all entries."""
+        """Whether several chunks have entries of one parent that is not the root."""
         return self.threads and self.k > 0
-
-    def before(self) -> ir.Stmt:
-        """Before the first entry."""
-        begin = self.level.seq_init_edges(self.m, lit(0))
-        return begin if self._shared else block(begin, ir.Declare(self._reached, lit(0)))
 
     def start(self) -> ir.Stmt:
         """Before the first entry of a chunk."""
-        return ir.Declare(self._reached, _NONE) if self._shared else block()
+        return block(*(ir.Declare(v, lit(-1)) for v in self._kept)) if self._shared else block()
 
-    def entry(self, parent: ir.Expr, p: ir.Expr, chunk: ir.Expr) -> ir.Stmt:
+    def entry(self, parent: ir.Expr, p: ir.Expr) -> ir.Stmt:
         """At an entry of ``parent``, with position ``p``."""
         if self.k == 0:
             return block()
-        stmts = self._insert(self._reached, parent, p)
-        if self._shared:
-            first = block(self._keep(chunk, 0, parent), self._keep(chunk, 1, p))
-            stmts = if_(lt(self._reached, lit(0)), first, stmts)
-        return if_(lt(self._reached, parent), block(stmts, ir.Set(self._reached, parent)))
+        ends = self.level.seq_insert_edges(self.m, parent, add(p, lit(1)))
+        if not self._shared:
+            return ends
+        first, first_end, last, last_end = self._kept
+        end = add(p, lit(1))
+        return block(
+            among_threads(ends),
+            if_(lt(first, lit(0)), ir.Set(first, parent)),
+            if_(eq(parent, first), ir.Set(first_end, end)),
+            ir.Set(last, parent),
+            ir.Set(last_end, end),
+        )
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         """After the last entry of a chunk."""
-        return self._keep(chunk, 2, self._reached) if self._shared else block()
+        if not self._shared:
+            return block()
+        return block(*(ir.Store(self.m.arrays["private"], self._at(chunk, n), v) for n, v in enumerate(self._kept)))
 
     def after(self, parents: ir.Expr, chunks: ir.Expr) -> ir.Stmt:
-        """After the last entry: what lies between chunks, and behind them."""
-        rest = self._insert(self._reached, parents, ir.Load(COUNTS, lit(self.k)))
+        """After the last entry, given how many parents there are, and chunks."""
+        begin = self.level.seq_init_edges(self.m, lit(0))
+        if self.k == 0:
+            return block(begin, self.level.seq_insert_edges(self.m, lit(0), ir.Load(COUNTS, lit(0))))
+        ends = self.level.seq_finalize_edges(self.m, parents, ir.Var("q"))
         if not self._shared:
-            return rest
-        t, last = ir.Var("t"), self._kept(ir.Var("t"), 2)
-        between = self._insert(self._reached, self._kept(t, 0), self._kept(t, 1))
-        chunk = if_(ge(last, lit(0)), block(between, ir.Set(self._reached, last)))
-        return block(ir.Declare(self._reached, lit(0)), ir.For(t, lit(0), chunks, chunk), rest)
+            return block(begin, ends)
+        t = ir.Var("t")
+        kept = [ir.Load(self.m.arrays["private"], self._at(t, n)) for n in range(CHUNK)]
+        told = [
+            self.level.seq_insert_edges(self.m, parent, end) for parent, end in zip(kept[::2], kept[1::2], strict=True)
+        ]
+        return block(begin, ir.For(t, lit(0), chunks, if_(ge(kept[0], lit(0)), block(*told))), ends)
 
-    def _insert(self, first: ir.Expr, end: ir.Expr, p: ir.Expr) -> ir.Stmt:
-        """The children of parents from ``first`` on end at ``p``, those of ``end`` begin there."""
-        q = ir.Var("q")
-        return ir.For(q, first, end, self.level.seq_insert_edges(self.m, q, p))
-
-    def _kept(self, chunk: ir.Expr, n: int) -> ir.Expr:
-        return cast(ir.Load(self.m.arrays["private"], add(mul(chunk, lit(CHUNK)), lit(n))), "int64")
-
-    def _keep(self, chunk: ir.Expr, n: int, value: ir.Expr) -> ir.Stmt:
-        array = self.m.arrays["private"]
-        return ir.Store(array, add(mul(chunk, lit(CHUNK)), lit(n)), cast(value, array.ty[:-1]))
+    @staticmethod
+    def _at(chunk: ir.Expr, n: int) -> ir.Expr:
+        return add(mul(chunk, lit(CHUNK)), lit(n))

@@ -16,7 +16,17 @@ from .target import Mode
 from .tensors import TensorVars
 from .values import without_conversions
 
-__all__ = ["Entries"]
+__all__ = ["Entries", "among_threads"]
+
+
+def among_threads(stmt: ir.Stmt) -> ir.Stmt:
+    """A statement whose stores are those of several threads to one place, in any order."""
+    match stmt:
+        case ir.Store(array=array, index=index, value=value):
+            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
+        case ir.Block(stmts=stmts):
+            return ir.Block(tuple(map(among_threads, stmts)))
+    return stmt
 
 
 class Entries(Lowerer):

@@ -200,9 +200,12 @@ def running(format: Format, arrival: Arrival) -> int | None:
 def staying(format: Format, arrival: Arrival) -> int | None:
     """The level whose positions are those that the entries have in the source: none of its queries has to be asked.
 
-    Where its parents' children begin is seen as the entries pass, whose parents come in order.
+    Where its parents' children end is seen as the entries pass, whose parents come in order.
     """
-    return running(format, arrival) if arrival.follows else None
+    k = running(format, arrival) if arrival.follows else None
+    if k is None or type(format.levels[k]).seq_finalize_edges is LevelFormat.seq_finalize_edges:
+        return None
+    return k
 
 
 def shareable(format: Format, arrival: Arrival) -> bool:

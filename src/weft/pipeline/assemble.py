@@ -64,11 +64,12 @@ class _Work:
         self.lengths[level] = len(whole)
         self.scratch[level, "private"] = memory.zeros(self.threads * len(whole), whole.dtype)
 
-    def stay(self, level: int) -> None:
-        """The entries have the positions in a level that they have in the source."""
-        self.lengths[level] = self.storage.vals.size
+    def stay(self, level: int) -> int:
+        """How many positions there are in a level where entries have those that they have in the source."""
         if self.threads > 1:
             self.scratch[level, "private"] = np.empty(self.threads * CHUNK, np.int64)
+        self.lengths[level] = size = self.storage.vals.size
+        return size
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +214,17 @@ class Assembler:
             level = of.level
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
-            stays = k == self._stays
-            make = memory.empty if stays else memory.zeros  # whose edges are all written
-            made = work.made[k] = {role: make(size, of.dtypes[role]) for role, size in first.items()}
+            made = work.made[k] = {role: memory.zeros(size, of.dtypes[role]) for role, size in first.items()}
             for role, size in self._scratch_of(of, parents, n, shape).items():
                 work.scratch[k, role] = memory.zeros(size, self._scratch)
             if of.own is not None and threads > 1:
                 work.share(k, of.own)
             for name in of.passes[:1]:
                 self._pass(name, work)
-            size = storage.vals.size if stays else level.size_to_be(parents, n, made)
-            if stays:
-                work.stay(k)
+            if k == self._stays:
+                size = work.stay(k)
+            else:
+                size = level.size_to_be(parents, n, made)
             self._require(size * self._dtype.itemsize, shape)
             if of.kept is not None:
                 made["crd"] = storage.level_arrays(of.kept)["crd"]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...dtypes import index_dtype
-from ...ir.builder import add, block, cast, if_, lit, ne, sub
+from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
 from ...queries import Query
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
@@ -65,6 +65,11 @@ class Compressed(LevelFormat):
 
     def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
         return put(m["pos"], add(parent, lit(1)), end)
+
+    def seq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        pos = m["pos"]
+        before, here = Load(pos, index), Load(pos, add(index, lit(1)))
+        return For(index, lit(0), parent_size, Store(pos, add(index, lit(1)), maximum(before, here)))
 
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
         pos = m["pos"]
