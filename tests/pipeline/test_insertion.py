@@ -68,7 +68,10 @@ def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
     assert "B2_pos[i1_] += 1" in text_of(CSR, parse_format("csc", 2))
 
 
-@pytest.mark.parametrize("rows", [[], [0], [9], [0, 9], [4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 8], [0, 0, 3, 3, 3, 8], list(range(10))])
+ROWS = [[], [0], [9], [0, 9], [4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 8], [0, 0, 3, 3, 3, 8], list(range(10))]
+
+
+@pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_edges_are_seen_as_entries_pass(rows, threads, monkeypatch):
     monkeypatch.setattr(weft.config, "parallel_threshold", 1)
