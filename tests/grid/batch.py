@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from weft.runtime.loader import Library
 __all__ = ["each"]
 
 T = TypeVar("T")
+_LARGEST = 400_000  # characters; a sanitizer's time grows faster than the text
 
 
 class _Missing(BaseException):
@@ -53,8 +54,16 @@ def _collected() -> Iterator[dict[Any, str]]:
 
 
 def _compile(missing: Mapping[Any, str]) -> None:
-    sources = missing.values()
     assert all(loader._key(source) == key for key, source in missing.items()), "a case changes how it is compiled"
+    sources, first, size = list(missing.values()), 0, 0
+    for n, source in enumerate(sources, 1):
+        size += len(source)
+        if size > _LARGEST or n == len(sources):
+            _compile_together(sources[first:n])
+            first, size = n, 0
+
+
+def _compile_together(sources: Sequence[str]) -> None:
     prefixes = {source: f"k{n}_" for n, source in enumerate(sources)}
     text = "\n".join(re.sub(r"\b(?=weft_)", prefix, source) for source, prefix in prefixes.items())
     whole = loader.open_source(text)

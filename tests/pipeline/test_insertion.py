@@ -9,6 +9,7 @@ import weft
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir import function_text
 from weft.pipeline.assemble import Assembler, assembler
+from weft.runtime import memory
 from weft.storage import check
 from weft.tensor.reshaping import linear
 
@@ -23,8 +24,8 @@ FIGURES = {
 # The figure as printed, phase by phase: what must follow what.
 SKELETONS = {
     "fig06a": ["for i0_ in 0 .. A1_dim", "for pA2 in int64(A2_pos[i0_]) .. int64(A2_pos[i0_ + 1])",
-               "i1_minus_i0: int64 = i1_ - i0_", "B1_rank[i1_minus_i0 - (1 - B1_dim)] = 1",
-               "if int64(B1_rank[q]) != 0", "B1_crd[n] =", "n += 1", "for i0_ in 0 .. A1_dim", "for pA2",
+               "i1_minus_i0: int64 = i1_ - i0_", "B1_nz[i1_minus_i0 - (1 - B1_dim)] = 1",
+               "q: int64 = weft_next_flag(B1_nz, 0,", "while q <", "B1_crd[n] =", "n += 1", "for i0_ in 0 .. A1_dim", "for pA2",
                "i1_minus_i0: int64 = i1_ - i0_",
                "pB1: int64 = int64(B1_rank[i1_minus_i0 - (1 - B1_dim)])", "pB2: int64 = pB1 *",
                "B_vals[pB2] = A_vals[pA2]"],
@@ -107,6 +108,21 @@ def test_what_need_not_be_sorted(name, kind):
     np.testing.assert_array_equal(B.todense(), dense)
     np.testing.assert_array_equal(B @ np.arange(17.0), dense @ np.arange(17.0))
     np.testing.assert_array_equal((B + A).todense(), 2 * dense)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_memory_that_is_not_zeroed_is_not_read(name, monkeypatch):
+    def dirty(shape, dtype):
+        return np.full(shape, 77, dtype)
+
+    monkeypatch.setattr(memory, "empty", dirty)
+    dense = np.zeros((9, 11))
+    for _ in range(2):  # nothing stored, and then rows of several lengths, the longest last
+        for source in ("csr", "csc", "coo"):
+            B = weft.asarray(dense, format=source).asformat(name)
+            check(B._storage)
+            np.testing.assert_array_equal(B.todense(), dense)
+        dense = np.triu(np.ones((9, 11)))[::-1]
 
 
 def test_nothing_is_sorted_or_summed_where_rows_are_only_counted():

@@ -136,6 +136,10 @@ class LevelFormat:
         that threads need not heed each other.
     shifted : tuple of str
         Arrays of answers to queries in which each stands one place further on: they become where segments begin.
+    flags : tuple of str
+        Arrays of the assembly that say yes or no, a byte each.
+    unread : tuple of str
+        Arrays made before a level is queried that are written before they are read: others start zeroed.
     blank : int
         What arrays that are not written hold.
     roles : tuple of str
@@ -166,6 +170,8 @@ class LevelFormat:
     placing: ClassVar[Placing | None] = None
     apart: ClassVar[bool] = False
     shifted: ClassVar[tuple[str, ...]] = ()
+    flags: ClassVar[tuple[str, ...]] = ()
+    unread: ClassVar[tuple[str, ...]] = ()
     blank: ClassVar[int] = 0
     shares: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
@@ -272,11 +278,11 @@ class LevelFormat:
 
     # -- assembly by insertion (2020, section 6): queries, then edges, then coordinates in the order of the source ---
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        """Lengths of the arrays, zeroed, that must be there before the level is queried; others come after."""
+        """Lengths of the arrays that must be there before the level is queried; others come after."""
         return {}
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        """Lengths of zeroed arrays, of int64, that only assembly needs."""
+        """Lengths of arrays that only assembly needs."""
         return {}
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
@@ -299,6 +305,10 @@ class LevelFormat:
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         """Store the coordinate of an entry at its position."""
         return Block()
+
+    def next_pos(self, m: LevelVars, parent: Expr) -> Expr | None:
+        """The position that ``yield_pos`` would give, where it can be told without taking it."""
+        return None
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
         """Declare ``into`` as the next free position under ``p_{k-1}`` and take it."""

@@ -14,7 +14,7 @@ same order as from one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
@@ -26,6 +26,7 @@ from ..queries import Stored, Width
 from ..remapping.emit import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import asking
+from .ahead import fetched
 from .edges import Edges
 from .entries import Entries, among_threads
 from .env import Env
@@ -100,8 +101,12 @@ class Assembly(Entries):
         self.grouped = grouped(types[target.tensor].format, arrival)
         tensor = self.made
         extra = scratch_roles(tensor.type.format, arrival)
-        ty = f"{scratch_dtype(tensor.type)}*"
-        arrays = {(k, role): ir.Var(f"{tensor.name}{k + 1}_{role}", ty) for k, role in extra}
+        arrays = {
+            (k, role): ir.Var(
+                f"{tensor.name}{k + 1}_{role}", f"{scratch_dtype(tensor.type, tensor.type.format.levels[k], role)}*"
+            )
+            for k, role in extra
+        }
         self.private = private_roles(tensor.type.format, arrival) if threads else ()
         for k, role in self.private:
             ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
@@ -162,13 +167,16 @@ class Assembly(Entries):
         for k, role in self.private:
             m, own = self.made.levels[k], self.own[k]
             if own is not m:
-                owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], mul(chunk, ir.Load(COUNTS, lit(k))))))
+                first = mul(chunk, ir.Load(COUNTS, lit(k)))
+                if self.phase.level is None:
+                    first = add(first, lit(1))  # where a count was is where the next entry goes
+                owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], first)))
         return block(*owns)
 
     def _among_threads(self, a: asking.Asked, answer: ir.Stmt) -> ir.Stmt:
         """An answer of which several threads may write the same into one element."""
         same = asking.answers(self.format, self.phase.level or 0)[a.label] == "same"
-        return among_threads(answer) if self.threads and same else answer
+        return among_threads(answer, "same") if self.threads and same else answer
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         return self.edges.finish(chunk) if self.edges else block()
@@ -184,14 +192,43 @@ class Assembly(Entries):
             larger = if_(gt(part, ir.Load(whole, q)), ir.Store(whole, q, part))
             edges = self.format.levels[k].insert_edges(m, self._size(k - 1))
             return block(ir.For(t, lit(0), THREADS, ir.For(q, lit(0), size, larger)), edges)
-        here, one = ir.Load(parts, add(add(mul(t, size), q), lit(1))), ir.Var("one")
+        at, one = add(add(mul(t, size), q), lit(1)), ir.Var("one")
+        here, sums = cast(ir.Load(parts, at), "int64"), lit(len(self.format.levels) + 1)
         each = block(
-            ir.Declare(one, cast(here, "int64")),
-            ir.Store(parts, add(mul(t, size), q), cast(total, parts.ty[:-1])),
+            ir.Declare(one, here),
+            ir.Store(parts, at, cast(total, parts.ty[:-1])),
             increment(total, one),
         )
         parent = block(ir.For(t, lit(0), THREADS, each), ir.Store(whole, add(q, lit(1)), cast(total, whole.ty[:-1])))
-        return block(ir.Declare(total, lit(0)), ir.For(q, lit(0), sub(size, lit(1)), parent))
+
+        def counted(part: ir.Var, lo: ir.Expr, hi: ir.Expr) -> ir.Stmt:
+            counts = ir.For(t, lit(0), THREADS, ir.For(q, lo, hi, increment(total, here)))
+            return block(ir.Declare(total, lit(0)), counts, ir.Store(COUNTS, add(sums, part), total))
+
+        def placed(part: ir.Var, lo: ir.Expr, hi: ir.Expr) -> ir.Stmt:
+            before = ir.For(t, lit(0), part, increment(total, ir.Load(COUNTS, add(sums, t))))
+            return block(ir.Declare(total, lit(0)), before, ir.For(q, lo, hi, parent))
+
+        parents = sub(size, lit(1))
+        return block(self._in_parts(parents, counted), self._in_parts(parents, placed))
+
+    @staticmethod
+    def _in_parts(n: ir.Expr, body: Callable[[ir.Var, ir.Expr, ir.Expr], ir.Stmt]) -> ir.Stmt:
+        """What threads do with equal parts of a range, given their numbers and where they begin and end."""
+        part, lo, hi = ir.Var("part"), ir.Var("part_begin"), ir.Var("part_end")
+        ends = [ir.Binary("/", mul(n, e), THREADS) for e in (part, add(part, lit(1)))]
+        code = block(*(ir.Declare(v, e) for v, e in zip((lo, hi), ends, strict=True)), body(part, lo, hi))
+        return ir.Parallel(THREADS, block(), ir.For(part, lit(0), THREADS, code), block())
+
+    def _blank(self) -> ir.Stmt:
+        """Values where entries are missing: as many as ``counts`` says after the lengths of the levels."""
+        if not self.threads or self.shares:
+            return block()
+        q, fill = ir.Var("q"), lit(self.made.type.fill, self.made.type.dtype)
+        return self._in_parts(
+            ir.Load(COUNTS, lit(len(self.format.levels))),
+            lambda _, lo, hi: ir.For(q, lo, hi, ir.Store(self.made.vals, q, fill)),
+        )
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
         if stmt is self.segments:
@@ -246,6 +283,8 @@ class Assembly(Entries):
                     counts, dimensions = m.arrays["counter"], self.made.dimensions
                     ends.append(asking.from_histogram(a.statement, m.arrays[a.label], counts, dimensions))
             ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
+        if k is None:
+            body = block(self._blank(), body)
         met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
         body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
         scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
@@ -294,7 +333,7 @@ class Assembly(Entries):
             elif k == self.running:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":
-                stmts.append(level.yield_pos(m, parent, p))
+                stmts += [self._fetched(k, env), level.yield_pos(m, parent, p)]
             else:
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
             inserts = self.phase.level is None or level.placing == "find"
@@ -302,6 +341,15 @@ class Assembly(Entries):
                 stmts.append(level.insert_coord(m, p, coords[k]))
             parent = p
         return stmts, parent
+
+    def _fetched(self, k: int, env: Env) -> ir.Stmt:
+        """Ask for the memory that an entry some way behind this one will be put into."""
+        if self.phase.level is not None or not env.coords.keys() >= {*self.path}:
+            return block()
+        source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
+        result = self.format, self.own, self.path
+        here = self.position(self.source, env)
+        return fetched(self.source, source, here, env.coords, result, k, values, self.name("next"))
 
     def _answer(self, k: int, a: asking.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Env) -> ir.Stmt:
         """Heed one entry: only the first of those with its coordinates, where each of these counts once."""

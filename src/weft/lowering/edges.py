@@ -66,7 +66,7 @@ class Edges:
         first, first_end, last, last_end = self._kept
         end = add(p, lit(1))
         return block(
-            among_threads(ends),
+            among_threads(ends, "any"),
             if_(lt(first, lit(0)), ir.Set(first, parent)),
             if_(eq(parent, first), ir.Set(first_end, end)),
             ir.Set(last, parent),

@@ -20,7 +20,7 @@ from .asking import Asked, answers, asked
 from .physical import path
 
 __all__ = [
-    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "kept", "marked", "phases",
+    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "kept", "lists", "marked", "phases",
     "private_roles", "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared", "staying",
 ]  # fmt: skip
 
@@ -217,7 +217,7 @@ def shareable(format: Format, arrival: Arrival) -> bool:
     return plain and counted and in_order and not _met(format)
 
 
-def _lists(level: LevelFormat) -> bool:
+def lists(level: LevelFormat) -> bool:
     """Whether ``crd`` holds the level's coordinates, one for each position."""
     return "crd" in level.roles and type(level).stored is LevelFormat.stored
 
@@ -229,11 +229,11 @@ def kept(source: TensorType, target: TensorType, arrival: Arrival) -> dict[int, 
         return {}
     have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
     want = dict(zip(format.roles, target.index_dtypes, strict=True))
-    listed = {source.format.mode_order[k]: k for k in source.format.chains[-1] if _lists(source.format.levels[k])}
+    listed = {source.format.mode_order[k]: k for k in source.format.chains[-1] if lists(source.format.levels[k])}
     found = {}
     for k in range(first, len(format.levels)):
         same = listed.get(format.mode_order[k])
-        if same is not None and _lists(format.levels[k]) and want[k, "crd"] == have[same, "crd"]:
+        if same is not None and lists(format.levels[k]) and want[k, "crd"] == have[same, "crd"]:
             found[k] = same
     return found
 
@@ -246,8 +246,10 @@ def marked(format: Format, level: int, arrival: Arrival) -> tuple[Asked, ...]:
     return tuple(a for a in asked(format, level, Stored()) if a.is_distinct)
 
 
-def scratch_dtype(type: TensorType) -> str:
+def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
     """Of arrays that only assembly needs: what holds the result's coordinates and positions holds all that they do."""
+    if level is not None and role in level.flags:
+        return "uint8"
     return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
 
 

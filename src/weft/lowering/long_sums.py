@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..ir import nodes as ir
-from ..ir import rewrite, simplify_expression, used_names, walk
-from ..ir.builder import add, block, ge, if_, lit, mul, sub
+from ..ir import used_names, walk
+from ..ir.builder import block, ge, if_, lit, mul, sub
+from .segments import adjoin, put
 
 __all__ = ["SHORT", "by_average", "long_and_short"]
 
@@ -76,16 +77,9 @@ def by_average(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
                 if many.simd is None or first is None or last is None or cond != _many(begin, end, lit(1)):
                     continue
                 made_here = used_names(first) & (declared.keys() | {loop.var.name})
-                following = _put(first, loop.var, add(loop.var, lit(1)))
-                if made_here != {loop.var.name} or following != simplify_expression(last):
+                if made_here != {loop.var.name} or not adjoin(first, last, loop.var):
                     continue
                 long, short = (replace(loop, body=block(*stmts[:k], way, *stmts[k + 1 :])) for way in (many, few))
-                lowest, highest = (_put(first, loop.var, edge) for edge in whole)
+                lowest, highest = (put(first, loop.var, edge) for edge in whole)
                 return if_(_many(lowest, highest, sub(whole[1], whole[0])), long, short)
     return loop
-
-
-def _put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
-    found = rewrite(expr, lambda n: value if n == var else None)
-    assert isinstance(found, ir.Expr)
-    return simplify_expression(found)

@@ -23,6 +23,7 @@ from .iteration_graph import is_linear
 from .lattice import Iterator, Point
 from .long_sums import SHORT, by_average, long_and_short
 from .physical import path
+from .segments import flattened
 from .target import Mode
 from .terms import additive_terms
 from .values import same_value, specialize, without_conversions
@@ -82,7 +83,8 @@ class Merge:
             elif self.stmt.body.op is not None:
                 owner.sums_entries = True
         if it.format.iteration == "value":
-            return by_average(ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end)), whole)
+            loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
+            return by_average(flattened(loop), whole)
         p = self.p[it]
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
@@ -93,7 +95,7 @@ class Merge:
             inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
             decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
             loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
-            return long_and_short(by_average(loop, whole), self._simd(begin, end), owner.name)
+            return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
         self._require_order([it])
         run, segment, inner = self._deduplicate(it, env)
         step = block(

@@ -55,20 +55,21 @@ class _Work:
         self.storage, self.threads = storage, threads
         self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
         self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
-        self.lengths = np.zeros(levels, np.int64)
+        self.lengths = np.zeros(levels + 1 + threads, np.int64)
         self.vals = np.empty(0, storage.dtype)
 
     def share(self, level: int, role: str) -> None:
         """Give each thread an array of its own beside one that a query writes."""
         whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
         self.lengths[level] = len(whole)
-        self.scratch[level, "private"] = memory.zeros(self.threads * len(whole), whole.dtype)
+        self.scratch[level, "private"] = memory.zeros(self.threads * len(whole) + 1, whole.dtype)
 
     def stay(self, level: int) -> int:
         """How many positions there are in a level where entries have those that they have in the source."""
         if self.threads > 1:
             self.scratch[level, "private"] = np.empty(self.threads * CHUNK, np.int64)
-        self.lengths[level] = size = self.storage.vals.size
+        size: int = self.storage.vals.size
+        self.lengths[level] = size
         return size
 
 
@@ -101,6 +102,10 @@ class _Level:
     marked: tuple[Asked, ...]
     own: str | None
     kept: int | None
+
+    def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """An array as it is before a query."""
+        return memory.empty(size, dtype) if role in self.level.unread else memory.zeros(size, dtype)
 
 
 class Assembler:
@@ -214,9 +219,9 @@ class Assembler:
             level = of.level
             first = level.first_arrays(parents, n)
             self._require(sum(first.values()) * 8, shape)
-            made = work.made[k] = {role: memory.zeros(size, of.dtypes[role]) for role, size in first.items()}
+            made = work.made[k] = {role: of.blank(role, size, of.dtypes[role]) for role, size in first.items()}
             for role, size in self._scratch_of(of, parents, n, shape).items():
-                work.scratch[k, role] = memory.zeros(size, self._scratch)
+                work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
             if of.own is not None and threads > 1:
                 work.share(k, of.own)
             for name in of.passes[:1]:
@@ -232,18 +237,21 @@ class Assembler:
             for name in of.passes[1:]:
                 self._pass(name, work)
             parents = size
-        work.vals = storage.vals if self.shares else self._values(storage, parents)
+        work.vals = storage.vals if self.shares else self._values(work, parents)
         self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
-    def _values(self, storage: Storage, size: int) -> np.ndarray[Any, Any]:
-        """Room for the values, filled where not every position gets an entry."""
+    def _values(self, work: _Work, size: int) -> np.ndarray[Any, Any]:
+        """Room for the values, filled where not every position gets an entry, or to be filled by threads."""
+        storage = work.storage
         source, dtype, fill = storage.format, self._dtype, self.target.fill
         whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
-        if not whole and same_value(fill, 0):
+        if not whole and work.threads == 1 and same_value(fill, 0):
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
-        if not whole:
+        if not whole and work.threads > 1:
+            work.lengths[len(self._levels)] = size
+        elif not whole:
             vals[...] = fill
         return vals
 

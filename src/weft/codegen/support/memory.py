@@ -18,6 +18,10 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
 _FREE = """\
 static inline void weft_free(void *memory) { __builtin_free(memory); }
 """
+_FETCH = """\
+/* Ask for memory that will be written soon. */
+static inline void weft_fetch(const void *memory) { __builtin_prefetch(memory, 1); }
+"""
 _THREAD = """\
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
@@ -31,6 +35,19 @@ static inline int64_t weft_thread(void) {
 #endif
 }
 """
+_NEXT = """\
+/* The first place from at on, and before end, where list is not 0 but 1; end where there is none. */
+static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t end) {
+  const uint8_t *found = at < end ? __builtin_memchr(list + at, 1, (size_t)(end - at)) : NULL;
+  return found ? found - list : end;
+}
+"""
+_STORE = """\
+/* list[at] = value, where other threads may be storing, too. */
+static inline void weft_store_any_@(@_t *list, int64_t at, @_t value) {
+  __atomic_store_n(list + at, value, __ATOMIC_RELAXED);
+}
+"""
 _MARK = """\
 /* list[at] = value, where other threads may be storing the same. Only the first to come writes: others, reading, can
    share the cache line. */
@@ -42,6 +59,9 @@ static inline void weft_store_same_@(@_t *list, int64_t at, @_t value) {
 SNIPPETS: dict[str, Snippet] = {
     "weft_alloc": Snippet(_ALLOC),
     "weft_free": Snippet(_FREE),
+    "weft_fetch": Snippet(_FETCH),
     "weft_thread": Snippet(_THREAD),
-    **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("int32", "int64")},
+    "weft_next_flag": Snippet(_NEXT),
+    **{f"weft_store_any_{ty}": Snippet(_STORE.replace("@", ty)) for ty in ("int32", "int64")},
+    **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},
 }

@@ -92,9 +92,12 @@ class Compressed(LevelFormat):
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return self.append_coord(m, p, coord)
 
+    def next_pos(self, m: LevelVars, parent: Expr) -> Expr:
+        return element(m["pos"], parent)
+
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
         pos = m["pos"]
-        return Block((Declare(into, element(pos, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
+        return Block((Declare(into, self.next_pos(m, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
 
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
         pos = m["pos"]

@@ -29,6 +29,7 @@ class Jagged(LevelFormat):
     letter: ClassVar[str] = "j"
     sortable: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
+    unread: ClassVar[tuple[str, ...]] = ("perm", "rank")
     shifted: ClassVar[tuple[str, ...]] = ("pos",)
     roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
 

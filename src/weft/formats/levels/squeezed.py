@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...ir.builder import add, block, if_, increment, lit, mul, ne, sub
-from ...ir.nodes import Binary, Declare, Expr, For, Stmt, Var
+from ...ir.builder import add, block, increment, lit, lt, mul, sub
+from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
@@ -26,6 +26,8 @@ class Squeezed(LevelFormat):
     signed = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("nz",)
+    unread: ClassVar[tuple[str, ...]] = ("crd", "rank")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -43,22 +45,26 @@ class Squeezed(LevelFormat):
         return {"size": 1, "crd": dimension}
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"rank": dimension}
+        return {"nz": dimension, "rank": dimension}
+
+    def _next(self, m: LevelVars, first: Expr) -> Expr:
+        """The first coordinate from ``first`` on that occurs."""
+        return Call("weft_next_flag", (m["nz"], first, m.dimension), "int64")
 
     def _place(self, m: LevelVars, coord: Expr) -> Expr:
         """Where the rank of a coordinate stands."""
         return sub(coord, m.lowest)
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
-        return (ask("id", "rank", (level,)),)
+        return (ask("id", "nz", (level,)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, n = Var("q"), Var("n")
-        found = element(m["rank"], q)
         place = block(put(m["crd"], n, add(q, m.lowest)), put(m["rank"], q, n), increment(n))
         return block(
             Declare(n, lit(0)),
-            For(q, lit(0), m.dimension, if_(ne(found, lit(0)), place)),
+            Declare(q, self._next(m, lit(0))),
+            While(lt(q, m.dimension), block(place, Set(q, self._next(m, add(q, lit(1)))))),
             put(m["size"], lit(0), n),
         )
 

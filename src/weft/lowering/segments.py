@@ -1,0 +1,35 @@
+"""Segments that adjoin, each beginning where the one before ended, as those of a compressed level do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..ir import nodes as ir
+from ..ir import rewrite, simplify_expression, used_names
+from ..ir.builder import add, lit
+
+__all__ = ["adjoin", "flattened", "put"]
+
+
+def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
+    """An expression with a value in the place of a variable."""
+    found = rewrite(expr, lambda n: value if n == var else None)
+    assert isinstance(found, ir.Expr)
+    return simplify_expression(found)
+
+
+def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
+    """Whether the segment of ``var`` ends where that of the next value of ``var`` begins."""
+    return var.name in used_names(begin) and put(begin, var, add(var, lit(1))) == simplify_expression(end)
+
+
+def flattened(loop: ir.For) -> ir.For:
+    """One loop over all positions, where a loop visits adjoining segments and nothing asks which one it is in."""
+    *before, inner = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
+    declared = {s.var.name for s in before if isinstance(s, ir.Declare)}
+    if len(declared) < len(before) or not isinstance(inner, ir.For) or declared & used_names(inner):
+        return loop
+    if not adjoin(inner.start, inner.stop, loop.var) or loop.var.name in used_names(inner.body):
+        return loop
+    begin, end = (put(inner.start, loop.var, edge) for edge in (loop.start, loop.stop))
+    return replace(inner, start=begin, stop=end)
