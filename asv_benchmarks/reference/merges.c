@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include "reference.h"
 
+/* Zeros are left out, as the operators of SciPy and of weft do. */
 int64_t ref_add(int32_t m, const int32_t *restrict a_pos, const int32_t *restrict a_crd, const double *restrict a,
                 const int32_t *restrict b_pos, const int32_t *restrict b_crd, const double *restrict b,
                 int32_t *restrict pos, int32_t *restrict crd, double *restrict val) {
@@ -13,23 +14,36 @@ int64_t ref_add(int32_t m, const int32_t *restrict a_pos, const int32_t *restric
     while (pa < ea && pb < eb) {
       const int32_t ja = a_crd[pa], jb = b_crd[pb];
       if (ja == jb) {
-        crd[q] = ja;
-        val[q++] = a[pa++] + b[pb++];
+        const double sum = a[pa++] + b[pb++];
+        if (sum != 0) {
+          crd[q] = ja;
+          val[q++] = sum;
+        }
       } else if (ja < jb) {
-        crd[q] = ja;
-        val[q++] = a[pa++];
+        if (a[pa] != 0) {
+          crd[q] = ja;
+          val[q++] = a[pa];
+        }
+        pa++;
       } else {
-        crd[q] = jb;
-        val[q++] = b[pb++];
+        if (b[pb] != 0) {
+          crd[q] = jb;
+          val[q++] = b[pb];
+        }
+        pb++;
       }
     }
     for (; pa < ea; pa++) {
-      crd[q] = a_crd[pa];
-      val[q++] = a[pa];
+      if (a[pa] != 0) {
+        crd[q] = a_crd[pa];
+        val[q++] = a[pa];
+      }
     }
     for (; pb < eb; pb++) {
-      crd[q] = b_crd[pb];
-      val[q++] = b[pb];
+      if (b[pb] != 0) {
+        crd[q] = b_crd[pb];
+        val[q++] = b[pb];
+      }
     }
     pos[i + 1] = q;
   }

@@ -25,8 +25,8 @@ FIGURES = {
 SKELETONS = {
     "fig06a": ["for i0_ in 0 .. A1_dim", "for pA2 in int64(A2_pos[i0_]) .. int64(A2_pos[i0_ + 1])",
                "i1_minus_i0: int64 = i1_ - i0_", "B1_nz[i1_minus_i0 - (1 - B1_dim)] = 1",
-               "q: int64 = weft_next_flag(B1_nz, 0,", "while q <", "B1_crd[n] =", "n += 1", "for i0_ in 0 .. A1_dim", "for pA2",
-               "i1_minus_i0: int64 = i1_ - i0_",
+               "q: int64 = weft_next_flag(B1_nz, 0,", "while q <", "B1_crd[n] =", "n += 1",
+               "for i0_ in 0 .. A1_dim", "for pA2", "i1_minus_i0: int64 = i1_ - i0_",
                "pB1: int64 = int64(B1_rank[i1_minus_i0 - (1 - B1_dim)])", "pB2: int64 = pB1 *",
                "B_vals[pB2] = A_vals[pA2]"],
     "fig06b": ["for i0_ in 0 .. A1_dim", "if int64(A2_pos[i0_ + 1]) - int64(A2_pos[i0_]) > int64(B1_size[0])",

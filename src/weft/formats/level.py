@@ -268,6 +268,10 @@ class LevelFormat:
         """After ``seq_insert_edges`` for parents with children only: others have none. Arrays start zeroed."""
         raise NotImplementedError(f"{self} has no edges to insert")
 
+    def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:
+        """After ``seq_insert_edges``: the children of ``p_{k-1}`` end so many positions later."""
+        raise NotImplementedError(f"{self} has no edges to insert")
+
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
         """Edges of parents visited in any order: ``p_{k-1}`` gets ``count`` children. Arrays start zeroed."""
         raise NotImplementedError(f"{self} has no edges to insert")

@@ -14,7 +14,7 @@ same order as from one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
@@ -44,9 +44,9 @@ from .insertion import (
     shared,
     staying,
 )
-from .lower import CHUNKS_PER_THREAD, THREADS
 from .physical import path
 from .target import COUNTS, Mode
+from .threads import CHUNKS_PER_THREAD, THREADS, each_thread, piece_of
 
 __all__ = ["Assembly"]
 
@@ -201,34 +201,22 @@ class Assembly(Entries):
         )
         parent = block(ir.For(t, lit(0), THREADS, each), ir.Store(whole, add(q, lit(1)), cast(total, whole.ty[:-1])))
 
-        def counted(part: ir.Var, lo: ir.Expr, hi: ir.Expr) -> ir.Stmt:
-            counts = ir.For(t, lit(0), THREADS, ir.For(q, lo, hi, increment(total, here)))
-            return block(ir.Declare(total, lit(0)), counts, ir.Store(COUNTS, add(sums, part), total))
-
-        def placed(part: ir.Var, lo: ir.Expr, hi: ir.Expr) -> ir.Stmt:
-            before = ir.For(t, lit(0), part, increment(total, ir.Load(COUNTS, add(sums, t))))
-            return block(ir.Declare(total, lit(0)), before, ir.For(q, lo, hi, parent))
-
-        parents = sub(size, lit(1))
-        return block(self._in_parts(parents, counted), self._in_parts(parents, placed))
-
-    @staticmethod
-    def _in_parts(n: ir.Expr, body: Callable[[ir.Var, ir.Expr, ir.Expr], ir.Stmt]) -> ir.Stmt:
-        """What threads do with equal parts of a range, given their numbers and where they begin and end."""
-        part, lo, hi = ir.Var("part"), ir.Var("part_begin"), ir.Var("part_end")
-        ends = [ir.Binary("/", mul(n, e), THREADS) for e in (part, add(part, lit(1)))]
-        code = block(*(ir.Declare(v, e) for v, e in zip((lo, hi), ends, strict=True)), body(part, lo, hi))
-        return ir.Parallel(THREADS, block(), ir.For(part, lit(0), THREADS, code), block())
+        piece, none = ir.Var("piece"), ir.Declare(total, lit(0))
+        parents = piece_of(sub(size, lit(1)), piece)
+        counts = ir.For(t, lit(0), THREADS, ir.For(q, *parents, increment(total, here)))
+        before = ir.For(t, lit(0), piece, increment(total, ir.Load(COUNTS, add(sums, t))))
+        return block(
+            each_thread(piece, block(none, counts, ir.Store(COUNTS, add(sums, piece), total))),
+            each_thread(piece, block(none, before, ir.For(q, *parents, parent))),
+        )
 
     def _blank(self) -> ir.Stmt:
         """Values where entries are missing: as many as ``counts`` says after the lengths of the levels."""
         if not self.threads or self.shares:
             return block()
-        q, fill = ir.Var("q"), lit(self.made.type.fill, self.made.type.dtype)
-        return self._in_parts(
-            ir.Load(COUNTS, lit(len(self.format.levels))),
-            lambda _, lo, hi: ir.For(q, lo, hi, ir.Store(self.made.vals, q, fill)),
-        )
+        q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.format.levels)))
+        fill = ir.Store(self.made.vals, q, lit(self.made.type.fill, self.made.type.dtype))
+        return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
 
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
         if stmt is self.segments:

@@ -48,13 +48,12 @@ from .physical import Definition, computed, definitions, digits, path
 from .results import takes_any_order
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
+from .threads import CHUNKS_PER_THREAD, THREADS
 from .values import UNKNOWN, fill_of, neutral_in_sum, same_value, typed, without_conversions
 from .workspaces import neutral_of
 
-__all__ = ["CHUNKS_PER_THREAD", "Env", "Lowerer"]
+__all__ = ["Env", "Lowerer"]
 
-CHUNKS_PER_THREAD = 16
-THREADS = ir.Var("threads")
 _DENSE = Dense()
 
 
@@ -152,6 +151,11 @@ class Lowerer:
         """What a chunk ends with."""
         return self.target.finish(chunk)
 
+    def edge(self, limits: tuple[ir.Expr, ir.Expr], chunk: ir.Expr) -> ir.Expr:
+        """Where a chunk of the outermost loop begins, given where this begins and ends."""
+        begin, end = limits
+        return add(begin, ir.Binary("/", mul(sub(end, begin), chunk), ir.Var("chunks")))
+
     def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
         n = len(self.target.chains)
         totals: list[tuple[ir.Var, ir.Stmt]] = []
@@ -177,12 +181,7 @@ class Lowerer:
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
-        begin, end = limits
-        span = sub(end, begin)
-        bounds = [
-            ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
-            ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
-        ]
+        bounds = [ir.Declare(v, self.edge(limits, at)) for v, at in ((lo, chunk), (hi, add(chunk, lit(1))))]
         body = self.forall(stmt, Env(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
         region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release))

@@ -16,7 +16,7 @@ from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, minimum
+from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, maximum, minimum, sub
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
@@ -65,11 +65,32 @@ class Merge:
         return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
 
     def emit(self) -> ir.Stmt:
+        if self.owner.mode is Mode.BOUND and self._only_appends():
+            return increment(self.owner.target.counters[-1], self._most())
         if len(self.loops) == 1 and len(self.loops[0]) == 1:
             return self._plain(self.loops[0][0])
         if self.bounds is not None:
             raise LoweringError("only plain loops are cut into chunks")
         return self._merged()
+
+    def _only_appends(self) -> bool:
+        """Whether the loop appends one coordinate at a time to the result's last level, and does nothing else."""
+        known = {**self.env.coords, self.stmt.var: self.coord}
+        chain = self.owner.target.chain_completed({self.stmt.var}, known) if self.writes else None
+        return isinstance(self.stmt.body, Assign) and chain is not None and chain is self.owner.target.chains[-1]
+
+    def _most(self) -> ir.Expr:
+        """How many coordinates the loop visits at most: all operands' together, or of an intersection the fewest."""
+        widths = []
+        for it in self._ordered():
+            begin, end = self.bounds or self.owner._bounds(it, self.stmt.var, self.env)
+            widths.append(maximum(sub(end, begin), lit(0)))
+        if len(self.loops) == 1:
+            return minimum(*widths)
+        most, *others = widths
+        for width in others:
+            most = add(most, width)
+        return most
 
     # -- one iterator: a for loop -------------------------------------------------------------------------------
     def _plain(self, it: Iterator) -> ir.Stmt:

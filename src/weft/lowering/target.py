@@ -92,7 +92,7 @@ class Target:
             for k, counter in enumerate(self.counters)
         ]
         if self.bounded:
-            stmts.append(Declare(self._end, Load(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(n - 1)))))
+            stmts.append(Declare(self.end, Load(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(n - 1)))))
         return block(*stmts)
 
     def finish(self, chunk: Expr) -> Stmt:
@@ -106,7 +106,7 @@ class Target:
         )
 
     @property
-    def _end(self) -> Var:
+    def end(self) -> Var:
         """Where the last chain of a chunk ends, or its room does."""
         return Var(f"{self.counters[-1].name}_end")
 
@@ -134,7 +134,7 @@ class Target:
         if self.mode is Mode.COUNT:
             return step
         self.bounded = True
-        return block(if_(lt(counter, self._end), block(body, *self._coordinates(chain, coords))), step)
+        return block(if_(lt(counter, self.end), block(body, *self._coordinates(chain, coords))), step)
 
     def _coordinates(self, chain: Chain, coords: Mapping[str, Expr]) -> list[Stmt]:
         """Store the coordinates that a chain appends."""

@@ -15,10 +15,10 @@ from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLa
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.lower import CHUNKS_PER_THREAD
 from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.target import Mode
+from ..lowering.threads import CHUNKS_PER_THREAD
 from ..lowering.values import same_value
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
@@ -55,6 +55,7 @@ class Kernel:
         self.arity = 1 + len(self.operands)
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
+        self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._evaluate: Any = None
         self._rooms: dict[tuple[int, ...], Room] = {}
         self._huge_shapes: set[tuple[int, ...]] = set()
@@ -77,6 +78,12 @@ class Kernel:
     def _phases(self) -> Any:
         modes = (Mode.ASSEMBLE, Mode.COMPUTE)
         return load(self.lowered.source(modes), [m.value for m in modes], self.arity)
+
+    @cached_property
+    def _in_parts(self) -> Any:
+        """The functions by which threads append in parts; None where they cannot."""
+        source = self.lowered.source_in_parts
+        return None if source is None else load(source, [Mode.BOUND.value, Mode.EVALUATE.value], self.arity)
 
     @cached_property
     def _huge(self) -> Kernel:
@@ -187,6 +194,10 @@ class Kernel:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
+        if threads > 1 and self._in_parts is not None:
+            found = self._append_in_parts(self._in_parts, room, structs, threads)
+            if found is not None:
+                return found
         bounds = self._bounds
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
@@ -206,6 +217,25 @@ class Kernel:
             raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
         return room.trimmed(result, found)
 
+    def _append_in_parts(self, module: Any, room: Room, structs: Sequence[Any], threads: int) -> Storage | None:
+        """The result, of which each thread has appended a part; None where there may be too much of it."""
+        bounds = self._counted(room, structs, threads, module["bound"])[:, -1]
+        most = int(bounds[-1])
+        arrays = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
+        if most * sum(d.itemsize for d in (*arrays, self._dtype)) > _ROOM or most > _INT32_MAX:
+            return None
+        # Chunks are shared out so that the parts are bounded by about the same; the work goes by that.
+        first = np.searchsorted(bounds, most * np.arange(1, threads) // threads)
+        first = np.array([0, *first, len(bounds) - 1])
+        starts = bounds[first]
+        result = room.made([int(min(most, room.limits[0]))])
+        spares = [memory.empty(most - int(starts[1]), dtype) for dtype in (*arrays, self._dtype)]
+        counts = np.concatenate([first, starts, np.zeros(threads, np.int64)])
+        with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
+        if status := module["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        return room.trimmed(result, [int(counts[-threads:].sum())])
+
     def _room(self, shape: tuple[int, ...]) -> Room:
         room = self._rooms.get(shape)
         if room is None:
@@ -217,7 +247,7 @@ class Kernel:
     def count(self, storages: Sequence[Storage]) -> int:
         """How many coordinates the last level of an appended result would have."""
         room = self._room(self.shape(storages))
-        return int(self._counted(room, [s.struct for s in storages], 1)[-1, -1])
+        return int(self._counted(room, [s.struct for s in storages], 1, self._module["count"])[-1, -1])
 
     def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
@@ -230,15 +260,15 @@ class Kernel:
             if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
                 counts[:] = [0] * n + totals
                 return counts, totals
-        table = self._counted(room, structs, threads)
+        table = self._counted(room, structs, threads, self._module["count"])
         totals = table[-1].tolist()
         return table, totals
 
-    def _counted(self, room: Room, structs: Sequence[Any], threads: int) -> np.ndarray:
+    def _counted(self, room: Room, structs: Sequence[Any], threads: int, count: Any) -> np.ndarray:
         """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
-        if status := self._module["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := count(room.nothing.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         if chunks > 1:
             np.cumsum(counts, axis=0, out=counts)
@@ -263,7 +293,7 @@ class Kernel:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         structs = [s.struct for s in storages]
         room = self._room(shape)
-        totals: list[int] = self._counted(room, structs, 1)[-1].tolist()
+        totals: list[int] = self._counted(room, structs, 1, self._module["count"])[-1].tolist()
         self._check_index(shape, totals)
         result = room.made(totals, zeros=True)
         counts = np.zeros(2 * len(totals), np.int64)

@@ -18,6 +18,7 @@ from ..ir import Function, function_text, simplify
 from ..lowering import lattice
 from ..lowering.conversions import triples_format
 from ..lowering.lower import Lowerer
+from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
@@ -96,14 +97,14 @@ class Lowered:
         """What the program computes where no operand has an entry."""
         return self.lowerer(Mode.EVALUATE).absent
 
-    def lowerer(self, mode: Mode) -> Lowerer:
+    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return Lowerer(s.program, s.target, types, self.names, mode, self.skip_fill)
+        return kind(s.program, s.target, types, self.names, mode, self.skip_fill)
 
-    def function(self, mode: Mode) -> tuple[Function, Lowerer]:
-        lowerer = self.lowerer(mode)
+    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> tuple[Function, Lowerer]:
+        lowerer = self.lowerer(mode, kind)
         try:
             return simplify(lowerer.lower(self.operands)), lowerer
         except ScheduleError as error:
@@ -111,7 +112,18 @@ class Lowered:
 
     def source(self, modes: Sequence[Mode]) -> str:
         """C text with a function for each mode."""
-        lowered = [self.function(mode) for mode in modes]
+        return self._emitted([self.function(mode) for mode in modes])
+
+    @cached_property
+    def source_in_parts(self) -> str | None:
+        """C text of the functions by which threads append in parts; None where they cannot."""
+        whole = self.lowerer(Mode.EVALUATE, InParts)
+        if not isinstance(whole, InParts) or whole.why_not() is not None:
+            return None
+        return self._emitted([self.function(Mode.BOUND), self.function(Mode.EVALUATE, InParts)])
+
+    @staticmethod
+    def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:
         # A sum over a row's entries is a chain: each step waits for the last, and an addition is faster than a fused
         # multiply-add. Dense loops are bound by how many instructions there are, and take the fused ones.
         chained = any(lowerer.sums_entries and not lowerer.dense_inside for _, lowerer in lowered)

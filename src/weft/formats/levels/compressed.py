@@ -71,6 +71,9 @@ class Compressed(LevelFormat):
         before, here = Load(pos, index), Load(pos, add(index, lit(1)))
         return For(index, lit(0), parent_size, Store(pos, add(index, lit(1)), maximum(before, here)))
 
+    def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:
+        return self.unseq_insert_edges(m, parent, by)
+
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
         pos = m["pos"]
         return Update("+", Load(pos, add(parent, lit(1))), cast(count, pos.ty[:-1]))
