@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..formats import Format, FormatLike
+from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
+from .elementwise import Plan
 from .indexing import natural
 from .joining import joined
 from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, storage_of
@@ -175,6 +177,17 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     shape = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
     if not n:
         return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
+    plan, flat, like = _kron_plan(first.type, second.type)
+    found = plan.run((first, second))
+    old = found.type
+    whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
+    return SparseTensor(pipeline.convert(whole, like))
+
+
+@lru_cache(maxsize=256)
+def _kron_plan(first: TensorType, second: TensorType) -> tuple[Plan, Format, Format]:
+    """What multiplies every element by every other, the format whose arrays it makes, and the one that is wanted."""
+    n = first.format.order
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
     like = natural(first.format if not first.format.is_dense else second.format, n)
@@ -184,11 +197,8 @@ def _kron(a: Any, b: Any) -> SparseTensor:
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))
     )
     target = Access("C", tuple(v for k in range(n) for v in (f"i{k}", f"j{k}")))
-    found = pipeline.evaluate(Assignment(target, product), {"A": first, "B": second}, format=format)
-    flat = Format(Remapping.identity(n), found.format.levels)
-    old = found.type
-    whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
-    return SparseTensor(pipeline.convert(whole, like))
+    plan = Plan(Assignment(target, product), (first, second), format)
+    return plan, Format(Remapping.identity(n), format.levels), like
 
 
 def _with_order(storage: Storage, order: int) -> Storage:
