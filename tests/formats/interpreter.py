@@ -32,6 +32,9 @@ def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
             for n in range(value_of(start, names), value_of(stop, names)):
                 names[var.name] = n
                 run(body, names)
+        case ir.While(cond=cond, body=body):
+            while value_of(cond, names):
+                run(body, names)
         case _:
             raise NotImplementedError(stmt)
     return names

@@ -212,6 +212,7 @@ def assembled(level, shape, entries, *, parents=1, **more):
     m = level_vars(level, dimension=shape, at=len(entries[0]) - 1, **more)
     sizes = level.first_arrays(parents, shape) | level.scratch(parents, shape)
     names = {role: [0] * n for role, n in sizes.items()}
+    names["weft_next_flag"] = lambda flags, at, end: next((q for q in range(at, end) if flags[q]), end)
     roles = {*sizes, *level.roles, *level.borrows}
     m = replace(m, arrays={role: Var(role, "int64*") for role in roles})
     for label, answers in answered(level, m, entries).items():

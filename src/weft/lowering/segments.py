@@ -25,7 +25,10 @@ def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
 
 def flattened(loop: ir.For) -> ir.For:
     """One loop over all positions, where a loop visits adjoining segments and nothing asks which one it is in."""
-    *before, inner = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
+    stmts = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
+    if not stmts:
+        return loop
+    *before, inner = stmts
     declared = {s.var.name for s in before if isinstance(s, ir.Declare)}
     if len(declared) < len(before) or not isinstance(inner, ir.For) or declared & used_names(inner):
         return loop

@@ -40,12 +40,12 @@ _OPERATORS = {
 
 
 def value_of(expr: Expr, names: Mapping[str, Any]) -> int:
-    """The value of an index expression, given arrays and numbers by name.
+    """The value of an index expression, given arrays, numbers and functions by name.
 
     Raises
     ------
     NotImplementedError
-        For calls: what a level is walked by has none.
+        For calls of functions that are not given: what a level is walked by has none.
     """
     match expr:
         case Const(value=value):
@@ -64,9 +64,15 @@ def value_of(expr: Expr, names: Mapping[str, Any]) -> int:
             return int(_OPERATORS[op](value_of(a, names), value_of(b, names)))
         case Select(cond=cond, a=a, b=b):
             return value_of(a if value_of(cond, names) else b, names)
+        case Call(name=name, args=args) if name in names:
+            return int(names[name](*(_argument(a, names) for a in args)))
         case Call(name=name):
             raise NotImplementedError(f"{name} cannot be evaluated here")
     raise NotImplementedError(f"no value of {expr!r}")
+
+
+def _argument(expr: Expr, names: Mapping[str, Any]) -> Any:
+    return names[expr.name] if isinstance(expr, Var) and expr.ty.endswith("*") else value_of(expr, names)
 
 
 class Walk:
