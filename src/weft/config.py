@@ -8,7 +8,7 @@ setting                variable                    default              meaning
 ``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
-``memory_pool``        ``WEFT_MEMORY_POOL``        256 MiB              bytes of freed result memory kept for reuse
+``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
 ``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                bytes of dense arrays made unasked
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config"]
+__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
 
 MIB = 1 << 20
 
@@ -48,6 +48,14 @@ def available_cpus() -> int:
     except (OSError, ValueError):
         pass
     return max(1, count)
+
+
+def physical_memory() -> int:
+    """Bytes of memory that the machine has; very many where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # no such names on this system
+        return 2**62
 
 
 def _user_cache_dir() -> str:
@@ -171,7 +179,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("reassociate", _boolean, lambda: True, (("WEFT_REASSOCIATE", None),)),
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
-        Setting("memory_pool", _BYTES, lambda: 256 * MIB, (("WEFT_MEMORY_POOL", None),)),
+        Setting("memory_pool", _BYTES, lambda: min(physical_memory() // 16, 1024 * MIB), (("WEFT_MEMORY_POOL", None),)),
         Setting("max_densify_bytes", _BYTES, lambda: 1024 * MIB, (("WEFT_MAX_DENSIFY_BYTES", None),)),
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),

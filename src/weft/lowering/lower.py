@@ -143,6 +143,8 @@ class Lowerer:
             else lit(1)
         )
 
+    schedule: str = "dynamic, 1"
+
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         """What a chunk begins with."""
         return self.target.start(chunk)
@@ -150,11 +152,6 @@ class Lowerer:
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         """What a chunk ends with."""
         return self.target.finish(chunk)
-
-    def edge(self, limits: tuple[ir.Expr, ir.Expr], chunk: ir.Expr) -> ir.Expr:
-        """Where a chunk of the outermost loop begins, given where this begins and ends."""
-        begin, end = limits
-        return add(begin, ir.Binary("/", mul(sub(end, begin), chunk), ir.Var("chunks")))
 
     def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
         n = len(self.target.chains)
@@ -181,10 +178,15 @@ class Lowerer:
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
-        bounds = [ir.Declare(v, self.edge(limits, at)) for v, at in ((lo, chunk), (hi, add(chunk, lit(1))))]
+        begin, end = limits
+        span = sub(end, begin)
+        bounds = [
+            ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
+            ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+        ]
         body = self.forall(stmt, Env(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
-        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release))
+        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.schedule)
         return block(ir.Declare(n, self.chunks), region)
 
     # -- statements ---------------------------------------------------------------------------------------------

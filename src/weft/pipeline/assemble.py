@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..codegen import emit_module
 from ..concrete_notation.nodes import foralls_of
+from ..config import physical_memory
 from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
 from ..ir import simplify
@@ -303,18 +303,10 @@ class Assembler:
 
     def _require(self, size: int, shape: tuple[int, ...]) -> None:
         """Refuse what does not fit into memory."""
-        if size > _available():
+        if size > physical_memory():
             raise ResultTooLargeError(
                 f"a tensor of shape {shape} in format {self.format} would take {size:,} bytes, more than there is"
             )
-
-
-@lru_cache(maxsize=1)
-def _available() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # no such names on this system
-        return 2**62
 
 
 @lru_cache(maxsize=4096)

@@ -33,6 +33,7 @@ __all__ = ["Kernel"]
 _INT32_MAX = 2**31 - 1
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
 _CROWDED = 4  # coordinates of a vector for each entry of the operands, where most will come up
+_PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
 
 
@@ -195,7 +196,7 @@ class Kernel:
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
         if threads > 1 and self._in_parts is not None:
-            found = self._append_in_parts(self._in_parts, room, structs, threads)
+            found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
             if found is not None:
                 return found
         bounds = self._bounds
@@ -217,24 +218,27 @@ class Kernel:
             raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
         return room.trimmed(result, found)
 
-    def _append_in_parts(self, module: Any, room: Room, structs: Sequence[Any], threads: int) -> Storage | None:
-        """The result, of which each thread has appended a part; None where there may be too much of it."""
-        bounds = self._counted(room, structs, threads, module["bound"])[:, -1]
-        most = int(bounds[-1])
-        arrays = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
-        if most * sum(d.itemsize for d in (*arrays, self._dtype)) > _ROOM or most > _INT32_MAX:
+    def _append_in_parts(
+        self, module: Any, room: Room, storages: Sequence[Storage], structs: Sequence[Any], threads: int
+    ) -> Storage | None:
+        """The result, to which threads have appended in parts; None where there may be too much of it."""
+        chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
+        counts = np.zeros(chunks + 1, np.int64)
+        counts[0] = chunks
+        if status := module["bound"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        most, total = int(counts[1:].max()), int(counts[1:].sum())
+        crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
+        arrays = (*crds, self._dtype)
+        if (total + threads * most) * sum(d.itemsize for d in arrays) > _ROOM or total > _INT32_MAX:
             return None
-        # Chunks are shared out so that the parts are bounded by about the same; the work goes by that.
-        first = np.searchsorted(bounds, most * np.arange(1, threads) // threads)
-        first = np.array([0, *first, len(bounds) - 1])
-        starts = bounds[first]
-        result = room.made([int(min(most, room.limits[0]))])
-        spares = [memory.empty(most - int(starts[1]), dtype) for dtype in (*arrays, self._dtype)]
-        counts = np.concatenate([first, starts, np.zeros(threads, np.int64)])
+        result = room.made([int(min(total, room.limits[0]))])
+        spares = [memory.empty(threads * most, dtype) for dtype in arrays]
+        counts = np.array([chunks, most, 0, 0], np.int64)
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
         if status := module["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
-        return room.trimmed(result, [int(counts[-threads:].sum())])
+        return room.trimmed(result, [int(counts[3])])
 
     def _room(self, shape: tuple[int, ...]) -> Room:
         room = self._rooms.get(shape)

@@ -120,7 +120,7 @@ class Lowered:
         whole = self.lowerer(Mode.EVALUATE, InParts)
         if not isinstance(whole, InParts) or whole.why_not() is not None:
             return None
-        return self._emitted([self.function(Mode.BOUND), self.function(Mode.EVALUATE, InParts)])
+        return self._emitted([self.function(mode, InParts) for mode in (Mode.BOUND, Mode.EVALUATE)])
 
     @staticmethod
     def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:

@@ -35,6 +35,19 @@ static inline int64_t weft_thread(void) {
 #endif
 }
 """
+_IN_TURN = """\
+extern int sched_yield(void);
+/* How much those with lower numbers have added up to, to which number me, when it is its turn, adds n. */
+static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n) {
+  for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
+    if (waits > 10000) sched_yield();
+  }
+  int64_t before = turn[1];
+  turn[1] = before + n;
+  __atomic_store_n(turn, me + 1, __ATOMIC_RELEASE);
+  return before;
+}
+"""
 _NEXT = """\
 /* The first place from at on, and before end, where list is not 0 but 1; end where there is none. */
 static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t end) {
@@ -61,6 +74,7 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_free": Snippet(_FREE),
     "weft_fetch": Snippet(_FETCH),
     "weft_thread": Snippet(_THREAD),
+    "weft_in_turn": Snippet(_IN_TURN),
     "weft_next_flag": Snippet(_NEXT),
     **{f"weft_store_any_{ty}": Snippet(_STORE.replace("@", ty)) for ty in ("int32", "int64")},
     **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},
