@@ -101,7 +101,7 @@ class Merge:
             single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
             if it.format.iteration == "value" or single:
                 owner.dense_inside = True
-            elif self.stmt.body.op is not None:
+            elif self.stmt.body.op is not None and not self._scatters(self.stmt.body):
                 owner.sums_entries = True
         if it.format.iteration == "value":
             loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
@@ -126,6 +126,11 @@ class Merge:
             ir.Set(p, segment),
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
+
+    def _scatters(self, body: Assign) -> bool:
+        """Whether each iteration has another element to accumulate into."""
+        follow = {d.var for d in self.owner.definitions if self.stmt.var in d.needs}
+        return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
 
     def _child(self, it: Iterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
         """The position that values hang on, for a coordinate iterated at ``p``."""
