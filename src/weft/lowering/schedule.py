@@ -23,6 +23,7 @@ from ..errors import FormatError, ScheduleError
 from ..formats import Format, TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operators import OPERATORS
 from ..remapping import Remapping
 from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
@@ -105,6 +106,9 @@ class _Scheduler(Orders):
         if dense and scatters and not copies and self.neutral_terms(terms):
             nests = [self.best_scatter(t) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
+        if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0]):
+            fold = self.best_scatter(terms[0][1])
+            choices.append((fold.cost + 1, 1, ("fold", fold)))
         if not dense and len(terms) == 1 and scatters and isinstance(terms[0][1], Reduce) and self.neutral_terms(terms):
             blocks = self.best_blocks(terms[0][1])
             if blocks is not None:
@@ -132,6 +136,8 @@ class _Scheduler(Orders):
             stmt = self.gather(how)
         elif kind == "scatter":
             stmt = self.scatter(terms, how)
+        elif kind == "fold":
+            stmt = self.fold(terms[0][1], how)
         elif kind == "workspace":
             stmt = self.with_workspace(terms[0][1], how)
         else:
@@ -160,6 +166,16 @@ class _Scheduler(Orders):
         return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
             not isinstance(t, Reduce) or t.op == "add" for _, t in terms
         )
+
+    def folds(self, negative: bool, term: Expr) -> bool:
+        """Whether a term is a reduction, by another operator than addition, of entries that can come in any order."""
+        if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
+            return False
+        dtype, row = self.dtype(term.body), OPERATORS[term.op]
+        neutral = same_value(fill_of_reduced(term.body, self.types), row.start(dtype))
+        once = all(self.types[a.tensor].format.is_unique for a in reads(term))
+        starts = row.identity is not None or (row.extreme and not row.skips_nan)
+        return bool(starts) and neutral and once and dtype == self.result.dtype
 
     def neutral_terms(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
@@ -268,6 +284,15 @@ class _Scheduler(Orders):
             else:
                 stmts.insert(0, Fill(self.target, 0))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
+
+    def fold(self, term: Expr, nest: Nest) -> Stmt:
+        """Entries reduced into the elements of the result, each of which begins with what changes nothing."""
+        term = self.stored_for(term, nest.order, nest.converts)
+        assert isinstance(term, Reduce)
+        self.notes.append(f"loop order {', '.join(nest.order)}; {term.op} into {self.target.tensor}")
+        value = converted(term.body, self.dtypes, self.result.dtype)
+        start = OPERATORS[term.op].start(self.result.dtype)
+        return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))
 
     def covers(self, term: Expr) -> bool:
         """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""

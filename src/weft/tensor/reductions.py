@@ -122,7 +122,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         for name in chain:
             storage = apply_unary(name, storage)
         chain = ()
-    if op != "add":
+    wanted = None if dense else _vector_format(storage, axes)
+    if op != "add" and wanted is None:
         storage = kept_first(storage, axes)
     dtype = storage.type.dtype
     if axes.count == 0 and not row.has_identity:
@@ -136,7 +137,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     neutral = same_value(fill, start)
     if len(storage.vals) or axes.kept:
         bare = storage if neutral else storage.with_values(storage.vals, start)
-        stored = _reduce_stored(op, chain, bare, axes, _vector_format(storage, axes))
+        stored = _reduce_stored(op, chain, bare, axes, wanted)
     else:
         stored = _unreduced(op, chain, storage, axes)
     if neutral:
