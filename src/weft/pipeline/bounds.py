@@ -8,17 +8,31 @@ level. What a workspace gathers from one operand is never more than that operand
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.iteration_graph import fill_of_reduced
+from ..lowering.iteration_graph import fill_of_reduced, reads
 from ..lowering.physical import path
 from ..lowering.values import asked_of, decides, same_value
 
 __all__ = ["Bound", "bound"]
 
 Bound = Callable[[Mapping[str, Sequence[int]]], int]
+
+
+def _indices(expr: Expr) -> set[str]:
+    return {v for access in reads(expr) for v in access.indices}
+
+
+def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
+    """A bound of an outer product: each combination of coordinates that factors have over variables of their own."""
+    own = [variables & _indices(factor) for factor in factors]
+    found = [bound(factor, frozenset(v), types) for factor, v in zip(factors, own, strict=True)]
+    known = [f for f in found if f is not None]
+    disjoint = sum(map(len, own)) == len(variables) and len(known) == len(factors)
+    return (lambda sizes: prod(f(sizes) for f in known)) if disjoint else None
 
 
 def _level_size(tensor: str, level: int) -> Bound:
@@ -59,6 +73,7 @@ def bound(
             known = [f for f in found if f is not None]
             if needed:
                 within = [f for f in needed if f is not None]
-                return (lambda sizes: min(f(sizes) for f in within)) if within else None
+                apart = None if within else _apart([arg for arg in args if variables & _indices(arg)], variables, types)
+                return (lambda sizes: min(f(sizes) for f in within)) if within else apart
             return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
     return None

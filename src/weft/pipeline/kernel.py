@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLa
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
-from ..lowering.physical import path
+from ..lowering.physical import digits, path
 from ..lowering.results import chains
 from ..lowering.target import Mode
 from ..lowering.threads import CHUNKS_PER_THREAD
@@ -114,10 +115,14 @@ class Kernel:
         expr = self.lowered.renamed_value
         if not same_value(self.lowered.absent, self.type.fill):
             return None  # every coordinate is computed
-        variables = path(s.target, self.format)
         gathered = isinstance(expr, Reduce) and Mode.BOUND in self.lowered.modes
-        found = [bound(expr, frozenset(variables[: chain.last + 1]), types, gathered) for chain in self.chains]
-        return None if any(b is None for b in found) else tuple(found)
+        variables, definitions = path(s.target, self.format), self.lowered.lowerer(Mode.EVALUATE).definitions
+        for spelled in ([(v,) for v in variables], [digits(v, definitions) for v in variables]):
+            down = [frozenset(chain.from_iterable(spelled[: c.last + 1])) for c in self.chains]
+            found = [bound(expr, to, types, gathered) for to in down if all(spelled)]
+            if found and all(b is not None for b in found):
+                return tuple(found)
+        return None
 
     # -- running ------------------------------------------------------------------------------------------------
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
