@@ -29,9 +29,9 @@ def test_threads_change_no_value():
 
 def test_the_average_decides():
     source = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense").source
-    assert "A2_pos[A1_dim] - (int64_t)A2_pos[0] >= 16 * A1_dim" in source
+    assert "A2_pos[A1_dim] - (int64_t)A2_pos[0] >= 32 * A1_dim" in source
     assert source.count("#pragma omp simd reduction(+:t)") == 1
-    assert "- pA2_from >= 16" not in source  # no row is asked
+    assert "- pA2_from >= 32" not in source  # no row is asked
 
 
 def test_not_where_it_is_switched_off_or_not_a_plain_sum():

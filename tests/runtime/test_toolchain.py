@@ -114,7 +114,7 @@ def test_broken_source_is_an_error_and_leaves_nothing(fresh_cache):
         load(make_source(3), ["other"], 1)
 
 
-@pytest.mark.parametrize("refused", ["-fopenmp", "-march=native"])
+@pytest.mark.parametrize("refused", ["-fopenmp", "-march=native", "-falign-loops=32"])
 def test_flag_that_the_compiler_refuses(tmp_path, forget, refused):
     text = (
         f'for a in "$@"; do case "$a" in {refused}) echo "unknown {refused}" >&2; exit 1;; esac; done; exec {REAL} "$@"'

@@ -16,7 +16,7 @@ from .segments import adjoin, put
 
 __all__ = ["SHORT", "by_average", "long_and_short"]
 
-SHORT = 16
+SHORT = 32
 """Entries below which a sum is made in order."""
 
 
