@@ -58,7 +58,6 @@ class Kernel:
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
-        self._evaluate: Any = None
         self._rooms: dict[tuple[int, ...], Room] = {}
         self._huge_shapes: set[tuple[int, ...]] = set()
         self._gathers_whole = len(s.target.indices) == 1 and bool(lowered.listed) and not lowered.by_hand
@@ -75,6 +74,10 @@ class Kernel:
     @cached_property
     def _module(self) -> Any:
         return load(self.source, [m.value for m in self.lowered.modes], self.arity)
+
+    @cached_property
+    def _evaluate(self) -> Any:
+        return self._module["evaluate"]
 
     @cached_property
     def _phases(self) -> Any:
@@ -171,13 +174,10 @@ class Kernel:
             return self._huge.run(storages, out)
         if self._gathers_whole and shape[0] <= _CROWDED * sum([s.vals.size for s in storages]):
             return self._marked.run(storages, out)
-        evaluate = self._evaluate
-        if evaluate is None:
-            evaluate = self._evaluate = self._module["evaluate"]
         if self._plain:
             result = Storage(shape, self.type, (), self._dense_values(shape, out))
             threads = self._threads(storages, shape)
-            status = evaluate(result.struct, *[s.struct for s in storages], _NO_COUNTS, threads)
+            status = self._evaluate(result.struct, *[s.struct for s in storages], _NO_COUNTS, threads)
             if status:
                 self._fail(status, shape)
             return result
