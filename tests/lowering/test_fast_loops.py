@@ -1,0 +1,74 @@
+"""What makes loops fast is there where it can be, and nowhere else; values do not hang on it."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.formats import TensorType, parse_format
+from weft.index_notation import evaluate_dense, parse
+from weft.pipeline.assemble import assembler
+from weft.pipeline.kernel import Kernel
+from weft.pipeline.passes import lower
+
+
+def types(**formats):
+    return {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
+
+
+def source(text, **formats):
+    lowered = lower(parse(text), types(**formats))
+    return lowered.source(lowered.modes[-1:])
+
+
+def loops(text):
+    return text.count("for (")
+
+
+@pytest.mark.parametrize("format", ["csr", "csf"])
+def test_adjoining_segments_are_one_loop(format):
+    order = 2 if format == "csr" else 3
+    last = "ijk"[order - 1]
+    text = source(f"y({last}) = A({','.join('ijk'[:order])})", y=("dense", 1), A=(format, order))
+    assert loops(text) == 2  # zeros, and all entries
+
+
+def test_segments_that_are_asked_for_are_loops_of_their_own():
+    assert loops(source("y(j) = A(i,j)*x(i)", y=("dense", 1), A=("csr", 2), x=("dense", 1))) == 3
+    assert loops(source("y(j) = A(i,j)", y=("dense", 1), A=("lil", 2))) == 3  # there is room between segments
+
+
+@pytest.mark.parametrize(("have", "wanted"), [("csr", "csc"), ("csc", "csr"), ("coo", "csc")])
+def test_memory_is_fetched_ahead_of_entries_that_are_scattered(have, wanted):
+    a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
+    assert "weft_fetch" in assembler(a, b, False).source
+
+
+@pytest.mark.parametrize(("have", "wanted"), [("csr", "coo"), ("ell", "csc"), ("lil", "csc"), ("dia", "csr")])
+def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_not_listed(have, wanted):
+    a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
+    found = assembler(a, b, False)
+    assert isinstance(found, str) or "weft_fetch" not in found.source
+
+
+def test_an_outer_product_is_not_counted():
+    kernel = Kernel(lower(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1))))
+    (bound,) = kernel._bounds
+    assert bound({"x": (3,), "y": (5,)}) == 15
+
+
+@pytest.mark.parametrize(("op", "fill"), [("max", -np.inf), ("min", np.inf), ("prod", 1.0)])
+def test_a_reduction_meets_entries_as_they_come(op, fill):
+    type = TensorType.of("float64", parse_format("csr", 2), fill=fill)
+    assignment = parse(f"y(j) = {op}(i, A(i,j))")
+    lowered = lower(assignment, {"y": TensorType.of("float64", parse_format("dense", 1), fill=fill), "A": type})
+    assert not lowered.schedule.conversions
+    dense = np.where(np.eye(5, 7) + np.eye(5, 7, 2) > 0, 2.5, fill)
+    A = weft.asarray(dense, format="csr", fill_value=fill)
+    found = weft.evaluate(f"y(j) = {op}(i, A(i,j))", A=A)
+    np.testing.assert_array_equal(weft.asarray(found).todense(), evaluate_dense(assignment, {"A": dense}))
+
+
+def test_duplicates_are_summed_before_another_reduction():
+    A = weft.from_coords([[0, 0, 2], [1, 1, 3]], [-2.0, 3.0, 4.0], (3, 4), duplicates="keep", format="coo")
+    found = weft.evaluate("y(j) = max(i, A(i,j))", A=A)
+    np.testing.assert_array_equal(weft.asarray(found).todense(), A.todense().max(axis=0))
