@@ -77,6 +77,7 @@ class Lowerer:
     """
 
     apart = False  # whether each entry has a place of its own, so that duplicates need not come together
+    schedule: str = "dynamic, 1"  # how chunks are handed out to threads
 
     def __init__(
         self,
@@ -142,8 +143,6 @@ class Lowerer:
             if self.chunked
             else lit(1)
         )
-
-    schedule: str = "dynamic, 1"
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         """What a chunk begins with."""
