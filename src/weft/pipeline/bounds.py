@@ -22,17 +22,17 @@ __all__ = ["Bound", "bound"]
 Bound = Callable[[Mapping[str, Sequence[int]]], int]
 
 
-def _indices(expr: Expr) -> set[str]:
-    return {v for access in reads(expr) for v in access.indices}
+def _indices(expr: Expr) -> frozenset[str]:
+    return frozenset(v for access in reads(expr) for v in access.indices)
 
 
 def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
     """A bound of an outer product: each combination of coordinates that factors have over variables of their own."""
     own = [variables & _indices(factor) for factor in factors]
-    found = [bound(factor, frozenset(v), types) for factor, v in zip(factors, own, strict=True)]
+    found = [bound(factor, over, types) for factor, over in zip(factors, own, strict=True)]
     known = [f for f in found if f is not None]
-    disjoint = sum(map(len, own)) == len(variables) and len(known) == len(factors)
-    return (lambda sizes: prod(f(sizes) for f in known)) if disjoint else None
+    each_once = sorted(v for over in own for v in over) == sorted(variables)
+    return (lambda sizes: prod(f(sizes) for f in known)) if each_once and len(known) == len(factors) else None
 
 
 def _level_size(tensor: str, level: int) -> Bound:
