@@ -178,10 +178,15 @@ int main(void) {
     int32_t *b = malloc(n * 4), *t = malloc(n * 4);
     for (int64_t i = 0; i < n; i++) a[i] = (int64_t)(next() % ranges[r]);
     for (int64_t i = 0; i < n; i++) b[i] = (int32_t)(next() % (ranges[r] >> 1 | 1) & INT32_MAX);
-    const void *lists[] = {a, b};
-    const int64_t widths[] = {8, 4}, dims[] = {(int64_t)ranges[r], (int64_t)ranges[r]};
-    if (weft_sort_permutation(n, 2, lists, widths, dims, p) == 0)
-      for (int64_t i = 1; i < n; i++) if (a[p[i - 1]] > a[p[i]]) return 3;
+    const void *lists[] = {a, b, a, a};
+    const int64_t widths[] = {8, 4, 8, 8}, range = (int64_t)ranges[r], dims[] = {range, range, range, range};
+    for (int64_t order = 2; order <= 4; order += 2) { /* in one key, and in several */
+      int64_t *c = malloc(n * 8);
+      void *sorted[] = {c, NULL, NULL, NULL};
+      if (weft_sort_tuples(n, order, lists, widths, dims, p, sorted) == 0)
+        for (int64_t i = 0; i < n; i++) if (c[i] != a[p[i]] || (i > 0 && c[i - 1] > c[i])) return 3;
+      free(c);
+    }
     if (r & 1) for (int64_t i = 0; i < n; i++) { a[i] -= 20; b[i] = ~b[i]; }
     weft_sort_int64(a, n, s);
     weft_sort_int32(b, n, t);

@@ -7,13 +7,14 @@ from weft.codegen import emit_library
 
 from .compiled import build
 
-NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_sort_permutation"]
+NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_sort_tuples"]
 FFI, LIBRARY = build(
     emit_library(NAMES),
     declarations="""
     void weft_sort_int32(int32_t *, int64_t, int32_t *);
     void weft_sort_int64(int64_t *, int64_t, int64_t *);
-    int64_t weft_sort_permutation(int64_t, int64_t, const void *const *, const int64_t *, const int64_t *, int64_t *);
+    int64_t weft_sort_tuples(int64_t, int64_t, const void *const *, const int64_t *, const int64_t *, int64_t *,
+                             void *const *);
     """,
 )
 
@@ -56,39 +57,56 @@ def test_any_keys(keys):
     check_sort(keys)
 
 
-def permutation(lists, dimensions):
+def addresses(arrays):
+    return FFI.new("void *[]", [FFI.NULL if a is None else FFI.cast("void *", a.ctypes.data) for a in arrays])
+
+
+def check_tuples(lists, dimensions, left_out=()):
+    """Sort tuples, whose lists come sorted but for those left out, and compare with NumPy's sort by several keys."""
     n = len(lists[0])
     found = np.full(n, -1, dtype=np.int64)
     widths, sizes = np.array([c.itemsize for c in lists], dtype=np.int64), np.array(dimensions, dtype=np.int64)
-    pointers = FFI.new("void *[]", [FFI.cast("void *", c.ctypes.data) for c in lists])
-    status = LIBRARY.weft_sort_permutation(n, len(lists), pointers, pointer(widths), pointer(sizes), pointer(found))
-    return status, found
+    ordered = [None if k in left_out else np.full(n, -1, c.dtype) for k, c in enumerate(lists)]
+    status = LIBRARY.weft_sort_tuples(
+        n, len(lists), addresses(lists), pointer(widths), pointer(sizes), pointer(found), addresses(ordered)
+    )
+    expected = np.lexsort(lists[::-1])
+    in_order = np.array_equal(expected, np.arange(n))
+    assert status == -in_order
+    np.testing.assert_array_equal(found, np.full(n, -1) if in_order else expected)
+    for made, column in zip(ordered, lists, strict=True):
+        if made is not None:
+            np.testing.assert_array_equal(made, np.full(n, -1) if in_order else column[expected])
 
 
-@pytest.mark.parametrize(
-    "dimensions",
-    [(50,), (7, 9), (1000, 1000), (3, 4, 5), (1 << 20, 1 << 20, 1 << 20), (1 << 30, 1 << 30, 1 << 30, 1 << 30),
-     (1 << 62, 5), (5, 1 << 62), ((1 << 63) - 1, 3, 3)],
-)  # fmt: skip
-@pytest.mark.parametrize("n", [1, 2, 3, 100, 5000])
-def test_permutation(n, dimensions):
+SHAPES = [
+    (1,), (50,), (7, 9), (1, 7, 1), (1000, 1000), (3, 4, 5), (1 << 20, 1 << 20, 1 << 20), (1 << 30,) * 4,
+    (1 << 62, 5), (5, 1 << 62), (3, (1 << 63) - 1, 3), ((1 << 63) - 1, 3, 3), ((1 << 63) - 1,) * 3,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dimensions", SHAPES)
+@pytest.mark.parametrize("n", [1, 2, 3, 100, 5000, 70_000])
+def test_tuples(n, dimensions):
     rng = np.random.default_rng(n)
     lists = []
     for k, size in enumerate(dimensions):
         narrow = size < 1 << 31 and k % 2 == 0
         crowded = min(size, 4) if k == 0 else size
         lists.append(rng.integers(0, crowded, n).astype("int32" if narrow else "int64"))
-    expected = np.lexsort(lists[::-1])
-    status, found = permutation(lists, dimensions)
-    if np.array_equal(expected, np.arange(n)):
-        assert status == -1
-        assert (found == -1).all()
-    else:
-        assert status == 0
-        np.testing.assert_array_equal(found, expected)
+    check_tuples(lists, dimensions, left_out=(len(lists) - 1,) if n == 100 else ())
 
 
-def test_permutation_of_sorted_tuples():
+@pytest.mark.parametrize("dimensions", [(60, 50, 40), (1 << 40, 1 << 40, 1 << 40), ((1 << 63) - 1, 50, 9)])
+@pytest.mark.parametrize("last", [1, 2])
+def test_tuples_in_order_by_the_last_ones(last, dimensions):
+    rng = np.random.default_rng(3)
+    lists = [rng.integers(0, size, 3000) for size in dimensions]
+    order = np.lexsort(lists[::-1][:last])
+    check_tuples([c[order] for c in lists], dimensions)
+
+
+def test_tuples_in_order():
     i, j = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 5], dtype=np.int32)
-    assert permutation([i, j], (2, 6))[0] == -1
-    assert permutation([i[:0], j[:0]], (0, 0))[0] == -1
+    check_tuples([i, j], (2, 6))
+    check_tuples([i[:0], j[:0]], (0, 0))

@@ -416,6 +416,13 @@ class LevelFormat:
         """
         return None
 
+    def narrowed(self, below: LevelFormat) -> LevelFormat | None:
+        """The root with the coordinates of the branchless level below it in place of its own, which are all the same.
+
+        None where the two store them in other ways.
+        """
+        return None
+
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:

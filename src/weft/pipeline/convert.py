@@ -24,7 +24,7 @@ from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
 from ..remapping.nodes import counters_of
-from ..runtime import get_num_threads, loader
+from ..runtime import get_num_threads, loader, memory
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
 from .kernel import Kernel
@@ -269,16 +269,23 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
         for k, (low, _) in zip(order, intervals, strict=True)
     ]
     n = len(triples.vals)
-    permutation = np.empty(n, np.int64)
+    permutation = memory.empty(n, np.dtype(np.int64))
+    ordered = {
+        k: memory.empty(n, column.dtype)
+        for k, column, (low, _) in zip(order, columns, intervals, strict=True)
+        if low == 0 and k in keep
+    }
     lists = ffi.new("void *[]", [ffi.from_buffer(c) for c in columns])
     widths = ffi.new("int64_t[]", [c.itemsize for c in columns])
     dimensions = ffi.new("int64_t[]", [max(high - low, 1) for low, high in intervals])
-    status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation))
+    wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
+    status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
     if status == 1:
         raise ResultTooLargeError(f"no memory to sort {n} entries of a tensor of shape {triples.shape}")
     coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
     if status == 0:
-        coords, vals = [c[permutation] for c in coords], vals[permutation]
+        coords = [ordered[k] if k in ordered else triples.arrays[1 + k][permutation] for k in keep]
+        vals = vals[permutation]
     old = triples.format.remapping
     levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in keep[1:]))
     format = Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
@@ -289,6 +296,6 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
 
 @lru_cache(maxsize=1)
 def _sorter() -> Any:
-    library = loader.open_source(emit_library(["weft_sort_permutation"]))
-    signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *)"
-    return ffi.cast(signature, library.address("weft_sort_permutation"))
+    library = loader.open_source(emit_library(["weft_sort_tuples"]))
+    signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *, void **)"
+    return ffi.cast(signature, library.address("weft_sort_tuples"))

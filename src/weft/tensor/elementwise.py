@@ -143,28 +143,43 @@ def _type_with_axes(old: TensorType, axes: tuple[int, ...]) -> TensorType:
 
 
 def without_axis(storage: Storage, axis: int) -> Storage | None:
-    """The same arrays without an axis of size 1, where its level stores nothing; else None."""
-    smaller = _type_without_axis(storage.type, axis)
-    if smaller is None:
+    """The same arrays without an axis of size 1, where its level stores nothing, or one coordinate; else None."""
+    format = storage.format
+    if format.is_structured:
         return None
+    found = _without_level(storage.type, axis, False)
+    if found is None and format.mode_order[0] == axis:
+        root = format.levels[0]
+        if root.gapless and root.size(1, 1, dict(zip(root.roles, storage.arrays, strict=False))) == 1:
+            found = _without_level(storage.type, axis, True)
+    if found is None:
+        return None
+    smaller, kept = found
     shape = storage.shape[:axis] + storage.shape[axis + 1 :]
-    return Storage(shape, smaller, storage.arrays, storage.vals)
+    return Storage(shape, smaller, tuple([storage.arrays[n] for n in kept]), storage.vals)
 
 
 @lru_cache(maxsize=1024)
-def _type_without_axis(old: TensorType, axis: int) -> TensorType | None:
+def _without_level(old: TensorType, axis: int, single: bool) -> tuple[TensorType, tuple[int, ...]] | None:
+    """The type without the level of an axis of size 1, and which arrays stay; a ``single`` root has one position."""
     format = old.format
-    if format.is_structured:
-        return None
     k = format.mode_order.index(axis)
-    level, below = format.levels[k], format.levels[k + 1 : k + 2]
-    if not _stores_nothing(level) or any(b.branchless for b in below):
+    above, level, below = format.levels[:k], format.levels[k], format.levels[k + 1 :]
+    given_up = level.roles
+    if below and below[0].branchless:
+        narrowed = level.narrowed(below[0])
+        if narrowed is None:
+            return None
+        below, given_up = (narrowed, *below[1:]), below[0].roles
+    elif not (single or _stores_nothing(level)):
         return None
     modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
-    rest, levels = Remapping(modes), format.levels[:k] + format.levels[k + 1 :]
+    rest, levels = Remapping(modes), above + below
     if any(lower.why_not(rest, n) for n, lower in enumerate(levels)):
         return None
-    return tensor_type(old.dtype, Format(rest, levels), old.index_dtypes, old.fill)
+    roles = [(j, role) for j, lv in enumerate(format.levels) for role in lv.roles]
+    kept = tuple(n for n, (j, role) in enumerate(roles) if j != k or role not in given_up)
+    return tensor_type(old.dtype, Format(rest, levels), tuple(old.index_dtypes[n] for n in kept), old.fill), kept
 
 
 def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> Storage:

@@ -183,38 +183,80 @@ static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch) {
 }
 """
 
-_PERMUTATION = """\
-static inline int64_t weft_coordinate(const void *list, int64_t width, int64_t at) {
-  return width == 4 ? ((const int32_t *)list)[at] : ((const int64_t *)list)[at];
-}
-
-/* One stable pass over the bits [shift, shift + 11) of the keys, which go along with the permutation. */
-static void weft_radix_pass(const uint64_t *key, const int64_t *from, uint64_t *key_to, int64_t *to, int64_t n,
-                            int shift) {
+_TUPLES = """\
+/* One stable pass over the bits [shift, shift + width) of the keys. */
+static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width) {
+  const uint64_t mask = (UINT64_C(1) << width) - 1;
   int64_t start[2048] = {0}, sum = 0;
-  for (int64_t i = 0; i < n; i++) start[key[i] >> shift & 2047]++;
-  for (int b = 0; b < 2048; b++) {
+  for (int64_t i = 0; i < n; i++) start[from[i] >> shift & mask]++;
+  for (uint64_t b = 0; b <= mask; b++) {
     const int64_t count = start[b];
     start[b] = sum;
     sum += count;
   }
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t place = start[key[i] >> shift & 2047]++;
-    key_to[place] = key[i];
-    to[place] = from[i];
-  }
+  for (int64_t i = 0; i < n; i++) to[start[from[i] >> shift & mask]++] = from[i];
 }
 
+/* Sort distinct keys, which are in order already as far as their lowest bits go; returns where they end up. */
+static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int lowest) {
+  uint64_t differ = 0;
+  for (int64_t i = 1; i < n; i++) differ |= keys[i] ^ keys[0];
+  differ = lowest < 64 ? differ >> lowest << lowest : 0;
+  while (differ != 0) {
+    const int shift = __builtin_ctzll(differ), bits = 64 - __builtin_clzll(differ) - shift;
+    const int most = n < 65536 ? 8 : 11, passes = (bits + most - 1) / most, width = (bits + passes - 1) / passes;
+    weft_radix_pass(keys, spare, n, shift, width);
+    uint64_t *swap = keys;
+    keys = spare;
+    spare = swap;
+    differ = shift + width < 64 ? differ >> (shift + width) << (shift + width) : 0;
+  }
+  return keys;
+}
+
+static inline int weft_bits(uint64_t most) {
+  return most == 0 ? 0 : 64 - __builtin_clzll(most);
+}
+
+/* Add bits [low, low + bits) of a list's elements to the keys, at bit ``at``; in the order of the places, if given. */
+#define WEFT_JOIN(name, type) \\
+  static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at) { \\
+    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
+    if (places == NULL) { \\
+      for (int64_t i = 0; i < n; i++) keys[i] |= ((uint64_t)list[i] >> low & mask) << at; \\
+    } else { \\
+      for (int64_t i = 0; i < n; i++) keys[i] |= ((uint64_t)list[places[i]] >> low & mask) << at; \\
+    } \\
+  }
+WEFT_JOIN(weft_join_int32, int32_t)
+WEFT_JOIN(weft_join_int64, int64_t)
+
+/* What the lists' elements are in the order of the places: taken from the keys where these hold it. */
+#define WEFT_TAKE(name, type) \\
+  static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \\
+                   int bits) { \\
+    const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
+    if (keys == NULL) { \\
+      for (int64_t i = 0; i < n; i++) sorted[i] = list[places[i]]; \\
+    } else { \\
+      for (int64_t i = 0; i < n; i++) sorted[i] = bits == 0 ? 0 : (type)(keys[i] >> at & mask); \\
+    } \\
+  }
+WEFT_TAKE(weft_take_int32, int32_t)
+WEFT_TAKE(weft_take_int64, int64_t)
+
 /* Sort n tuples by their coordinates, lexicographically and stably. Coordinate k of tuple i is element i of list k,
-   an int32 or int64 array as widths[k] is 4 or 8, in [0, dimensions[k]). Returns 0 and the permutation that sorts
-   them; or -1, leaving the permutation alone, when they are in order; or 1 when there is no memory. */
-static int64_t weft_sort_permutation(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
-                                     const int64_t *dimensions, int64_t *permutation) {
+   an int32 or int64 array as widths[k] is 4 or 8, in [0, dimensions[k]). Returns 0, the permutation that sorts them
+   and the lists in this order, where there is memory for them in ``sorted``; or -1, leaving all alone, when they are
+   in order; or 1 when there is no memory. */
+static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
+                                const int64_t *dimensions, int64_t *permutation, void *const *sorted) {
   bool ordered = true;
   for (int64_t i = 1; i < n && ordered; i++) {
     for (int64_t k = 0; k < order; k++) {
-      const int64_t before = weft_coordinate(lists[k], widths[k], i - 1);
-      const int64_t after = weft_coordinate(lists[k], widths[k], i);
+      const bool narrow = widths[k] == 4;
+      const int64_t before = narrow ? ((const int32_t *)lists[k])[i - 1] : ((const int64_t *)lists[k])[i - 1];
+      const int64_t after = narrow ? ((const int32_t *)lists[k])[i] : ((const int64_t *)lists[k])[i];
       if (before != after) {
         ordered = before < after;
         break;
@@ -222,60 +264,84 @@ static int64_t weft_sort_permutation(int64_t n, int64_t order, const void *const
     }
   }
   if (ordered) return -1;
-  uint64_t *key = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
-  uint64_t *key_to = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
-  int64_t *to = (int64_t *)weft_alloc(n, sizeof(int64_t), false);
-  if (key == NULL || key_to == NULL || to == NULL) {
-    weft_free(key);
-    weft_free(key_to);
-    weft_free(to);
+  uint64_t *keys = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
+  uint64_t *spare = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
+  int64_t *places = NULL; /* the order of the groups of coordinates that are sorted already */
+  if (keys == NULL || spare == NULL) {
+    weft_free(keys);
+    weft_free(spare);
     return 1;
   }
-  int64_t *from = permutation;
-  for (int64_t i = 0; i < n; i++) from[i] = i;
-  /* Coordinates are joined into 63-bit keys, as many as fit, from the last one on. */
-  for (int64_t last = order; last > 0;) {
-    int64_t first = last, size = 1, joined;
-    while (first > 0 && !__builtin_mul_overflow(size, dimensions[first - 1], &joined)) {
-      size = joined;
-      first--;
-    }
-    if (first == last) first--;
-    for (int64_t i = 0; i < n; i++) {
-      uint64_t joint = 0;
-      for (int64_t k = first; k < last; k++) {
-        joint = joint * (uint64_t)dimensions[k] + (uint64_t)weft_coordinate(lists[k], widths[k], from[i]);
+  /* A key holds where its tuple stands, in its lowest bits, and above them as many coordinates as fit, the last ones
+     first; one that does not fit is cut. The next key, if any, has those before, and stands where this sort left it. */
+  const int here = weft_bits((uint64_t)n - 1);
+  const uint64_t mask = (UINT64_C(1) << here) - 1;
+  int64_t k = order - 1;
+  int low = 0; /* bits of coordinate k that are sorted already */
+  while (k >= 0) {
+    const bool first = places == NULL;
+    int at = here, same = here;
+    for (int64_t i = 0; i < n; i++) keys[i] = (uint64_t)i;
+    while (k >= 0 && at < 64) {
+      const int bits = weft_bits((uint64_t)dimensions[k] - 1) - low, taken = bits < 64 - at ? bits : 64 - at;
+      if (taken > 0) {
+        if (widths[k] == 4) weft_join_int32(keys, (const int32_t *)lists[k], places, n, low, taken, at);
+        else weft_join_int64(keys, (const int64_t *)lists[k], places, n, low, taken, at);
+        if (same == at) { /* coordinates in order as they come need no pass: the others are sorted stably */
+          const uint64_t below = at + taken < 64 ? (UINT64_C(1) << (at + taken)) - 1 : UINT64_MAX;
+          int64_t i = 1;
+          while (i < n && (keys[i - 1] & below) < (keys[i] & below)) i++;
+          if (i >= n) same = at + taken;
+        }
+        at += taken;
       }
-      key[i] = joint;
+      if (taken < bits) {
+        low += taken;
+        break;
+      }
+      low = 0;
+      k--;
     }
-    uint64_t differ = 0;
-    for (int64_t i = 1; i < n; i++) differ |= key[i] ^ key[0];
-    for (int shift = 0; shift < 64; shift += 11) {
-      if ((differ >> shift & 2047) == 0) continue;
-      weft_radix_pass(key, from, key_to, to, n, shift);
-      uint64_t *key_swap = key;
-      key = key_to;
-      key_to = key_swap;
-      int64_t *swap = from;
-      from = to;
-      to = swap;
+    uint64_t *found = weft_sort_keys(keys, spare, n, same);
+    if (found != keys) {
+      spare = keys;
+      keys = found;
     }
-    last = first;
+    for (int64_t i = 0; i < n; i++) permutation[i] = first ? (int64_t)(keys[i] & mask) : places[keys[i] & mask];
+    if (k < 0) {
+      int bit = here;
+      for (int64_t j = order - 1; j >= 0; j--) {
+        const int bits = weft_bits((uint64_t)dimensions[j] - 1);
+        const uint64_t *held = first ? keys : NULL;
+        if (sorted[j] != NULL) {
+          if (widths[j] == 4) {
+            weft_take_int32((int32_t *)sorted[j], (const int32_t *)lists[j], permutation, n, held, bit, bits);
+          } else {
+            weft_take_int64((int64_t *)sorted[j], (const int64_t *)lists[j], permutation, n, held, bit, bits);
+          }
+        }
+        bit += bits;
+      }
+      break;
+    }
+    if (first) places = (int64_t *)weft_alloc(n, sizeof(int64_t), false);
+    if (places == NULL) {
+      weft_free(keys);
+      weft_free(spare);
+      return 1;
+    }
+    __builtin_memcpy(places, permutation, (size_t)n * sizeof(int64_t));
   }
-  if (from != permutation) {
-    __builtin_memcpy(permutation, from, (size_t)n * sizeof(int64_t));
-    to = from;
-  }
-  weft_free(key);
-  weft_free(key_to);
-  weft_free(to);
+  weft_free(keys);
+  weft_free(spare);
+  weft_free(places);
   return 0;
 }
 """
 
 SNIPPETS: dict[str, Snippet] = {
     "weft_rank": Snippet(_RANK),
-    "weft_sort_permutation": Snippet(_PERMUTATION, ("weft_alloc", "weft_free")),
+    "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free")),
 }
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_sort_short_{_ty}"] = Snippet(_SHORT.replace("@", _ty), ("weft_rank",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
@@ -156,6 +156,11 @@ class Compressed(LevelFormat):
         first, last = crd[: int(pos[1])].searchsorted(np.array((span[0], sum(span)), crd.dtype)).tolist()
         edges = np.array([0, last - first], pos.dtype)
         return {"pos": edges, "crd": crd[first:last] - crd.dtype.type(span[0])}, first, last
+
+    def narrowed(self, below: LevelFormat) -> LevelFormat | None:
+        if below.roles != ("crd",) or not below.gapless:
+            return None
+        return replace(self, ordered=below.ordered, unique=below.unique, full=False)
 
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
