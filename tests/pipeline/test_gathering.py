@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import weft
+from weft.pipeline import executable
 from weft.pipeline.kernel import Kernel
 from weft.storage import check
 
@@ -20,13 +21,24 @@ def matrix(columns):
     return weft.asarray(A), A
 
 
+def watched(monkeypatch):
+    """The marked workspaces of the kernels that run from now on."""
+    seen, run = [], Kernel.run
+
+    def noting(self, storages, out=None):
+        seen.extend(w for w in self.lowered.schedule.program.workspaces if w.kind == "marked")
+        return run(self, storages, out)
+
+    executable.cache_clear()  # plans keep what ran before
+    monkeypatch.setattr(Kernel, "run", noting)
+    return seen
+
+
 @pytest.mark.parametrize(("columns", "crowded"), [(8, True), (48, True), (49, False), (5000, False)])
 def test_few_or_most(columns, crowded, monkeypatch):
     A, peer = matrix(columns)
     x = np.ones(5)
-    seen = []
-    marked = Kernel._marked.func
-    monkeypatch.setattr(Kernel, "_marked", property(lambda self: seen.append(True) or marked(self)))
+    seen = watched(monkeypatch)
     y = weft.evaluate(TEXT, A=A, x=x, format="coo")
     assert bool(seen) == crowded
     check(y._storage)
@@ -45,3 +57,48 @@ def test_dtypes(dtype):
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found.todense(), expected.todense())
     assert found.nnz == 3
+
+
+TENSOR_FORMATS = ["coo", "csf", "dds", "sdd", "sss:2,0,1"]
+
+
+def tensor(kind):
+    rng = np.random.default_rng(7)
+    dense = np.where(rng.random((5, 6, 7)) < 0.4, rng.integers(-3, 4, (5, 6, 7)), 0).astype(float)
+    match kind:
+        case "empty":
+            dense[:] = 0
+        case "empty rows":
+            dense[:, ::2] = 0
+            dense[:, :, 3:] = 0
+        case "special":
+            dense[0, 1] = np.nan
+            dense[2, 2, 2], dense[3, 2, 2] = np.inf, -0.0
+    return dense
+
+
+@pytest.mark.parametrize("kind", ["some", "empty", "empty rows", "special"])
+@pytest.mark.parametrize("format", TENSOR_FORMATS)
+def test_matrices_gathered_whole(format, kind):
+    dense = tensor(kind)
+    A = weft.asarray(dense).asformat(format)
+    for text, axes in [("ijk->jk", (0,)), ("ijk->kj", (0,)), ("ijk->ki", (1,)), ("ijk->ij", (2,)), ("ijk->k", (0, 1))]:
+        expected = np.einsum(text, dense)
+        for result in ("coo", "dcsr", "csr", "csc") if len(axes) == 1 else ("coo", "s"):
+            found = weft.einsum(text, A, format=result)
+            check(found._storage)
+            np.testing.assert_array_equal(found.todense(), expected)
+    for reduce in ("sum", "prod", "max", "min", "any", "all", "nansum"):
+        for axis in (0, 1, 2, (0, 2)):
+            with np.errstate(all="ignore"):
+                found, expected = (getattr(xp, reduce)(x, axis=axis) for xp, x in ((weft, A), (np, dense)))
+            np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, expected)
+
+
+@pytest.mark.parametrize(("text", "kind"), [("y(j,k) = A(i,j,k)", "few"), ("y(j,k) = A(i,j,k)", "most")])
+def test_matrices_of_few_or_most(text, kind, monkeypatch):
+    A = weft.asarray(tensor("some") if kind == "most" else np.eye(6, 42).reshape(6, 6, 7)).asformat("coo")
+    seen = watched(monkeypatch)
+    found = weft.evaluate(text, A=A, format="dcsr")
+    assert [w.indices for w in seen] == ([("j", "k")] if kind == "most" else [])
+    np.testing.assert_array_equal(found.todense(), A.todense().sum(0))

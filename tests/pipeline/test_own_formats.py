@@ -72,6 +72,9 @@ LIST = [Compressed(unique=False), Singleton(unique=False), Singleton()]
         ("(i,j) -> (i,j>>1,j&1)", [Dense(), Banded(), Squeezed()]),  # padding beyond the edge
         ("(i,j) -> (i>>1,j,i&1)", [Squeezed(), Compressed(unique=False), Singleton()]),  # names of variables
         ("(i,j) -> (i/2,i%2,j)", [Dense(), Dense(), Dense()]),  # dense, but not an ndarray
+        ("(i,j) -> (i/2,i%2,j)", [Dense(), Dense(), Compressed()]),  # rows beyond the edge, which hold nothing
+        ("(i,j) -> (i/2,j/2,i%2,j%2)", [Dense(), Compressed(), Dense(), Compressed()]),
+        ("(i,j) -> (i/2/2,i/2%2,i%2,j/2,j%2)", [Dense(), Compressed(), Dense(), Dense(), Compressed()]),
         ("(i,j) -> (i,j)", [Squeezed(), Squeezed()]),
         ("(i,j) -> (j,i)", [Range(), Dense()]),
         ("(i,j) -> (j/2,j%2,i)", [Squeezed(), Compressed(), Range()]),  # edges are undone before the next pass

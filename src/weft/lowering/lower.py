@@ -45,7 +45,7 @@ from .iteration_graph import is_full, level_iterators
 from .lattice import Iterator, Point
 from .merge import Merge
 from .physical import Definition, computed, definitions, digits, path
-from .results import takes_any_order
+from .results import Chain, takes_any_order
 from .target import COUNTS, Mode, Target
 from .tensors import TensorVars
 from .threads import CHUNKS_PER_THREAD, THREADS
@@ -388,12 +388,7 @@ class Lowerer:
         parent = env.parent(self.target.access, chain.first)
         if parent is None:
             raise LoweringError(f"the parent of {self.target.vars.name}{chain.first + 1} is not known in forall {v}")
-        sequenced = all(
-            is_full(self.whole, digit, self.types)
-            for k in range(chain.first)
-            if not any(c.first <= k <= c.last for c in self.target.chains)
-            for digit in digits(self.target.variable(k), self.definitions)
-        )
+        sequenced = self._visits_parents(chain)
         counter = self.target.counters[chain.index]
         begin = ir.Var(f"{counter.name}_begin")
         edges = self.target.edges(chain, parent, begin, sequenced)
@@ -403,6 +398,19 @@ class Lowerer:
             edges = if_(gt(counter, begin), edges) if edges != block() else edges
         declare = ir.Declare(begin, counter) if below_appended or not sequenced else block()
         return block(declare, code, edges)
+
+    def _visits_parents(self, chain: Chain) -> bool:
+        """Whether loops pass by every parent that a chain's coordinates can have, also those that have none."""
+        above = [set(digits(self.target.variable(k), self.definitions)) for k in range(chain.first)]
+        appended = [any(c.first <= k <= c.last for c in self.target.chains) for k in range(chain.first)]
+        full = all(
+            is_full(self.whole, digit, self.types)
+            for own, kept in zip(above, appended, strict=True)
+            for digit in own
+            if not kept
+        )
+        # Parents in a block beyond the edge of the tensor are passed over.
+        return full and not any(d.needs <= set().union(*above) for d in self.definitions if not d.inside)
 
     def _bounds(self, it: Iterator, v: str, env: Env) -> tuple[ir.Expr, ir.Expr]:
         """Where an iterator begins and ends: coordinates or positions."""

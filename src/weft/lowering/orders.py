@@ -258,7 +258,7 @@ class Orders:
     def best_workspace(self, term: Reduce) -> Nest | None:
         """Result levels outside in order, but the last, which is gathered below the reduction."""
         variables = path(self.target, self.result.format)
-        if not variables or not chains(self.result.format) or term.op != "add":
+        if not variables or not chains(self.result.format):
             return None
         last_chain = chains(self.result.format)[-1]
         if last_chain.first != len(variables) - 1:

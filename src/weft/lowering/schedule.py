@@ -36,7 +36,7 @@ from .iteration_graph import (
 )
 from .orders import Nest, Orders
 from .physical import digits, path, size_of
-from .results import chains, takes_any_order
+from .results import chains, is_appendable, takes_any_order
 from .structured import views
 from .terms import (
     additive_terms,
@@ -73,6 +73,8 @@ class Schedule:
         The format the result must be converted to afterwards, where the program makes triples.
     notes : tuple of str
         What was decided, and why, for ``explain``.
+    crowds : bool
+        Whether a marked workspace over the whole result can gather it: what pays where most coordinates come up.
     """
 
     program: Program
@@ -81,6 +83,7 @@ class Schedule:
     conversions: tuple[Conversion, ...] = ()
     final: Format | None = None
     notes: tuple[str, ...] = ()
+    crowds: bool = False
 
 
 @dataclass
@@ -92,6 +95,7 @@ class _Scheduler(Orders):
         """The schedule and its cost; None when this view of the assignment has none."""
         terms = additive_terms(self.value, self.dtype)
         dense = self.result.format.is_dense
+        whole = self.best_whole(terms)
         accumulating = self.assignment.op is not None
         if accumulating and not dense:
             raise FormatError(f"'+=' needs a result with random access, not {self.result.format}")
@@ -113,8 +117,8 @@ class _Scheduler(Orders):
             blocks = self.best_blocks(terms[0][1])
             if blocks is not None:
                 choices.append((blocks.cost, 1, ("scatter", [blocks])))
-        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce) and scatters:
-            w = self.best_workspace(terms[0][1])
+        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
+            w = self.best_workspace(terms[0][1]) if scatters or self.folds(*terms[0]) else None
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
@@ -124,6 +128,8 @@ class _Scheduler(Orders):
         if self.copying:
             # A conversion must not ask for another conversion.
             choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
+        if whole is not None and self.gathering == "marked":
+            choices = [(whole.cost, 0, ("whole", whole))]
         choices = [c for c in choices if c[0] < inf]
         if not choices:
             return None
@@ -140,6 +146,8 @@ class _Scheduler(Orders):
             stmt = self.fold(terms[0][1], how)
         elif kind == "workspace":
             stmt = self.with_workspace(terms[0][1], how)
+        elif kind == "whole":
+            stmt = self.in_workspace(terms[0][1], how, (), path(self.target, self.result.format), "marked")
         else:
             if not takes_any_order(self.result.format):
                 final, type = final or self.result.format, self.result
@@ -158,7 +166,10 @@ class _Scheduler(Orders):
             self.notes += tiles.notes
         program = Program(self.parallelize(stmt), tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
-        found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes))
+        # What is gathered whole, out of order, is a choice where anything else is sorted or stored again.
+        sorted_anyway = final is not None or bool(conversions) or (kind == "workspace" and len(self.free) == 1)
+        crowds = whole is not None and kind != "whole" and sorted_anyway
+        found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes), crowds)
         return price + self.price, found
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
@@ -176,6 +187,21 @@ class _Scheduler(Orders):
         once = all(self.types[a.tensor].format.is_unique for a in reads(term))
         starts = row.identity is not None or (row.extreme and not row.skips_nan)
         return bool(starts) and neutral and once and dtype == self.result.dtype
+
+    def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> Nest | None:
+        """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""
+        format, (negative, term) = self.result.format, terms[0]
+        if self.copying or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
+            return None
+        if negative or not format.order or format.is_structured or not chains(format) or not is_appendable(format):
+            return None
+        absent = fill_of_reduced(term.body, self.types)
+        accumulates = self.additive(terms) and self.neutral_terms(terms)
+        if not (accumulates or (self.folds(negative, term) and same_value(self.result.fill, absent))):
+            return None
+        nest = self.best_scatter(term)
+        loops_alone = set(path(self.target, format)) <= set(nest.order)  # what follows from others is no loop there
+        return nest if nest.cost < inf and not nest.converts and loops_alone else None
 
     def neutral_terms(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
@@ -422,16 +448,20 @@ class _Scheduler(Orders):
         return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
 
     def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
+        *outer, last = path(self.target, self.result.format)
+        kind = "listed" if self.gathering == "marked" else self.gathering
+        return self.in_workspace(term, nest, outer, (last,), kind)
+
+    def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
+        """Loops over ``outer`` levels of the result around a workspace over the others, which is appended then."""
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
-        *outer, last = path(self.target, self.result.format)
-        kind: Any = "listed" if outer and self.gathering == "marked" else self.gathering
-        self.notes.append(f"loop order {', '.join(nest.order)}; {last} is gathered in a {kind} workspace")
+        gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
+        self.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
         dtype = self.dtype(term.body)
-        w = self.workspace((last,), kind, dtype)
-        inner = nest.order[len(outer) :]
-        producer = foralls(inner, Assign(w, converted(term.body, self.dtypes, dtype), "add"))
-        consumer = Forall(last, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
+        w = self.workspace(over, kind, dtype, term.op)
+        producer = foralls(nest.order[len(outer) :], Assign(w, converted(term.body, self.dtypes, dtype), term.op))
+        consumer = foralls(over, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
         return foralls(outer, Where(consumer, producer))
 
     def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:

@@ -3,7 +3,7 @@
 A scalar is a variable. A dense workspace is an array that is filled before use. A listed one is an array with marks
 and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
 over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
-has no list: it serves a whole result of which most coordinates are expected, once.
+has no list, and may be over several dimensions: it serves a whole result of which most coordinates are expected, once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def declare(owner: Lowerer) -> None:
     types = dict(owner.types)
     for w in owner.workspaces.values():
         order = len(w.indices)
-        format = Format(Remapping.identity(order), (_LEVELS[w.kind],) * order)
+        levels = (*[Dense()] * (order - 1), _LEVELS[w.kind])[:order]
+        format = Format(Remapping.identity(order), levels)
         types[w.name] = TensorType.of(w.dtype, format, "int64")
         if w.kind == "scalar":
             continue
@@ -58,8 +59,8 @@ def declare(owner: Lowerer) -> None:
         if owner.mode not in (Mode.BOUND, Mode.WIDEST):
             arrays = _hashed(owner, w, name) if w.kind == "hashed" else _array(owner, w, name)
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
-        levels = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
-        owner.tensors[w.name] = TensorVars(name, types[w.name], (), (), vals, levels)
+        variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
+        owner.tensors[w.name] = TensorVars(name, types[w.name], (), (), vals, variables)
     owner.types = types
 
 
@@ -125,9 +126,11 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     return arrays
 
 
-def _nothing(dtype: str) -> Any:
-    """What a sum can begin with and leave its first value as it is: zero would turn -0.0 into 0.0."""
-    return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(dtype).kind, 0)
+def _nothing(w: Workspace) -> Any:
+    """What a reduction can begin with and leave its first value as it is: zero would turn a sum's -0.0 into 0.0."""
+    if w.op != "add":
+        return neutral_of(w)
+    return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
 def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
@@ -154,7 +157,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         array = block() if few is None else ir.Array(tensor.vals, few)
         return block(array, reset, producer, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
-        start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w.dtype), w.dtype)))
+        start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
         return block(start if mode.values else block(), producer, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     clear: ir.Stmt
@@ -181,7 +184,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     if mode is Mode.WIDEST:
         return increment(_VISITS)
     if mode is Mode.BOUND:
-        return increment(owner.target.counters[-1])
+        target = owner.target
+        return block(*[increment(n) for n, c in zip(target.counters, target.chains, strict=True)
+                       if target.variable(c.last) in w.indices])  # fmt: skip
     value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if mode.values else lit(0)
     if w.kind == "scalar":
         var = owner.scalar(w)
@@ -190,13 +195,12 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     if w.kind == "dense":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))
         return ir.Store(at.array, at.index, value) if stmt.op is None else update(stmt.op, at, value)
-    coord = env.coords[w.indices[0]]
-    (m,) = tensor.levels
+    m = tensor.levels[-1]
     if w.kind == "marked":
-        set_mark = ir.Store(m["mark"], coord, lit(True, "bool"))
-        if not mode.values:
-            return set_mark
-        return block(set_mark, update(stmt.op or "add", ir.Load(tensor.vals, coord), value))
+        at = ir.Load(tensor.vals, owner.position(stmt.target, env))
+        set_mark = ir.Store(m["mark"], at.index, lit(True, "bool"))
+        return block(set_mark, update(stmt.op or "add", at, value)) if mode.values else set_mark
+    coord = env.coords[w.indices[0]]
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
     if w.kind == "listed":

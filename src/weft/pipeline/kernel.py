@@ -29,11 +29,10 @@ from .bounds import bound
 from .passes import Lowered
 from .room import Room
 
-__all__ = ["Kernel"]
+__all__ = ["Kernel", "work"]
 
 _INT32_MAX = 2**31 - 1
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
-_CROWDED = 4  # coordinates of a vector for each entry of the operands, where most will come up
 _PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
 
@@ -60,7 +59,6 @@ class Kernel:
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._rooms: dict[tuple[int, ...], Room] = {}
         self._huge_shapes: set[tuple[int, ...]] = set()
-        self._gathers_whole = len(s.target.indices) == 1 and bool(lowered.listed) and not lowered.by_hand
         self._plain = not self.chains
         if config.debug:
             self._show(config.debug)
@@ -94,11 +92,6 @@ class Kernel:
     def _huge(self) -> Kernel:
         """The kernel for results with dimensions too large for a workspace over one."""
         return Kernel(self.lowered.gathered("hashed"))
-
-    @cached_property
-    def _marked(self) -> Kernel:
-        """The kernel for vectors most of whose coordinates are expected."""
-        return Kernel(self.lowered.gathered("marked"))
 
     @cached_property
     def chunked(self) -> bool:
@@ -172,8 +165,6 @@ class Kernel:
         shape = self.shape(storages)
         if shape in self._huge_shapes:
             return self._huge.run(storages, out)
-        if self._gathers_whole and shape[0] <= _CROWDED * sum([s.vals.size for s in storages]):
-            return self._marked.run(storages, out)
         if self._plain:
             result = Storage(shape, self.type, (), self._dense_values(shape, out))
             threads = self._threads(storages, shape)
@@ -190,10 +181,7 @@ class Kernel:
         return memory.empty(prod(shape), self._dtype)
 
     def _threads(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
-        work = 0
-        for s in storages:
-            work += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
-        threads = for_work(work)
+        threads = for_work(work(storages))
         return threads if threads > 1 and self.chunked else 1
 
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
@@ -337,6 +325,14 @@ class Kernel:
     def explain(self) -> str:
         """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+
+def work(storages: Sequence[Storage]) -> int:
+    """How many entries the operands show."""
+    entries = 0
+    for s in storages:
+        entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
+    return entries
 
 
 def reductions(expr: Expr) -> Iterator[tuple[str, str]]:

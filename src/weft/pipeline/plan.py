@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import prod
 
 import numpy as np
 
@@ -17,11 +18,12 @@ from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, finish
 from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
-from .kernel import Kernel
+from .kernel import Kernel, work
 from .passes import lower
 
 __all__ = ["Executable", "compile", "evaluate", "executable"]
 
+_CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
 _WIDE = 1 << 26
 """Sizes of axes from which on conversions on the way make no array over one."""
 
@@ -41,6 +43,8 @@ class Executable:
         Plans the same for dimensions that are too large for dense levels.
     varies : bool
         Whether the result has another format then.
+    for_crowded : callable, optional
+        Plans the same for results most of whose coordinates will come up.
     """
 
     def __init__(
@@ -50,8 +54,9 @@ class Executable:
         target: TensorType,
         for_wide: Callable[[], Executable] | None = None,
         varies: bool = False,
+        for_crowded: Callable[[], Executable] | None = None,
     ):
-        self._for_wide = for_wide
+        self._for_wide, self._for_crowded = for_wide, for_crowded
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final
@@ -61,18 +66,22 @@ class Executable:
             (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
             for name in kernel.operands
         )
-        plain = not s.conversions and self._final is None and kernel.operands == operands and not varies
-        self.run = kernel.run if plain else self._run
+        whole = not s.conversions and self._final is None and kernel.operands == operands
+        self.run = kernel.run if whole and not varies and for_crowded is None else self._run
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if self._for_wide is not None and any(max(s.shape, default=0) > _WIDE for s in storages):
             return self._for_wide().run(storages, out)
+        if self._for_crowded is not None:
+            shape = self.kernel.shape([storages[n] for n, _ in self._sources])
+            if prod(shape) <= _CROWDED * work(storages):
+                return self._for_crowded().run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources
         )
         result = self.kernel.run(given, out)
-        return result if self._final is None else finish(result, self.target)
+        return result if self._final is None or result.type == self.target else finish(result, self.target)
 
     @property
     def prunes(self) -> bool:
@@ -144,6 +153,7 @@ def executable(
     by_hand: Callable[[Loops], Loops] | None = None,
     wide: bool = False,
     prune: bool = False,
+    gathering: str = "listed",
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -164,6 +174,8 @@ def executable(
     prune : bool
         Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
         the levels above imply, stay.
+    gathering : {'listed', 'marked'}
+        How coordinates are gathered: one by one, or as if most of the result's will come up.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
@@ -177,16 +189,25 @@ def executable(
         return InSteps(made, last, part.target.tensor, names)
     target = target_type(assignment, types, format, dtype, wide)
     lowered = lower(
-        assignment, {assignment.target.tensor: target, **types}, by_hand=by_hand, wide=wide, skip_fill=prune
+        assignment,
+        {assignment.target.tensor: target, **types},
+        by_hand=by_hand,
+        wide=wide,
+        skip_fill=prune,
+        gathering=gathering,
     )
-
-    def for_wide() -> Executable:
-        more = {"format": format, "dtype": dtype, "by_hand": by_hand, "prune": prune}
-        return executable(assignment, operand_types, wide=True, **more)
-
+    again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
     structured = any(type.format.is_structured for type in operand_types)
     varies = structured and not wide and target_type(assignment, types, format, dtype, True) != target
-    return Executable(Kernel(lowered), tuple(types), target, None if wide else for_wide, varies)
+    crowds = lowered.schedule.crowds and by_hand is None
+    return Executable(
+        Kernel(lowered),
+        tuple(types),
+        target,
+        None if wide else partial(again, wide=True, gathering=gathering),
+        varies,
+        partial(again, wide=wide, gathering="marked") if crowds else None,
+    )
 
 
 def evaluate(

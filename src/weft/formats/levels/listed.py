@@ -6,9 +6,9 @@ The storage of a workspace, never of a tensor: iterated through the list, locate
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from ...ir.builder import cast, ge, lit
+from ...ir.builder import add, cast, ge, lit, mul, sub
 from ...ir.nodes import Call, Expr, Load, Select
 from ..level import LevelFormat, LevelVars
 
@@ -44,9 +44,10 @@ class ListedHashed(Listed):
 
 @dataclass(frozen=True)
 class Marked(LevelFormat):
-    """``mark[c]`` says whether coordinate ``c`` was set: no list, and a walk over all of them."""
+    """``mark[p]`` says whether a coordinate was set, for every one under every parent: no list, and a walk over all."""
 
     letter: ClassVar[str] = "w"
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     roles: ClassVar[tuple[str, ...]] = ("mark",)
     compact: ClassVar[bool] = False
 
@@ -55,13 +56,13 @@ class Marked(LevelFormat):
         return False
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
-        return lit(0), m.dimension
+        return mul(parent, m.dimension), mul(add(parent, lit(1)), m.dimension)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return Select(Load(m["mark"], p), p, lit(-1))
+        return Select(Load(m["mark"], p), sub(p, mul(parent, m.dimension)), lit(-1))
 
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
         return ge(coord, lit(0))
 
-    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
-        return p
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return add(mul(parent, m.dimension), coord)
