@@ -88,6 +88,11 @@ def test_matrices_gathered_whole(format, kind):
             found = weft.einsum(text, A, format=result)
             check(found._storage)
             np.testing.assert_array_equal(found.todense(), expected)
+    factor = np.arange(10.0).reshape(5, 2) % 3
+    for result in ("coo", "csf", "sds", "dss", "ssd", "sdd", "dsd"):
+        found = weft.evaluate("y(j,k,l) = A(i,j,k)*F(i,l)", A=A, F=factor, format=result)
+        check(found._storage)
+        np.testing.assert_array_equal(found.todense(), np.einsum("ijk,il->jkl", dense, factor))
     for reduce in ("sum", "prod", "max", "min", "any", "all", "nansum"):
         for axis in (0, 1, 2, (0, 2)):
             with np.errstate(all="ignore"):

@@ -94,3 +94,38 @@ def test_formats_that_were_wrong_once(remapping, levels, named):
     for shape, density in [((7, 8), 0.4), ((20, 5), 0.1), ((1, 1), 1.0), ((0, 3), 0.0)]:
         dense = np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
         compare(dense, named, own, Format("(i,j) -> (j>>1,i,j&1)", [Compressed(), Dense(), Dense()]))
+
+
+CUT = [
+    ("(i,j) -> (i,j/2,j%2)", [Compressed(), Dense(), Compressed()]),
+    ("(i,j) -> (i,j-i)", [Compressed(), Compressed()]),
+    ("(i,j) -> (i/2,i%2,j)", [Compressed(), Dense(), Compressed()]),
+    ("(i,j) -> (i/2,j/2,i%2,j%2)", [Compressed(), Compressed(), Dense(), Dense()]),
+    ("(i,j) -> (i,i+j,j)", [Compressed(), Compressed(), Offset()]),
+    ("(i,j) -> (j/3,i,j%3)", [Compressed(), Dense(), Compressed()]),
+]
+FILLED = [
+    ("(i,j) -> (i,j)", [Compressed(), Dense()]),
+    ("(i,j) -> (j,i)", [Compressed(), Dense()]),
+    ("(i,j) -> (i/2,i%2,j)", [Compressed(), Dense(), Dense()]),
+    ("(i,j) -> (i/2,i%2,j)", [Dense(), Compressed(), Dense()]),
+    ("(i,j) -> (i,j/3,j%3)", [Dense(), Compressed(), Dense()]),
+]
+
+
+@pytest.mark.parametrize("target", FILLED, ids=str)
+@pytest.mark.parametrize("source", CUT, ids=str)
+def test_dense_levels_below_appended_ones(source, target):
+    """What no entry reaches is filled, whatever the variables that the entries' levels have."""
+    own, goal, rng = Format(*source), Format(*target), np.random.default_rng(0)
+    for shape in [(6, 5), (5, 7)]:
+        dense = np.where(rng.random(shape) < 0.2, rng.integers(1, 9, shape), 0).astype(float)
+        A = weft.asarray(dense).asformat("csr")
+        B = A.asformat(own)
+        np.testing.assert_array_equal(checked(B), dense)
+        np.testing.assert_array_equal(checked(B.asformat(goal)), dense)
+        np.testing.assert_array_equal(
+            checked(weft.evaluate("C(i,j) = B(i,j) + A(i,j)", A=A, B=B, format=goal)), 2 * dense
+        )
+        x = np.ones(shape[1])
+        np.testing.assert_array_equal(checked(weft.evaluate("C(i,j) = B(i,j)*x(j)", B=B, x=x, format=goal)), dense)

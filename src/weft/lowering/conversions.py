@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Expr
@@ -29,6 +30,7 @@ class Conversion:
         return expr
 
 
+@lru_cache(maxsize=1024)
 def triples_format(remapping: Remapping) -> Format:
     """The coordinates that a remapping makes, as they come: neither ordered nor unique."""
     first = Compressed(ordered=False, unique=False)

@@ -193,7 +193,9 @@ class _Scheduler(Orders):
         format, (negative, term) = self.result.format, terms[0]
         if self.copying or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
             return None
-        if negative or not format.order or format.is_structured or not chains(format) or not is_appendable(format):
+        appended = chains(format)
+        listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # nothing below is to be filled
+        if negative or format.is_structured or not listed or not is_appendable(format):
             return None
         absent = fill_of_reduced(term.body, self.types)
         accumulates = self.additive(terms) and self.neutral_terms(terms)
@@ -279,11 +281,12 @@ class _Scheduler(Orders):
         if self.result.format.is_dense:
             return Seq((Fill(self.target, self.result.fill), stmt))
         # Dense levels below an appended one are filled where their parent is appended.
+        variables, definitions = path(self.target, self.result.format), self.view.definitions
         last = chains(self.result.format)[-1].last
-        below = path(self.target, self.result.format)[last + 1 :]
-        if not any(v in below for v in incomplete):
+        below = [digits(v, definitions) for v in variables[last + 1 :]]
+        if all(loops and set(loops).isdisjoint(incomplete) for loops in below):
             return stmt
-        return self.fill_below(stmt, path(self.target, self.result.format)[last])
+        return self.fill_below(stmt, max(digits(variables[last], definitions), key=order.index))
 
     def fill_below(self, stmt: Stmt, var: str) -> Stmt:
         match stmt:

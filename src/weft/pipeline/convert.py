@@ -286,12 +286,16 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
     if status == 0:
         coords = [ordered[k] if k in ordered else triples.arrays[1 + k][permutation] for k in keep]
         vals = vals[permutation]
-    old = triples.format.remapping
-    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in keep[1:]))
-    format = Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
     arrays = (triples.arrays[0], *coords)
     dtypes = tuple(a.dtype.name for a in arrays)
+    format = _sorted_format(triples.format.remapping, keep)
     return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
+
+
+@lru_cache(maxsize=1024)
+def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
+    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in keep[1:]))
+    return Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
 
 
 @lru_cache(maxsize=1)

@@ -61,6 +61,7 @@ class Remapping:
     is_permutation = False  # whether each level stores one axis as it is
 
     @classmethod
+    @lru_cache(maxsize=64)
     def identity(cls, order: int) -> Remapping:
         """Level ``k`` stores axis ``k``."""
         return cls(tuple(range(order)))

@@ -161,14 +161,14 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
     """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
     if not dropped:
         return pipeline.convert(view, like)
-    inside = _dropped_inside(like, dropped)
-    if inside is not None:
-        whole, rest, goal = inside
+    lists = _listed_without(like, dropped)
+    if lists is not None:
+        whole, rest, levels, goal = lists
         listed = pipeline.convert(view, whole)
-        old, n = listed.type, len(rest.roles)
+        old, kept = listed.type, (0, *(1 + k for k in levels))
         shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
-        type = tensor_type(old.dtype, rest, old.index_dtypes[:n], old.fill)
-        return pipeline.convert(Storage(shape, type, listed.arrays[:n], listed.vals), goal)
+        type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
+        return pipeline.convert(Storage(shape, type, tuple(listed.arrays[n] for n in kept), listed.vals), goal)
     packed = pipeline.convert(view, _dropped_outside(like, dropped, len(view.shape)))
     for axis in sorted(dropped, reverse=True):
         smaller = without_axis(packed, axis)
@@ -178,20 +178,21 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
 
 
 @lru_cache(maxsize=1024)
-def _dropped_inside(like: Format, dropped: tuple[int, ...]) -> tuple[Format, Format, Format] | None:
-    """Where the innermost levels store what is dropped: the list of coordinates, without those, and what that becomes.
+def _listed_without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, Format, tuple[int, ...], Format] | None:
+    """The list of a tensor's coordinates, the list without some of them and its levels in it, and what that becomes.
 
-    Each entry is found in the order in which it is stored, and nothing is sorted.
+    Entries are found in the order in which they are stored: nothing is sorted. None where nothing is stored, or left.
     """
     if like.is_structured or like.is_dense:
         return None
     modes = like.mode_order
-    kept = modes[: len(modes) - len(dropped)]
-    if not kept or set(kept) & set(dropped):
+    levels = tuple(k for k, axis in enumerate(modes) if axis not in dropped)
+    if not levels:
         return None
+    kept = [modes[k] for k in levels]
     left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
     whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
-    return whole, rest, Format(left, _levels_of(like, list(kept)))
+    return whole, rest, levels, Format(left, _levels_of(like, kept))
 
 
 @lru_cache(maxsize=1024)
