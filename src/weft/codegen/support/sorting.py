@@ -245,25 +245,48 @@ WEFT_JOIN(weft_join_int64, int64_t)
 WEFT_TAKE(weft_take_int32, int32_t)
 WEFT_TAKE(weft_take_int64, int64_t)
 
+static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
+                          const int64_t *dimensions) {
+  int bits = 0;
+  for (int64_t k = 0; k < order; k++) bits += weft_bits((uint64_t)dimensions[k] - 1);
+  if (bits <= 64) { /* whole tuples are compared as one key, some hundreds at a time */
+    enum { BLOCK = 512 };
+    uint64_t keys[BLOCK + 1] = {0}, disorder = 0;
+    for (int64_t i = 0; i < n && disorder == 0; i += BLOCK) {
+      const int64_t count = n - i < BLOCK ? n - i : BLOCK;
+      int at = 0;
+      for (int64_t b = 1; b <= count; b++) keys[b] = 0;
+      for (int64_t k = order - 1; k >= 0; k--) {
+        const int own = weft_bits((uint64_t)dimensions[k] - 1);
+        if (own == 0) continue;
+        if (widths[k] == 4) weft_join_int32(keys + 1, (const int32_t *)lists[k] + i, NULL, count, 0, own, at);
+        else weft_join_int64(keys + 1, (const int64_t *)lists[k] + i, NULL, count, 0, own, at);
+        at += own;
+      }
+      for (int64_t b = 0; b < count; b++) disorder |= keys[b] > keys[b + 1];
+      keys[0] = keys[count];
+    }
+    return disorder == 0;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    for (int64_t k = 0; k < order; k++) {
+      const bool narrow = widths[k] == 4;
+      const int64_t before = narrow ? ((const int32_t *)lists[k])[i - 1] : ((const int64_t *)lists[k])[i - 1];
+      const int64_t after = narrow ? ((const int32_t *)lists[k])[i] : ((const int64_t *)lists[k])[i];
+      if (before > after) return false;
+      if (before < after) break;
+    }
+  }
+  return true;
+}
+
 /* Sort n tuples by their coordinates, lexicographically and stably. Coordinate k of tuple i is element i of list k,
    an int32 or int64 array as widths[k] is 4 or 8, in [0, dimensions[k]). Returns 0, the permutation that sorts them
    and the lists in this order, where there is memory for them in ``sorted``; or -1, leaving all alone, when they are
    in order; or 1 when there is no memory. */
 static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
                                 const int64_t *dimensions, int64_t *permutation, void *const *sorted) {
-  bool ordered = true;
-  for (int64_t i = 1; i < n && ordered; i++) {
-    for (int64_t k = 0; k < order; k++) {
-      const bool narrow = widths[k] == 4;
-      const int64_t before = narrow ? ((const int32_t *)lists[k])[i - 1] : ((const int64_t *)lists[k])[i - 1];
-      const int64_t after = narrow ? ((const int32_t *)lists[k])[i] : ((const int64_t *)lists[k])[i];
-      if (before != after) {
-        ordered = before < after;
-        break;
-      }
-    }
-  }
-  if (ordered) return -1;
+  if (weft_in_order(n, order, lists, widths, dimensions)) return -1;
   uint64_t *keys = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
   uint64_t *spare = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
   int64_t *places = NULL; /* the order of the groups of coordinates that are sorted already */
