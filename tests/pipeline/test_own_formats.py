@@ -85,13 +85,14 @@ LIST = [Compressed(unique=False), Singleton(unique=False), Singleton()]
         ("(i,j) -> (j%2,i,j/2)", [Hashed(), Morton(unique=False), Singleton(ordered=False)]),
         ("(i,j) -> (i,j/2,j%2)", [Morton(unique=False), Singleton(ordered=False), Squeezed()]),
         ("(i,j) -> (i*size(j)+j)", [Hashed()]),
+        ("(i,j) -> (j+2*i,i>>1,j,i&1)", [Dense(), *LIST[::2], Compressed()]),  # sums of axes where one has no size
     ],
 )
 @pytest.mark.parametrize("named", ["coo", "dense"])
 def test_formats_that_were_wrong_once(remapping, levels, named):
     rng = np.random.default_rng(0)
     own = Format(remapping, levels)
-    for shape, density in [((7, 8), 0.4), ((20, 5), 0.1), ((1, 1), 1.0), ((0, 3), 0.0)]:
+    for shape, density in [((7, 8), 0.4), ((20, 5), 0.1), ((1, 1), 1.0), ((0, 3), 0.0), ((0, 0), 0.0)]:
         dense = np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
         compare(dense, named, own, Format("(i,j) -> (j>>1,i,j&1)", [Compressed(), Dense(), Dense()]))
 

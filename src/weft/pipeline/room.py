@@ -37,8 +37,9 @@ class Room:
         dtypes: list[list[np.dtype]] = [[] for _ in type.format.levels]
         for (k, _), dtype in zip(type.format.roles, type.index_dtypes, strict=True):
             dtypes[k].append(np.dtype(dtype))
+        empty = 0 in shape  # levels may have coordinates even then, which no loop passes by
         self._levels = [
-            (level, n, counters.get(k), dtypes[k], memory.zeros if k in zeroed else memory.empty)
+            (level, n, counters.get(k), dtypes[k], memory.zeros if k in zeroed or empty else memory.empty)
             for k, (level, n) in enumerate(zip(type.format.levels, type.format.level_shape(shape), strict=True))
         ]
         self._dtype = np.dtype(type.dtype)

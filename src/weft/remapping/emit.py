@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..ir.builder import add, lit, lt, mul, sub
+from ..ir.builder import add, lit, lt, maximum, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
 from .nodes import Axis, Binary, Constant, Extent, IndexExpr, may_be_negative
@@ -32,7 +32,8 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
         case Extent(axis=axis):
             return sizes[axis]
         case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
-            return IrBinary(op, emit(left, coords, sizes), sizes[axis])
+            # Empty slots of tables are undone as entries are, also where an axis has no size.
+            return IrBinary(op, emit(left, coords, sizes), maximum(sizes[axis], lit(1)))
         case Binary(op="+", left=left, right=right):
             return add(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="-", left=left, right=right):
