@@ -35,6 +35,7 @@ from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
+from ..ir import used_names
 from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, minimum, mul, sub
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
@@ -419,7 +420,10 @@ class Lowerer:
         m = self.tensors[it.access.tensor].levels[it.level]
         if it.format.iteration == "value":
             parent = lit(0) if it.certain else self._parent(it, env)
-            return it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
+            begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
+            # A sum of axes would have fewer coordinates than none where these have no size.
+            summed = it.format.has_every and len(used_names(stop)) > 1
+            return begin, maximum(begin, stop) if summed else stop
         parent = self._parent(it, env)
         end = env.segments.get((it.access, it.level - 1))
         begin, stop = it.format.pos_bounds(m, parent)

@@ -169,6 +169,8 @@ class _Scheduler(Orders):
         # What is gathered whole, out of order, is a choice where anything else is sorted or stored again.
         sorted_anyway = final is not None or bool(conversions) or (kind == "workspace" and len(self.free) == 1)
         crowds = whole is not None and kind != "whole" and sorted_anyway
+        if crowds:
+            self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
         found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes), crowds)
         return price + self.price, found
 

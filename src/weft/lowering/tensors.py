@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..formats import Format, LevelVars, TensorType, geometry
-from ..ir import used_names
-from ..ir.builder import lit, maximum, sub
+from ..ir.builder import sub
 from ..ir.nodes import Expr, Param, Var
 from ..remapping.emit import emit
 
@@ -64,12 +63,7 @@ def _structured(
 
     ranges = geometry.level_ranges(format.remapping, dimensions)
 
-    def size(begin: Expr, end: Expr) -> Expr:
-        """Sums of axes would be fewer than none where these have no size."""
-        found = sub(end, begin)
-        return maximum(found, lit(0)) if len(used_names(found)) > 1 else found
-
     return tuple(
-        LevelVars(k, size(begin, end), arrays[k], begin, bounds(k), coordinate(k))
+        LevelVars(k, sub(end, begin), arrays[k], begin, bounds(k), coordinate(k))
         for k, (begin, end) in enumerate(ranges)
     )
