@@ -9,6 +9,8 @@ from tests.beside import sparse
 
 import weft
 from weft.config import config
+from weft.formats import Format, Morton, Singleton
+from weft.remapping import Remapping
 from weft.storage import check
 
 CASES = {
@@ -181,6 +183,23 @@ def test_joining_keeps_every_bit_that_is_stored(format, fill):
         assert joined.nnz == 15
         found, wanted = joined.todense(), np.concatenate([A.todense()] * 3, axis)
         np.testing.assert_array_equal(found.view(np.int64), wanted.view(np.int64))
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_joining_and_taking_apart_along_a_curve(order):
+    """Pieces that follow it one by one do not follow it together; nor does what is left without an axis."""
+    inner = [Singleton(ordered=False, unique=False)] * (order - 2)
+    format = Format(Remapping.identity(order), [Morton(unique=False), *inner, Singleton(ordered=False)])
+    rng, shape = np.random.default_rng(0), (5, 8, 3)[:order]
+    dense = rng.random(shape) * (rng.random(shape) < 0.5)
+    A = weft.asarray(dense).asformat(format)
+    for axis in range(order):
+        joined = weft.concat([A, A], axis=axis)
+        assert joined.format == format
+        compare(joined, np.concatenate([dense, dense], axis))
+        key = (slice(None),) * axis
+        compare(A[(*key, 2)], dense[(*key, 2)])
+        compare(weft.squeeze(A[(*key, slice(1, 2))], axis=axis), dense[(*key, 1)])
 
 
 def test_joining_beyond_small_indices():

@@ -70,7 +70,9 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
         typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
-    found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
+    found = None
+    if not goal.is_curved:  # which pieces follow one by one, and not together
+        found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
     return found or _as_coordinates(parts, goal, shape, axis)
 
 
