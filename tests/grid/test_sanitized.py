@@ -21,7 +21,7 @@ from tests.grid.grid import EXTENTS, run
 from tests.grid.operations import GRIDS
 
 extents = dict.fromkeys(EXTENTS, 4)
-level = 0 if sys.argv[1] == "all" else 1  # the sanitizers find the same, and compile three times as fast
+level = 0 if sys.argv[1] == "all" else 1  # the sanitizers find the same, and all cases compile in time
 for name in sys.argv[2:]:
     cases = list(GRIDS[name].cases())
     stride = 1 if sys.argv[1] == "all" else max(1, len(cases) // 4)

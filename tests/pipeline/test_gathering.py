@@ -5,6 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 import weft
+from weft.config import config
+from weft.formats import TensorType, parse_format
+from weft.index_notation import parse
+from weft.pipeline import compile as compile_kernel
 from weft.pipeline import executable
 from weft.pipeline.kernel import Kernel
 from weft.storage import check
@@ -100,10 +104,27 @@ def test_matrices_gathered_whole(format, kind):
             np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, expected)
 
 
-@pytest.mark.parametrize(("text", "kind"), [("y(j,k) = A(i,j,k)", "few"), ("y(j,k) = A(i,j,k)", "most")])
-def test_matrices_of_few_or_most(text, kind, monkeypatch):
+@pytest.mark.parametrize("kind", ["few", "most"])
+def test_matrices_of_few_or_most(kind, monkeypatch):
     A = weft.asarray(tensor("some") if kind == "most" else np.eye(6, 42).reshape(6, 6, 7)).asformat("coo")
     seen = watched(monkeypatch)
-    found = weft.evaluate(text, A=A, format="dcsr")
+    found = weft.evaluate("y(j,k) = A(i,j,k)", A=A, format="dcsr")
     assert [w.indices for w in seen] == ([("j", "k")] if kind == "most" else [])
     np.testing.assert_array_equal(found.todense(), A.todense().sum(0))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("text", "absent"), [("y(i,k) = sum(j, A(i,j,k))", 0.0), ("y(i,k) = max(j, A(i,j,k))", -np.inf)]
+)
+def test_results_that_are_filled_with_something_else(text, absent, threads):
+    """Every coordinate is stored then, and the entries of the operands are no bound of them."""
+    dense = np.where(tensor("some") == 0, absent, tensor("some"))
+    A = weft.asarray(dense, format="csf", fill_value=absent)
+    kernel = compile_kernel(
+        parse(text), {"y": TensorType.of("float64", parse_format("csr", 2), fill=3.0), "A": A._storage.type}
+    )
+    with config.override(num_threads=threads, parallel_threshold=0):
+        found = kernel.run((A._storage,))
+    check(found)
+    np.testing.assert_array_equal(weft.SparseTensor(found).todense(), dense.sum(1) if absent == 0 else dense.max(1))

@@ -417,7 +417,7 @@ class LevelFormat:
         return None
 
     def narrowed(self, below: LevelFormat) -> LevelFormat | None:
-        """The root with the coordinates of the branchless level below it in place of its own, which are all the same.
+        """The level with the coordinates of the branchless one below it in place of its own, which are all the same.
 
         None where the two store them in other ways.
         """

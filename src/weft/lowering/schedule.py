@@ -95,7 +95,6 @@ class _Scheduler(Orders):
         """The schedule and its cost; None when this view of the assignment has none."""
         terms = additive_terms(self.value, self.dtype)
         dense = self.result.format.is_dense
-        whole = self.best_whole(terms)
         accumulating = self.assignment.op is not None
         if accumulating and not dense:
             raise FormatError(f"'+=' needs a result with random access, not {self.result.format}")
@@ -128,12 +127,13 @@ class _Scheduler(Orders):
         if self.copying:
             # A conversion must not ask for another conversion.
             choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
-        if whole is not None and self.gathering == "marked":
+        if self.gathering == "marked" and (whole := self.best_whole(terms)) is not None:
             choices = [(whole.cost, 0, ("whole", whole))]
         choices = [c for c in choices if c[0] < inf]
         if not choices:
             return None
         price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
+        crowds = self.reorders(kind, how) and self.best_whole(terms) is not None
         final = self.view.final
         if final is not None:
             self.notes.append(f"the result is computed in {self.result.format} and converted to {final}")
@@ -166,9 +166,6 @@ class _Scheduler(Orders):
             self.notes += tiles.notes
         program = Program(self.parallelize(stmt), tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
-        # What is gathered whole, out of order, is a choice where anything else is sorted or stored again.
-        sorted_anyway = final is not None or bool(conversions) or (kind == "workspace" and len(self.free) == 1)
-        crowds = whole is not None and kind != "whole" and sorted_anyway
         if crowds:
             self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
         found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes), crowds)
@@ -189,6 +186,12 @@ class _Scheduler(Orders):
         once = all(self.types[a.tensor].format.is_unique for a in reads(term))
         starts = row.identity is not None or (row.extreme and not row.skips_nan)
         return bool(starts) and neutral and once and dtype == self.result.dtype
+
+    def reorders(self, kind: str, how: Nest | Sequence[Nest]) -> bool:
+        """Whether coordinates are sorted or stored again on the way, which a workspace over all of them would spare."""
+        lists = kind == "triples" and not takes_any_order(self.result.format)
+        vector = kind == "workspace" and len(self.free) == 1
+        return kind != "whole" and (lists or vector or any(nest.converts for nest in _nests(how)))
 
     def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> Nest | None:
         """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""

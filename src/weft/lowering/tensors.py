@@ -62,7 +62,6 @@ def _structured(
         return None if expr is None else lambda coords: emit(expr, dict(enumerate(coords)), dimensions)
 
     ranges = geometry.level_ranges(format.remapping, dimensions)
-
     return tuple(
         LevelVars(k, sub(end, begin), arrays[k], begin, bounds(k), coordinate(k))
         for k, (begin, end) in enumerate(ranges)

@@ -20,7 +20,6 @@ from ..lowering.physical import digits, path
 from ..lowering.results import chains
 from ..lowering.target import Mode
 from ..lowering.threads import CHUNKS_PER_THREAD
-from ..lowering.values import same_value
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
@@ -109,8 +108,8 @@ class Kernel:
         if s.final is not None or (self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)):
             return None
         expr = self.lowered.renamed_value
-        if not same_value(self.lowered.absent, self.type.fill):
-            return None  # every coordinate is computed
+        if not self.lowered.reaches_entries_alone:
+            return None
         gathered = isinstance(expr, Reduce) and Mode.BOUND in self.lowered.modes
         variables, definitions = path(s.target, self.format), self.lowered.lowerer(Mode.EVALUATE).definitions
         for spelled in ([(v,) for v in variables], [digits(v, definitions) for v in variables]):

@@ -22,6 +22,7 @@ from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
+from ..lowering.values import same_value
 from .hand import Loops
 
 __all__ = ["Lowered", "lower", "over_entries"]
@@ -97,6 +98,11 @@ class Lowered:
         """What the program computes where no operand has an entry."""
         return self.lowerer(Mode.EVALUATE).absent
 
+    @cached_property
+    def reaches_entries_alone(self) -> bool:
+        """Whether nothing is appended but what entries reach: where all is, how many these are is no bound."""
+        return same_value(self.absent, self.schedule.types[self.schedule.target.tensor].fill)
+
     def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
@@ -118,7 +124,7 @@ class Lowered:
     def source_in_parts(self) -> str | None:
         """C text of the functions by which threads append in parts; None where they cannot."""
         whole = self.lowerer(Mode.EVALUATE, InParts)
-        if not isinstance(whole, InParts) or whole.why_not() is not None:
+        if not isinstance(whole, InParts) or whole.why_not() is not None or not self.reaches_entries_alone:
             return None
         return self._emitted([self.function(mode, InParts) for mode in (Mode.BOUND, Mode.EVALUATE)])
 
@@ -138,7 +144,8 @@ class Lowered:
         if not appended:
             return (Mode.EVALUATE,)
         gathers = any(w.kind in ("listed", "hashed", "marked") for w in self.schedule.program.workspaces)
-        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if gathers else (Mode.COUNT, Mode.EVALUATE)
+        bounded = gathers and self.reaches_entries_alone
+        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if bounded else (Mode.COUNT, Mode.EVALUATE)
 
     @cached_property
     def stages(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from math import prod
 
 import numpy as np
@@ -66,16 +66,26 @@ class Executable:
             (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
             for name in kernel.operands
         )
-        whole = not s.conversions and self._final is None and kernel.operands == operands
-        self.run = kernel.run if whole and not varies and for_crowded is None else self._run
+        alone = not s.conversions and self._final is None and kernel.operands == operands
+        self.run = kernel.run if alone and not varies and for_crowded is None else self._run
+
+    @cached_property
+    def _wide(self) -> Executable:
+        assert self._for_wide is not None
+        return self._for_wide()
+
+    @cached_property
+    def _crowded(self) -> Executable:
+        assert self._for_crowded is not None
+        return self._for_crowded()
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if self._for_wide is not None and any(max(s.shape, default=0) > _WIDE for s in storages):
-            return self._for_wide().run(storages, out)
+            return self._wide.run(storages, out)
         if self._for_crowded is not None:
             shape = self.kernel.shape([storages[n] for n, _ in self._sources])
             if prod(shape) <= _CROWDED * work(storages):
-                return self._for_crowded().run(storages, out)
+                return self._crowded.run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources

@@ -145,7 +145,7 @@ def _type_with_axes(old: TensorType, axes: tuple[int, ...]) -> TensorType:
 def without_axis(storage: Storage, axis: int) -> Storage | None:
     """The same arrays without an axis of size 1, where its level stores nothing, or one coordinate; else None."""
     format = storage.format
-    if format.is_structured or format.is_curved:
+    if format.is_structured:
         return None
     found = _without_level(storage.type, axis, False)
     if found is None and format.mode_order[0] == axis:

@@ -123,7 +123,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
             storage = apply_unary(name, storage)
         chain = ()
     wanted = None if dense else _vector_format(storage, axes)
-    if row.skips_nan:
+    if row.skips_nan and wanted is None:
         storage = kept_first(storage, axes)
     dtype = storage.type.dtype
     if axes.count == 0 and not row.has_identity:

@@ -231,6 +231,12 @@ static inline int weft_bits(uint64_t most) {
 WEFT_JOIN(weft_join_int32, int32_t)
 WEFT_JOIN(weft_join_int64, int64_t)
 
+static void weft_join(uint64_t *keys, const void *list, int64_t width, int64_t first, const int64_t *places, int64_t n,
+                      int low, int bits, int at) {
+  if (width == 4) weft_join_int32(keys, (const int32_t *)list + first, places, n, low, bits, at);
+  else weft_join_int64(keys, (const int64_t *)list + first, places, n, low, bits, at);
+}
+
 /* What the lists' elements are in the order of the places: taken from the keys where these hold it. */
 #define WEFT_TAKE(name, type) \\
   static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \\
@@ -245,6 +251,11 @@ WEFT_JOIN(weft_join_int64, int64_t)
 WEFT_TAKE(weft_take_int32, int32_t)
 WEFT_TAKE(weft_take_int64, int64_t)
 
+static inline int64_t weft_coordinate(const void *list, int64_t width, int64_t at) {
+  return width == 4 ? ((const int32_t *)list)[at] : ((const int64_t *)list)[at];
+}
+
+/* Whether n tuples, as weft_sort_tuples takes them, are in order. */
 static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
                           const int64_t *dimensions) {
   int bits = 0;
@@ -258,9 +269,7 @@ static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, co
       for (int64_t b = 1; b <= count; b++) keys[b] = 0;
       for (int64_t k = order - 1; k >= 0; k--) {
         const int own = weft_bits((uint64_t)dimensions[k] - 1);
-        if (own == 0) continue;
-        if (widths[k] == 4) weft_join_int32(keys + 1, (const int32_t *)lists[k] + i, NULL, count, 0, own, at);
-        else weft_join_int64(keys + 1, (const int64_t *)lists[k] + i, NULL, count, 0, own, at);
+        if (own > 0) weft_join(keys + 1, lists[k], widths[k], i, NULL, count, 0, own, at);
         at += own;
       }
       for (int64_t b = 0; b < count; b++) disorder |= keys[b] > keys[b + 1];
@@ -270,9 +279,8 @@ static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, co
   }
   for (int64_t i = 1; i < n; i++) {
     for (int64_t k = 0; k < order; k++) {
-      const bool narrow = widths[k] == 4;
-      const int64_t before = narrow ? ((const int32_t *)lists[k])[i - 1] : ((const int64_t *)lists[k])[i - 1];
-      const int64_t after = narrow ? ((const int32_t *)lists[k])[i] : ((const int64_t *)lists[k])[i];
+      const int64_t before = weft_coordinate(lists[k], widths[k], i - 1);
+      const int64_t after = weft_coordinate(lists[k], widths[k], i);
       if (before > after) return false;
       if (before < after) break;
     }
@@ -308,8 +316,7 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
     while (k >= 0 && at < 64) {
       const int bits = weft_bits((uint64_t)dimensions[k] - 1) - low, taken = bits < 64 - at ? bits : 64 - at;
       if (taken > 0) {
-        if (widths[k] == 4) weft_join_int32(keys, (const int32_t *)lists[k], places, n, low, taken, at);
-        else weft_join_int64(keys, (const int64_t *)lists[k], places, n, low, taken, at);
+        weft_join(keys, lists[k], widths[k], 0, places, n, low, taken, at);
         if (same == at) { /* coordinates in order as they come need no pass: the others are sorted stably */
           const uint64_t below = at + taken < 64 ? (UINT64_C(1) << (at + taken)) - 1 : UINT64_MAX;
           int64_t i = 1;

@@ -66,5 +66,8 @@ class Morton(Compressed):
     def codes(self, coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tuple[IndexExpr, ...]:
         return morton_codes(coords, intervals)
 
+    def narrowed(self, below: LevelFormat) -> LevelFormat | None:
+        return None  # what follows the curve of some axes is promised no order by others
+
     def uncurved(self) -> LevelFormat:
         return Compressed(unique=self.unique, full=self.full)
