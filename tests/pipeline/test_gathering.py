@@ -8,9 +8,9 @@ import weft
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.pipeline import compile as compile_kernel
 from weft.pipeline import executable
 from weft.pipeline.kernel import Kernel
+from weft.pipeline.passes import lower
 from weft.storage import check
 
 TEXT = "y(j) = A(i,j)*x(i)"
@@ -114,16 +114,18 @@ def test_matrices_of_few_or_most(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("gathering", ["listed", "hashed"])
+@pytest.mark.parametrize("format", ["csr", "dcsr"])
 @pytest.mark.parametrize(
     ("text", "absent"), [("y(i,k) = sum(j, A(i,j,k))", 0.0), ("y(i,k) = max(j, A(i,j,k))", -np.inf)]
 )
-def test_results_that_are_filled_with_something_else(text, absent, threads):
-    """Every coordinate is stored then, and the entries of the operands are no bound of them."""
+def test_results_that_are_filled_with_something_else(text, absent, format, gathering, threads):
+    """Every coordinate is stored then: the operands' entries are no bound, and lists are walked in order to count."""
     dense = np.where(tensor("some") == 0, absent, tensor("some"))
     A = weft.asarray(dense, format="csf", fill_value=absent)
-    kernel = compile_kernel(
-        parse(text), {"y": TensorType.of("float64", parse_format("csr", 2), fill=3.0), "A": A._storage.type}
-    )
+    result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
+    kernel = Kernel(lower(parse(text), {"y": result, "A": A._storage.type}, gathering=gathering))
+    assert [w.kind for w in kernel.lowered.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))
     check(found)

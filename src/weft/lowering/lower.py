@@ -312,6 +312,11 @@ class Lowerer:
         """The value of the whole program where no operand has an entry."""
         return fill_of(self._view(self.program.stmt), self._fill)
 
+    @cached_property
+    def reaches_entries_alone(self) -> bool:
+        """Whether nothing is appended but what entries reach; where all is, how many these are is no bound."""
+        return same_value(self.absent, self.types[self.target.access.tensor].fill)
+
     def _driver(self, stmt: Forall, env: Env) -> Iterator | None:
         """The one iterator that drives a plain loop; None for a merge."""
         points = self._lattice(stmt, env, record=False)
@@ -380,7 +385,9 @@ class Lowerer:
             if v == cut.inner:
                 return self._inner(cut, stmt, env)
         points = self._lattice(stmt, env)
-        writes = any(a.target.tensor == self.target.access.tensor for a in assignments(stmt.body))
+        writes = self.mode is not Mode.WIDEST and any(
+            a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
+        )
         level = self.target.level_of(v) if writes else None
         code = Merge(self, stmt, points, env, writes, bounds).emit()
         chain = self.target.chain_starting(level) if level is not None else None

@@ -425,7 +425,7 @@ class Merge:
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
         env, decls = owner._resolve(env, [*used, target.access] if self.writes else used)
         chain = target.chain_completed(new, env.coords) if self.writes else None
-        if chain is None or owner.mode is Mode.WIDEST:
+        if chain is None:
             return block(*decls, owner.statement(stmt, env))
         counter = target.counters[chain.index]
         here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}

@@ -46,12 +46,8 @@ def neutral_of(w: Workspace) -> Any:
 
 def declare(owner: Lowerer) -> None:
     """Give every workspace its arrays, and the statements that allocate and release them."""
-    types = dict(owner.types)
+    owner.types = {**owner.types, **{name: _type(w) for name, w in owner.workspaces.items()}}
     for w in owner.workspaces.values():
-        order = len(w.indices)
-        levels = (*[Dense()] * (order - 1), _LEVELS[w.kind])[:order]
-        format = Format(Remapping.identity(order), levels)
-        types[w.name] = TensorType.of(w.dtype, format, "int64")
         if w.kind == "scalar":
             continue
         name = owner.names[w.name]
@@ -60,8 +56,18 @@ def declare(owner: Lowerer) -> None:
             arrays = _hashed(owner, w, name) if w.kind == "hashed" else _array(owner, w, name)
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
-        owner.tensors[w.name] = TensorVars(name, types[w.name], (), (), vals, variables)
-    owner.types = types
+        owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
+
+
+def _type(w: Workspace) -> TensorType:
+    order = len(w.indices)
+    levels = (*[Dense()] * (order - 1), _LEVELS[w.kind])[:order]
+    return TensorType.of(w.dtype, Format(Remapping.identity(order), levels), "int64")
+
+
+def _in_order(owner: Lowerer) -> bool:
+    """Whether the consumer needs a list in order: to count what it holds, and nothing between, any order will do."""
+    return owner.mode is not Mode.COUNT or not owner.reaches_entries_alone
 
 
 def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
@@ -96,7 +102,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if w.kind == "marked":
         return arrays
     arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
-    if owner.mode is not Mode.COUNT:
+    if _in_order(owner):
         arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
     arrays["size"] = ir.Var(f"{name}_size")
     return arrays
@@ -166,7 +172,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
     sort: ir.Stmt = block()
-    if mode is not Mode.COUNT:
+    if _in_order(owner):
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(

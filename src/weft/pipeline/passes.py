@@ -22,7 +22,6 @@ from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
-from ..lowering.values import same_value
 from .hand import Loops
 
 __all__ = ["Lowered", "lower", "over_entries"]
@@ -100,8 +99,8 @@ class Lowered:
 
     @cached_property
     def reaches_entries_alone(self) -> bool:
-        """Whether nothing is appended but what entries reach: where all is, how many these are is no bound."""
-        return same_value(self.absent, self.schedule.types[self.schedule.target.tensor].fill)
+        """Whether nothing is appended but what entries reach."""
+        return self.lowerer(Mode.EVALUATE).reaches_entries_alone
 
     def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> Lowerer:
         s = self.schedule
