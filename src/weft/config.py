@@ -28,8 +28,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from .records import record
 
 __all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
 
@@ -134,7 +135,7 @@ _THREADS = _integer(1, 65536)
 _BYTES = _integer(0, 1 << 62)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """One setting: its checker (which also reads the variable's text), its default and its variables.
 

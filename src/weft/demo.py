@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -15,13 +14,15 @@ import scipy.sparse as sp
 
 import weft
 
+from .records import record
+
 __all__ = ["Step", "load_matrix", "main", "steps"]
 
 NAME = "cryg2500"
 RANK = 16
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """One computation, in weft and in SciPy.
 

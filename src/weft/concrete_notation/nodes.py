@@ -14,10 +14,10 @@ Expressions are those of index notation without ``Reduce``. A workspace is a ten
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..records import record
 
 __all__ = [
     "Assign",
@@ -44,7 +44,7 @@ class Stmt:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assign(Stmt):
     """``target = value`` or ``target op= value`` for one element."""
 
@@ -53,7 +53,7 @@ class Assign(Stmt):
     op: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fill(Stmt):
     """Set the part of ``target`` that the enclosing loops have not fixed to ``value``."""
 
@@ -61,7 +61,7 @@ class Fill(Stmt):
     value: bool | int | float | complex
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Forall(Stmt):
     """Run ``body`` for every value of ``var`` that can matter."""
 
@@ -70,7 +70,7 @@ class Forall(Stmt):
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Where(Stmt):
     """Run ``producer``, which writes a workspace, then ``consumer``, which reads it."""
 
@@ -78,14 +78,14 @@ class Where(Stmt):
     producer: Stmt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence(Stmt):
     """Run each statement in turn."""
 
     stmts: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Workspace:
     """A temporary tensor.
 
@@ -111,7 +111,7 @@ class Workspace:
     op: str = "add"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Split:
     """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``).
 
@@ -127,7 +127,7 @@ class Split:
     tiles: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """A statement with the workspaces it uses and the loops that are cut into blocks."""
 

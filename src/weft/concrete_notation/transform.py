@@ -7,10 +7,11 @@ for all the same raises ``ScheduleError`` with that reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..errors import ScheduleError
 from ..index_notation.nodes import Access, Apply, Expr
+from ..records import record
 from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace, accesses, assignments, rewrite
 
 __all__ = [
@@ -30,7 +31,7 @@ Fits = Callable[[Access, Sequence[str]], str | None]
 """Why loops in some order cannot traverse an access, or None."""
 
 
-@dataclass(frozen=True)
+@record
 class _Nest:
     """Directly nested loops and what is inside."""
 

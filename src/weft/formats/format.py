@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import FormatError
+from ..records import record
 from ..remapping import IndexExpr, Remapping
 from ..remapping.inverse import follows, is_free
 from ..remapping.nodes import may_be_negative
@@ -320,7 +321,7 @@ def _dense(order: int) -> Format:
     return Format(Remapping.identity(order), (Dense(),) * order)
 
 
-@dataclass(frozen=True)
+@record
 class TensorType:
     """All that a kernel is specialised to in one operand.
 

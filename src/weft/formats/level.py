@@ -8,7 +8,6 @@ level format it has. In the signatures below ``p`` are positions, ``i`` coordina
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..ir.builder import add, lit
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..queries import Aggregate, Query
+from ..records import record
 from ..remapping import Axis, Counter, IndexExpr, Remapping
 
 __all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
@@ -47,7 +47,7 @@ def ask(op: Literal["count", "max", "min", "id"], label: str, over: Sequence[int
     return Query(tuple(map(Axis, over)), (aggregate,))
 
 
-@dataclass(frozen=True)
+@record
 class LevelVars:
     """What a level function may refer to, as IR.
 
@@ -85,7 +85,7 @@ class LevelVars:
         return self.lowest, add(self.lowest, self.dimension)
 
 
-@dataclass(frozen=True)
+@record
 class LevelFormat:
     """One level format, configured.
 

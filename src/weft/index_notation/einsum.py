@@ -12,11 +12,11 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any, NoReturn
 
 from ..errors import NotationError, ShapeError
+from ..records import record
 from .nodes import Access, Apply, Assignment, Expr
 
 __all__ = ["Einsum", "einsum_notation", "parse_einsum"]
@@ -27,7 +27,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAMES = _LETTERS[:26]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Einsum:
     """An einsum as index notation.
 
@@ -214,7 +214,7 @@ def _misfit(message: str, subscripts: str, shapes: tuple[Shape, ...]) -> NoRetur
 
 
 # -- subscripts -----------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
+@record
 class _Subscripts:
     """Labels of each operand and of the output (None where it is implied); ``...`` stands for itself."""
 

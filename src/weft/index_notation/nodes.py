@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..records import record
+
 __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
 
 
@@ -22,7 +24,7 @@ class Expr:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access(Expr):
     """``tensor(indices...)``; a scalar has no indices. A variable may repeat: ``B(i,i)`` is the diagonal."""
 
@@ -54,7 +56,7 @@ class Literal(Expr):
         return hash((Literal, repr(self.value)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply(Expr):
     """An operator of the table applied to its operands, element by element."""
 
@@ -62,7 +64,7 @@ class Apply(Expr):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduce(Expr):
     """The reduction of ``body`` with ``op`` over every value of ``vars``."""
 
@@ -71,7 +73,7 @@ class Reduce(Expr):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """``target = value``, or ``target op= value``.
 

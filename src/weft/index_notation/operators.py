@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..records import record
 from . import functions
 
 __all__ = ["ABSENT_ANSWERS", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
 
 
-@dataclass(frozen=True)
+@record
 class Operator:
     """One operator.
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NoReturn
 
 from ..errors import NotationError
+from ..records import record
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operators import ALIASES, OPERATORS, REDUCTIONS
 from .traversal import depth, free_variables
@@ -81,7 +81,7 @@ def parse(text: str) -> Assignment:
     return _Parser(text).assignment()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Token:
     kind: str  # number, name, symbol or end
     text: str

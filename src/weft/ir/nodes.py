@@ -19,7 +19,7 @@ have tuple children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import record
 
 __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
@@ -41,7 +41,7 @@ class Stmt:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var(Expr):
     """A variable: a scalar, or a pointer when its type ends in ``*``."""
 
@@ -49,7 +49,7 @@ class Var(Expr):
     ty: str = "int64"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const(Expr):
     """A constant of Python type bool, int, float or complex. Compare with care: ``-0.0 == 0.0``, ``nan != nan``."""
 
@@ -57,7 +57,7 @@ class Const(Expr):
     ty: str = "int64"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary(Expr):
     """``op`` is one of ``- ! ~``."""
 
@@ -69,7 +69,7 @@ class Unary(Expr):
         return "bool" if self.op == "!" else self.a.ty
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(Expr):
     """``op`` is one of ``+ - * / % & | ^ << >> && || == != < <= > >=``; both sides have one type.
 
@@ -86,7 +86,7 @@ class Binary(Expr):
         return "bool" if self.op in ("&&", "||", "==", "!=", "<", "<=", ">", ">=") else self.a.ty
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Expr):
     """A call of a C or prelude function without side effects, unless inside ``Evaluate``."""
 
@@ -95,13 +95,13 @@ class Call(Expr):
     ty: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast(Expr):
     a: Expr
     ty: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select(Expr):
     """``cond ? a : b``."""
 
@@ -114,7 +114,7 @@ class Select(Expr):
         return self.a.ty
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load(Expr):
     """``array[index]``; ``array`` has a pointer type."""
 
@@ -126,7 +126,7 @@ class Load(Expr):
         return self.array.ty[:-1]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declare(Stmt):
     """Declare a local variable, with an initial value where there is one."""
 
@@ -134,7 +134,7 @@ class Declare(Stmt):
     value: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Set(Stmt):
     """``var = value``."""
 
@@ -142,7 +142,7 @@ class Set(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store(Stmt):
     """``array[index] = value``."""
 
@@ -151,7 +151,7 @@ class Store(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update(Stmt):
     """``target op= value`` for ``op`` in ``+ - * & | ^``; the target is a Var or a Load."""
 
@@ -160,27 +160,27 @@ class Update(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block(Stmt):
     """Statements in order, in the enclosing scope (no braces of its own)."""
 
     stmts: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If(Stmt):
     cond: Expr
     then: Stmt
     orelse: Stmt | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class While(Stmt):
     cond: Expr
     body: Stmt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For(Stmt):
     """``for (var = start; var < stop; var++)``; ``stop`` is evaluated once.
 
@@ -195,7 +195,7 @@ class For(Stmt):
     simd: tuple[tuple[str, str], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parallel(Stmt):
     """A parallel region: each thread runs ``prologue``, shares the iterations of ``loop``, runs ``epilogue``.
 
@@ -210,7 +210,7 @@ class Parallel(Stmt):
     schedule: str = "dynamic, 1"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Allocate(Stmt):
     """Declare ``var`` (a pointer) and point it at ``size`` elements of scratch memory, zeroed when ``zero``.
 
@@ -222,7 +222,7 @@ class Allocate(Stmt):
     zero: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array(Stmt):
     """Declare ``var`` (a pointer) as a few elements that belong to the enclosing block: registers, if all goes well."""
 
@@ -230,29 +230,29 @@ class Array(Stmt):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Free(Stmt):
     var: Var
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluate(Stmt):
     """A call for its side effects."""
 
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment(Stmt):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A function returning an int64 status: 0, or one of the codes in ``codegen.abi``.
 
@@ -264,7 +264,7 @@ class Function:
     body: Stmt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     """One tensor parameter and the locals unpacked from it (only those that the body uses are emitted).
 

@@ -8,7 +8,6 @@ it is answered in the loops over the source: entry by entry, from the widths of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -16,6 +15,7 @@ from ..formats import Format
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
 from ..queries import Aggregate, Map, Query, Statement, Stored, Width, canonical, optimize
+from ..records import record
 from ..remapping.emit import emit
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, substitute
@@ -28,7 +28,7 @@ How = Literal["sum", "max", "same"]
 _HOW: Mapping[str, How] = {"count": "sum", "id": "same", "max": "max", "min": "max"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Asked:
     """One aggregate of a level's queries.
 

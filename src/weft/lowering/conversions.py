@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Expr
+from ..records import record
 from ..remapping import Remapping
 from .terms import rename
 
 __all__ = ["Conversion", "reordered", "triples_format", "widest_index"]
 
 
-@dataclass(frozen=True)
+@record
 class Conversion:
     """An operand stored again, so that its levels follow the loops."""
 

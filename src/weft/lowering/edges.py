@@ -7,11 +7,10 @@ parent ends. Threads share the entries; where a parent ends that several of them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..formats import LevelFormat, LevelVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, eq, ge, if_, lit, lt, mul
+from ..records import record
 from .entries import among_threads
 from .target import COUNTS
 
@@ -21,7 +20,7 @@ CHUNK = 4
 """What is kept of each chunk that threads share: the parents of its first and last entry, and where they end in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edges:
     """Inserts the edges of one level as entries pass.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import lit
+from ..records import record
 
 __all__ = ["Env"]
 
 
-@dataclass(frozen=True)
+@record
 class Env:
     """What is known at a place in the loop nest.
 

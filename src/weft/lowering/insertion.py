@@ -8,12 +8,12 @@ before it (``find``), or at the next free position of its parent (``yield_pos``)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..queries import Stored
+from ..records import record
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
 from .asking import Asked, answers, asked
@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phase:
     """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
 
@@ -115,7 +115,7 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arrival:
     """How the entries of a source come.
 

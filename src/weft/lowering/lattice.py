@@ -8,17 +8,17 @@ unless the absent other operand annihilates the operator. Everything is decided 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..records import record
 from .values import Absent, Convert, Number, asked_of, decides, fill_of, same_value
 
 __all__ = ["Iterator", "Point", "build", "to_text"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Iterator:
     """Iteration over one level of an access; ``access`` None is the whole dimension (the universe)."""
 
@@ -51,7 +51,7 @@ class Iterator:
         return self.format.full
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Point:
     """One case of a merge: the iterators that have a value there.
 

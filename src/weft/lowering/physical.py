@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from ..formats import Format, TensorType, geometry
 from ..index_notation.nodes import Access
+from ..records import record
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
@@ -34,7 +34,7 @@ def path(access: Access, format: Format) -> tuple[str, ...]:
     return tuple(f"{text}@{access.tensor}" if "#" in text else text for text in texts)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """``var`` follows from the variables ``of``.
 

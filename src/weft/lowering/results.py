@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..formats import Format
+from ..records import record
 
 __all__ = ["Chain", "chains", "is_appendable", "takes_any_order"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chain:
     """Result levels appended together: one that branches, and the branchless ones below it.
 

@@ -24,6 +24,7 @@ from ..formats import Format, TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
+from ..records import record
 from ..remapping import Remapping
 from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
@@ -55,7 +56,7 @@ from .workspaces import FEW
 __all__ = ["Conversion", "Schedule", "schedule"]
 
 
-@dataclass(frozen=True)
+@record
 class Schedule:
     """How one assignment is computed.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..formats import Format, LevelVars, TensorType, geometry
 from ..ir.builder import sub
 from ..ir.nodes import Expr, Param, Var
+from ..records import record
 from ..remapping.emit import emit
 
 __all__ = ["TensorVars"]
 
 
-@dataclass(frozen=True)
+@record
 class TensorVars:
     """One tensor as generated code sees it."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Wher
 from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
+from ..records import record
 
 __all__ = [
     "UNKNOWN",
@@ -51,7 +51,7 @@ class _Unknown:
 UNKNOWN = _Unknown()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Convert(Expr):
     """``expr`` in another dtype."""
 
@@ -59,7 +59,7 @@ class Convert(Expr):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number(Expr):
     """A literal with its dtype decided."""
 
@@ -67,7 +67,7 @@ class Number(Expr):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Absent(Expr):
     """An operand without a stored entry: it has its fill value."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
@@ -38,6 +38,7 @@ from ..lowering.insertion import (
     staying,
 )  # fmt: skip
 from ..lowering.values import same_value
+from ..records import record
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory
@@ -73,7 +74,7 @@ class _Work:
         return size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Level:
     """What one level takes to be assembled, whatever the shape.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..concrete_notation import Program, to_text, transform, why_not_concrete
 from ..errors import ScheduleError
@@ -15,11 +15,12 @@ from ..lowering.iteration_graph import fits
 from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.terms import dtype_of
+from ..records import record
 
 __all__ = ["Loops"]
 
 
-@dataclass(frozen=True)
+@record
 class Loops:
     """The loops of an expression; every method gives the loops after one transformation.
 

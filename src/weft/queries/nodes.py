@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import NotationError
+from ..records import record
 from ..remapping.nodes import IndexExpr, to_text
 
 __all__ = ["NAMES", "Aggregate", "Query"]
@@ -14,7 +14,7 @@ NAMES = "ijklmnopqrstuvwxyzabcdefgh"
 """What the axes of a tensor are called, in their order."""
 
 
-@dataclass(frozen=True)
+@record
 class Aggregate:
     """One statistic of the entries that share some coordinates.
 
@@ -42,7 +42,7 @@ class Aggregate:
         return f"{self.op}({','.join(to_text(a, NAMES) for a in self.args)}) as {self.label}"
 
 
-@dataclass(frozen=True)
+@record
 class Query:
     """Statistics for every combination of some coordinates.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..records import record
 from ..remapping.inverse import invert
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counters_of, substitute
 from .statement import Map, Reference, Statement, Value, Width, free_axes
@@ -19,7 +20,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@record
 class Stored:
     """What the passes ask of how a tensor is stored: properties of its levels.
 

@@ -7,15 +7,15 @@ its loops, with the statement that makes its temporary.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..records import record
 from ..remapping.nodes import IndexExpr, axes_of, to_text
 from .nodes import NAMES
 
 __all__ = ["Map", "Reference", "Statement", "Value", "Width", "references"]
 
 
-@dataclass(frozen=True)
+@record
 class Reference:
     """A tensor at some coordinates: ``B`` what is asked about, ``W`` a temporary, ``Q`` the result."""
 
@@ -26,7 +26,7 @@ class Reference:
         return f"{self.tensor}({','.join(to_text(e, NAMES) for e in self.indices)})"
 
 
-@dataclass(frozen=True)
+@record
 class Map:
     """``value`` where ``of`` is an entry (or true), else zero."""
 
@@ -37,7 +37,7 @@ class Map:
         return f"map({self.of}, {to_text(self.value, NAMES)})"
 
 
-@dataclass(frozen=True)
+@record
 class Width:
     """How many entries a tensor stores below some coordinates, times a constant: asked of a level, not counted."""
 
@@ -51,7 +51,7 @@ class Width:
 Value = Map | Width | Reference
 
 
-@dataclass(frozen=True)
+@record
 class Statement:
     """Loops over axes around one assignment.
 

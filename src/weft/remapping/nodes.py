@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from ..records import record
 
 __all__ = [
     "OPERATIONS",
@@ -44,35 +45,35 @@ class IndexExpr:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis(IndexExpr):
     """The coordinate of an axis; in an inverse, the coordinate of a level."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant(IndexExpr):
     """An integer."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extent(IndexExpr):
     """``size(i)``: how many coordinates an axis has."""
 
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counter(IndexExpr):
     """``#i``: how many entries with the same coordinates ``over`` came before."""
 
     over: tuple[IndexExpr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(IndexExpr):
     """``left op right``."""
 

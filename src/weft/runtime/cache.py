@@ -18,10 +18,10 @@ import stat
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ..config import config
+from ..records import record
 
 __all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back", "info"]
 
@@ -31,7 +31,7 @@ DAY = 86400.0
 PARTIAL = "partial-"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CacheInfo:
     """What the cache on disk holds.
 
@@ -53,7 +53,7 @@ class CacheInfo:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Directory:
     """A directory that has passed the checks."""
 

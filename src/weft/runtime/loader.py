@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
+from ..records import record
 from . import cache, toolchain
 from ._ffi import ffi
 
@@ -25,7 +25,7 @@ _dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # lo
 _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Library:
     """A loaded shared object."""
 
@@ -44,7 +44,7 @@ class Library:
         return address
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """The functions of one C text.
 

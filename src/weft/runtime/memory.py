@@ -37,6 +37,7 @@ from numpy.typing import DTypeLike
 
 from ..config import config
 from ..errors import ResultTooLargeError
+from ..records import record
 from ._ffi import ffi
 
 __all__ = ["POOLED", "PoolInfo", "clear_pool", "empty", "pool_info", "shrink", "zeros"]
@@ -51,7 +52,7 @@ _HUGE_ADVICE = getattr(mmap, "MADV_HUGEPAGE", None)
 _GIVE_BACK = getattr(mmap, "MADV_DONTNEED", None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PoolInfo:
     """What the pool holds: freed buffers, their bytes, and the most it keeps."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError
 from ..queries.nodes import NAMES
+from ..records import record
 from ..storage import Storage
 from .foreign import count_entries
 from .query import query
@@ -24,7 +25,7 @@ BLOCKS = (2, 3, 4, 6, 8)
 EMPTY_ROWS = 0.5
 
 
-@dataclass(frozen=True)
+@record
 class Suggestion:
     """A format, what it takes, and why.
 

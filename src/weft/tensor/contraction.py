@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from ..records import record
 
 __all__ = ["Operand", "Plan", "plan"]
 
@@ -22,7 +23,7 @@ ENTRY = 4.0  # what making and reading an entry of an intermediate result costs
 SCATTERED = 4.0  # what a multiplication costs whose result is sparse
 
 
-@dataclass(frozen=True)
+@record
 class Operand:
     """What the model knows of an operand, or of a product of some.
 
@@ -38,7 +39,7 @@ class Operand:
     density: float
 
 
-@dataclass(frozen=True)
+@record
 class Plan:
     """An order of contraction, with what it and the other way are expected to cost, in multiplications.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import CompilerError, MissingPackageError, ShapeError
+from ..records import record
 from ..storage import Storage, coordinate_format
 from . import foreign
 from .tree import level_names
@@ -31,7 +31,7 @@ _DRAWN = 20_000_000  # HTML has no picture of tensors with more entries, as it w
 _EXACT = 2**62
 
 
-@dataclass(frozen=True)
+@record
 class Picture:
     """How many entries are stored in each cell of an unfolded tensor.
 

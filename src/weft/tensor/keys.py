@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..records import record
 from .operands import Tensor
 
 __all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
 
 
-@dataclass(frozen=True)
+@record
 class Span:
     """A slice of one axis: ``count`` coordinates from ``start`` in steps of ``step``."""
 
@@ -23,7 +23,7 @@ class Span:
     count: int
 
 
-@dataclass(frozen=True)
+@record
 class Arrays:
     """Arrays of integers for some axes, which broadcast to ``shape``: all of them are one place of the result.
 
@@ -45,7 +45,7 @@ class Arrays:
     first: bool
 
 
-@dataclass(frozen=True)
+@record
 class Key:
     """A parsed key.
 

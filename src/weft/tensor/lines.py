@@ -7,12 +7,12 @@ entries ``edges[r]`` to ``edges[r + 1]``; what it does not hold is the fill valu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import pipeline
+from ..records import record
 from ..storage import Storage
 from .indexing import coordinates
 from .refill import require_dense
@@ -23,7 +23,7 @@ __all__ = ["Lines", "lines"]
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
+@record
 class Lines:
     """The entries of a tensor, line by line.
 

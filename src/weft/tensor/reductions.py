@@ -20,7 +20,6 @@ import builtins
 import math
 import operator
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -35,6 +34,7 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..index_notation.promotion import loop_dtypes
 from ..lowering.values import same_value
+from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage
 from . import foreign
@@ -56,7 +56,7 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
-@dataclass(frozen=True)
+@record
 class Axes:
     """The axes of one reduction: those that go, and those that stay."""
 

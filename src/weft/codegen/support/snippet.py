@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import record
 from ..types import type_name
 
 __all__ = ["Snippet", "function"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snippet:
     """C text that defines one static function, and the names of the prelude functions that it calls."""
 

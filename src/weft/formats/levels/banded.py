@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...errors import IndexOverflowError
 from ...ir.builder import add, block, gt, if_, lit, minimum, sub
 from ...ir.nodes import Expr, For, Select, Stmt, Var
 from ...queries import Query
+from ...records import record
 from ...remapping import Remapping
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
@@ -19,7 +19,7 @@ from .access import element, put
 __all__ = ["Banded"]
 
 
-@dataclass(frozen=True)
+@record
 class Banded(LevelFormat):
     """Encodes ``begin[p_{k-1}]`` and the coordinates after it, one for each of ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
@@ -13,13 +13,14 @@ from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
 from ...queries import Query
+from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
 from .access import element, put
 
 __all__ = ["Compressed"]
 
 
-@dataclass(frozen=True)
+@record
 class Compressed(LevelFormat):
     """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
 

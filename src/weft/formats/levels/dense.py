@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
+from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
 
 __all__ = ["Dense"]
 
 
-@dataclass(frozen=True)
+@record
 class Dense(LevelFormat):
     """Encodes the interval ``[0, N)`` under every parent; position ``p_{k-1} * N + i_k``."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
+from ...records import record
 from ..level import Arrays, Entries, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -26,7 +26,7 @@ def _places(begin: Values, count: Values) -> Values:
     return places
 
 
-@dataclass(frozen=True)
+@record
 class Growable(LevelFormat):
     """``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]``; segments lie anywhere in ``crd``, with gaps."""
 

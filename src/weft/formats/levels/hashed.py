@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...ir.builder import add, block, ge, gt, if_, lit, lt, mul
 from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
 from ...queries import Query
+from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
@@ -57,7 +57,7 @@ def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | 
     return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None
 
 
-@dataclass(frozen=True)
+@record
 class Slots(LevelFormat):
     """``width`` slots under each parent; ``crd`` is -1 in those that are empty.
 
@@ -140,7 +140,7 @@ class Slots(LevelFormat):
         return None
 
 
-@dataclass(frozen=True)
+@record
 class Hashed(Slots):
     """A hash table of ``width`` slots under each parent, open addressing; ``crd`` is -1 in those that are empty."""
 

@@ -7,7 +7,6 @@ each slice come all rows, as in ELL, and under one more node the rows of what th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ...ir.builder import add, block, ge, gt, if_, lit, lt, minimum, mul, sub
 from ...ir.nodes import Binary, Declare, Expr, For, Select, Stmt, Var
 from ...queries import Query
+from ...records import record
 from ...remapping import Counter, Remapping
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
@@ -23,7 +23,7 @@ from .sliced import Sliced
 __all__ = ["Capped", "Spilled"]
 
 
-@dataclass(frozen=True)
+@record
 class Capped(Sliced):
     """Slices ``0`` to ``size - 1``, and slice ``size`` for all that count further.
 
@@ -76,7 +76,7 @@ class Capped(Sliced):
         return int(np.asarray(arrays["size"])[0]) + 1
 
 
-@dataclass(frozen=True)
+@record
 class Spilled(LevelFormat):
     """Every coordinate under each slice of the capped level above; under its last, those in ``rest[0:count]``."""
 

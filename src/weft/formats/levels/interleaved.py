@@ -7,13 +7,13 @@ the first level owns, holds the coordinates of all (2018 paper, section 3.2).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
+from ...records import record
 from ...remapping import Remapping
 from ..level import Arrays, LevelVars, Piece, Placing, Span
 from .access import element, put
@@ -27,7 +27,7 @@ def _place(p: Expr, of: int, place: int) -> Expr:
     return add(mul(p, lit(of)), lit(place))
 
 
-@dataclass(frozen=True)
+@record
 class InterleavedCompressed(Compressed):
     """Compressed, the coordinate of position ``p`` at ``crd[p * of]``.
 
@@ -90,7 +90,7 @@ class InterleavedCompressed(Compressed):
         return super().check(parent_size, dimension, {**arrays, "crd": crd[:: self.of]})
 
 
-@dataclass(frozen=True)
+@record
 class InterleavedSingleton(Singleton):
     """Singleton, the coordinate of position ``p`` at ``crd[p * of + place]`` of the array of the first level.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,13 +10,14 @@ import numpy as np
 from ...ir.builder import add, block, cast, increment, lit, sub
 from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
+from ...records import record
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Jagged"]
 
 
-@dataclass(frozen=True)
+@record
 class Jagged(LevelFormat):
     """``perm[0:n]`` under each parent, where ``n`` is ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
 

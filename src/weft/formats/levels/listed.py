@@ -5,17 +5,17 @@ The storage of a workspace, never of a tensor: iterated through the list, locate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...ir.builder import add, cast, ge, lit, mul, sub
 from ...ir.nodes import Call, Expr, Load, Select
+from ...records import record
 from ..level import LevelFormat, LevelVars
 
 __all__ = ["Listed", "ListedHashed", "Marked"]
 
 
-@dataclass(frozen=True)
+@record
 class Listed(LevelFormat):
     """``list[0:size]`` holds the coordinates that were set; values and marks stand at the coordinate itself."""
 
@@ -32,7 +32,7 @@ class Listed(LevelFormat):
         return coord
 
 
-@dataclass(frozen=True)
+@record
 class ListedHashed(Listed):
     """``list[0:size]`` holds the coordinates that were set; their values stand at their slots of a hash table."""
 
@@ -42,7 +42,7 @@ class ListedHashed(Listed):
         return Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64")
 
 
-@dataclass(frozen=True)
+@record
 class Marked(LevelFormat):
     """``mark[p]`` says whether a coordinate was set, for every one under every parent: no list, and a walk over all."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ...records import record
 from ...remapping.nodes import Binary, Constant, IndexExpr
 from ..level import LevelFormat, Span
 from .compressed import Compressed
@@ -49,7 +49,7 @@ def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tupl
     return tuple(words[word] for word in sorted(words, reverse=True))
 
 
-@dataclass(frozen=True)
+@record
 class Morton(Compressed):
     """Compressed; its coordinates, taken with those of the branchless levels below it, come in Morton order.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...ir.builder import add, lit
 from ...ir.nodes import Expr
+from ...records import record
 from ...remapping import Remapping
 from .. import geometry
 from ..level import LevelFormat, LevelVars, Placing
@@ -15,7 +15,7 @@ from ..level import LevelFormat, LevelVars, Placing
 __all__ = ["Offset"]
 
 
-@dataclass(frozen=True)
+@record
 class Offset(LevelFormat):
     """Stores nothing: the remapping gives the coordinate, as ``i = j - d`` below diagonal ``d`` and column ``j``."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
+from ...records import record
 from ...remapping import Axis, Remapping
 from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
@@ -17,7 +17,7 @@ from .access import element, put
 __all__ = ["Range"]
 
 
-@dataclass(frozen=True)
+@record
 class Range(LevelFormat):
     """Encodes the coordinates that lie inside the tensor below their ancestors; ``width`` positions a parent.
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...ir.builder import add, eq, ge, lit
 from ...ir.nodes import Expr, Select, Stmt
+from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
 from .access import element, put
 
 __all__ = ["Singleton"]
 
 
-@dataclass(frozen=True)
+@record
 class Singleton(LevelFormat):
     """Stores a single coordinate, at the position of its parent.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,13 +10,14 @@ import numpy as np
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
 from ...queries import Query
+from ...records import record
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element
 
 __all__ = ["Sliced"]
 
 
-@dataclass(frozen=True)
+@record
 class Sliced(LevelFormat):
     """Encodes ``[0, size)`` under every parent: as many slices as the fullest row of ELL has entries."""
 

@@ -8,13 +8,13 @@ that the same arrays are slots with singletons below.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...ir.builder import block, lit, lt
 from ...ir.nodes import Call, Expr, Stmt
+from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars
 from .access import element, put
 from .hashed import MIX, home, key_of, misplaced
@@ -22,7 +22,7 @@ from .hashed import MIX, home, key_of, misplaced
 __all__ = ["Spanned"]
 
 
-@dataclass(frozen=True)
+@record
 class Spanned(LevelFormat):
     """A table of ``width`` slots; ``crd1`` to ``crdN`` hold the coordinates of all levels, -1 in empty slots.
 

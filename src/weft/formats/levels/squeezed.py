@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,13 +10,14 @@ import numpy as np
 from ...ir.builder import add, block, increment, lit, lt, mul, sub
 from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
+from ...records import record
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Squeezed"]
 
 
-@dataclass(frozen=True)
+@record
 class Squeezed(LevelFormat):
     """``crd[0:size]`` under every parent; the position of its ``n``-th coordinate is ``p_{k-1} * size + n``."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from ...ir.builder import add, eq, ge, land, lit, lt, mul, sub
 from ...ir.nodes import Binary, Expr, Select
+from ...records import record
 from ...remapping import Axis, Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element
@@ -18,7 +19,7 @@ from .dense import Dense
 __all__ = ["Picked", "Shown", "Window"]
 
 
-@dataclass(frozen=True)
+@record
 class Shown(LevelFormat):
     """Some coordinates of the level ``inner``, whose arrays it shares.
 
@@ -75,7 +76,7 @@ class Shown(LevelFormat):
         return f"{type(self).__name__.lower()}({self.inner})"
 
 
-@dataclass(frozen=True)
+@record
 class Window(Shown):
     """Coordinate ``c`` is coordinate ``start + c * step`` of ``inner``: a slice.
 
@@ -147,7 +148,7 @@ class Window(Shown):
         return self.inner.check(parent_size, size, arrays)
 
 
-@dataclass(frozen=True)
+@record
 class Picked(Shown):
     """Coordinate ``c`` is coordinate ``picked[c]`` of ``inner``, which finds every coordinate: an array of indices."""
 

@@ -1,0 +1,63 @@
+"""Frozen dataclasses that are made quickly.
+
+``dataclasses`` compiles comparison, hash and repr of every class anew. For the hundred classes of a compiler that took
+longer than the rest of ``import weft``, so records share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
+from operator import attrgetter
+from typing import Any, TypeVar, dataclass_transform
+
+__all__ = ["record"]
+
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def record(cls: type[_T]) -> type[_T]:
+    """A frozen dataclass, as ``dataclass(frozen=True)`` would make it.
+
+    Examples
+    --------
+    >>> @record
+    ... class Point:
+    ...     x: int
+    ...     y: int = 0
+    >>> Point(1), Point(1) == Point(1, 0), len({Point(1), Point(1), Point(2)})
+    (Point(x=1, y=0), True, 2)
+    """
+    made: Any = dataclass(frozen=True, eq=False, repr=False)(cls)
+    if "__eq__" not in vars(cls):
+        _compare(made, _values([f for f in fields(made) if f.compare]))
+    if "__repr__" not in vars(cls):
+        made.__repr__ = _repr
+    return cls
+
+
+def _values(of: list[Field[Any]]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads the fields: as a tuple, within which what is identical is equal, NaN too."""
+    match [f.name for f in of]:
+        case []:
+            return lambda self: ()
+        case [name]:
+            return lambda self: (getattr(self, name),)
+        case names:
+            return attrgetter(*names)
+
+
+def _compare(cls: Any, values: Callable[[Any], tuple[Any, ...]]) -> None:
+    def __eq__(self: Any, other: Any) -> Any:  # noqa: N807
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(values(self))
+
+    cls.__eq__, cls.__hash__ = __eq__, __hash__
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+    return f"{type(self).__qualname__}({shown})"
