@@ -6,12 +6,12 @@ longer than the rest of ``import weft``, so records share them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["record"]
+__all__ = ["fields_getter", "record"]
 
 _T = TypeVar("_T")
 
@@ -31,21 +31,20 @@ def record(cls: type[_T]) -> type[_T]:
     """
     made: Any = dataclass(frozen=True, eq=False, repr=False)(cls)
     if "__eq__" not in vars(cls):
-        _compare(made, _values([f for f in fields(made) if f.compare]))
+        _compare(made, fields_getter([f.name for f in fields(made) if f.compare]))
     if "__repr__" not in vars(cls):
         made.__repr__ = _repr
     return cls
 
 
-def _values(of: list[Field[Any]]) -> Callable[[Any], tuple[Any, ...]]:
-    """Reads the fields: as a tuple, within which what is identical is equal, NaN too."""
-    match [f.name for f in of]:
+def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads some fields of an object, always as a tuple: within one, what is identical is equal, NaN too."""
+    match names:
         case []:
             return lambda self: ()
         case [name]:
             return lambda self: (getattr(self, name),)
-        case names:
-            return attrgetter(*names)
+    return attrgetter(*names)
 
 
 def _compare(cls: Any, values: Callable[[Any], tuple[Any, ...]]) -> None:

@@ -350,6 +350,11 @@ class TensorType:
         if len(self.index_dtypes) != len(self.format.roles):
             raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")
 
+    @cached_property
+    def without_structure(self) -> TensorType:
+        """The type of a number with this dtype and fill value: two of one kind differ in their formats alone."""
+        return TensorType(self.dtype, Format.dense(0), (), self.fill)
+
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
         """A type whose index arrays all have dtype ``index``."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
+from ..records import fields_getter
 from .nodes import (
     Allocate,
     Array,
@@ -82,14 +84,13 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 }
 
 
+_slots_of = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
+_slots_of |= {Call: attrgetter("args"), Block: attrgetter("stmts")}
+
+
 def _slots(node: Any) -> tuple[Any, ...]:
     """The fields of ``node`` that hold nodes, absent ones as None."""
-    cls = type(node)
-    if cls is Call:
-        return node.args  # type: ignore[no-any-return]
-    if cls is Block:
-        return node.stmts  # type: ignore[no-any-return]
-    return tuple([getattr(node, field) for field in _FIELDS[cls]])
+    return _slots_of[type(node)](node)
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -130,7 +131,8 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if under := _slots(node):
+            stack.extend([child for child in under[::-1] if child is not None])
 
 
 def used_names(node: Node) -> set[str]:

@@ -38,6 +38,7 @@ def triples_format(remapping: Remapping) -> Format:
     return Format(remapping, (first, *rest))
 
 
+@lru_cache(maxsize=1024)
 def reordered(format: Format, modes: tuple[int, ...]) -> Format:
     """The format over another order of axes; triples become fibers."""
     if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):

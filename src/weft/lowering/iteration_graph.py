@@ -9,7 +9,7 @@ sum inside it, makes loops ``RUNS`` times as dear. Only the ranking matters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -152,7 +152,13 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
 
 def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """The fill value of an expression, reductions included, computed in the dtypes that its values have."""
-    return _fill_and_dtype(expr, types)[0]
+    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in reads(expr)])
+    return _known_fill(expr, kinds)
+
+
+@lru_cache(maxsize=4096)
+def _known_fill(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object:
+    return _fill_and_dtype(expr, dict(kinds))[0]
 
 
 def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
@@ -242,20 +248,38 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
 
 def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
     """Iterations of a loop nest, summed over its depths; strided access to dense operands costs more."""
+    extents, strided = _extents(expr, _types_of(expr, types))
     total, here = 0.0, 1.0
-    body = strip(expr)
     for v in order:
-        n = extent(body, v, types)
-        here *= DIMENSION if n is None else n
+        here *= extents.get(v, DIMENSION)
         total += here
-    if order:
-        last = order[-1]
-        for access in reads(body):
-            format = types[access.tensor].format
-            variables = path(access, format)
-            if last in variables[:-1] and format.levels[variables.index(last)].full and variables[-1] != last:
-                total *= STRIDED
-    return total
+    return total * STRIDED ** strided.get(order[-1], 0) if order else total
+
+
+Types: TypeAlias = tuple[tuple[str, TensorType], ...]
+
+
+def _types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
+    """The types of what an expression reads, by which is kept what all loop orders share."""
+    return tuple([(a.tensor, types[a.tensor]) for a in reads(expr)])
+
+
+@lru_cache(maxsize=1024)
+def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int]]:
+    """The iterations of each loop that an expression asks for, and how many operands it passes in strides."""
+    body, types = strip(expr), dict(kinds)
+    extents: dict[str, float] = {}
+    strided: dict[str, int] = {}
+    for access in reads(body):
+        format = types[access.tensor].format
+        *above, last = path(access, format) or ("",)
+        for v in dict.fromkeys((*above, last)):
+            n = extent(body, v, types)
+            if n is not None:
+                extents[v] = n
+            if v in above and v != last and format.levels[above.index(v)].full:
+                strided[v] = strided.get(v, 0) + 1
+    return extents, strided
 
 
 def conversions(
@@ -272,32 +296,39 @@ def conversions(
     with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
     place.
     """
-    found = []
-    for access in reads(expr):
-        format = types[access.tensor].format
-        repeats = len(set(access.indices)) < len(access.indices)
-        if not fits(access, format, order, definitions) or (
-            repeats and any(not level.unique or level.locates is None for level in format.levels)
-        ):
-            found.append(access)
-            continue
-        summable = (copying and expr == access) or (
-            is_linear(expr, access) and _alone(expr, access, types) and _adds_nothing(expr, access, types)
-        )
-        match how:
-            case "scatter":
-                as_it_is = summable
-            case "gather":
-                as_it_is = summable and all(level.unique for level in format.levels[:-1])
-            case "place":
-                as_it_is = expr == access and format.is_unique
-            case "merge":
-                as_it_is = False
-        neutral = 0 if how == "scatter" and not copying else _neutral(expr, types)
-        walks = all(level.walks for level in format.levels)
-        if not (as_it_is and walks) and not _can_be_walked(expr, access, types, neutral, appending=how == "merge"):
-            found.append(access)
-    return tuple(found)
+    walked = _walked(expr, _types_of(expr, types), how, copying)
+    return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
+
+
+@lru_cache(maxsize=1024)
+def _walked(expr: Expr, kinds: Types, how: Visit, copying: bool) -> frozenset[Access]:
+    """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
+    types = dict(kinds)
+    neutral = 0 if how == "scatter" and not copying else _neutral(expr, types)
+    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, neutral))
+
+
+def _is_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, neutral: object
+) -> bool:
+    format = types[access.tensor].format
+    repeats = len(set(access.indices)) < len(access.indices)
+    if repeats and any(not level.unique or level.locates is None for level in format.levels):
+        return False
+    summable = (copying and expr == access) or (
+        is_linear(expr, access) and _alone(expr, access, types) and _adds_nothing(expr, access, types)
+    )
+    match how:
+        case "scatter":
+            as_it_is = summable
+        case "gather":
+            as_it_is = summable and all(level.unique for level in format.levels[:-1])
+        case "place":
+            as_it_is = expr == access and format.is_unique
+        case "merge":
+            as_it_is = False
+    walks = all(level.walks for level in format.levels)
+    return (as_it_is and walks) or _can_be_walked(expr, access, types, neutral, appending=how == "merge")
 
 
 def _can_be_walked(
