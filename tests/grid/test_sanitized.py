@@ -21,42 +21,59 @@ from tests.grid.grid import EXTENTS, run
 from tests.grid.operations import GRIDS
 
 extents = dict.fromkeys(EXTENTS, 4)
-level = 0 if sys.argv[1] == "all" else 1  # the sanitizers find the same, and all cases compile in time
 for name in sys.argv[2:]:
     cases = list(GRIDS[name].cases())
     stride = 1 if sys.argv[1] == "all" else max(1, len(cases) // 4)
-    run(GRIDS[name].text, cases[::stride], extents=extents, optimization=level)
-    run(GRIDS[name].text, cases[1::stride * 2], extents=dict.fromkeys(EXTENTS, 0), optimization=level)
-    run(GRIDS[name].text, cases[2::stride * 2], extents=dict.fromkeys(EXTENTS, 12), threads=2, optimization=level)
+    run(GRIDS[name].text, cases[::stride], extents=extents)
+    run(GRIDS[name].text, cases[1::stride * 2], extents=dict.fromkeys(EXTENTS, 0))
+    run(GRIDS[name].text, cases[2::stride * 2], extents=dict.fromkeys(EXTENTS, 12), threads=2)
 """
 
 
 CATALOGUE = """
 import sys
+from functools import partial
+
 import numpy as np
+
 import weft
+from tests.grid.batch import each
 from tests.grid.test_catalogue import A, D, MATRICES, SHAPES, TENSORS, x, z
 
-def run(formats, array, products):
+def evaluated(text, array, format, operands):
+    weft.evaluate(text, A=weft.asarray(array, format=format), **operands)
+
+def added(array, format):
+    made = weft.asarray(array, format=format)
+    made + made
+
+def converted(array, format, other):
+    made = weft.asarray(array, format=format).asformat(other).asformat(format)
+    np.testing.assert_array_equal(made.todense(), array)
+
+def tidied(messy, format):
+    np.testing.assert_array_equal(messy.asformat(format).todense(), messy.todense())
+
+def cases_of(formats, array, products):
     for format in formats:
-        made = weft.asarray(array, format=format)
-        for text, operands in products.items():
-            weft.evaluate(text, A=made, **operands)
-        made + made
-        for other in ("csf", "coo", *formats[:1]):
-            np.testing.assert_array_equal(made.asformat(other).asformat(format).todense(), array)
+        yield from (partial(evaluated, text, array, format, operands) for text, operands in products.items())
+        yield partial(added, array, format)
+        yield from (partial(converted, array, format, other) for other in ("csf", "coo", *formats[:1]))
 
 part = int(sys.argv[1])
 matrices, tensors = MATRICES[part::2], TENSORS[part::2]
-run(matrices, A, {"y(i) = A(i,j)*x(j)": {"x": x}, "y(j) = A(i,j)*z(i)": {"z": z}})
-run(tensors, D, {"T(i,k) = A(i,j,k)": {}})
+cases = [
+    *cases_of(matrices, A, {"y(i) = A(i,j)*x(j)": {"x": x}, "y(j) = A(i,j)*z(i)": {"z": z}}),
+    *cases_of(tensors, D, {"T(i,k) = A(i,j,k)": {}}),
+]
 for array in SHAPES.values():
-    ones = np.ones(array.shape[1])
-    run(matrices, array, {"y(i) = A(i,j)*x(j)": {"x": ones}})
+    cases += cases_of(matrices, array, {"y(i) = A(i,j)*x(j)": {"x": np.ones(array.shape[1])}})
 rows, columns = np.array([2, 0, 2, 1, 2, 0]), np.array([1, 3, 1, 0, 4, 3])
 messy = weft.from_coords([rows, columns], np.arange(6.0), (4, 5), duplicates="keep")
-for format in matrices:
-    np.testing.assert_array_equal(messy.asformat(format).todense(), messy.todense())
+cases += [partial(tidied, messy, format) for format in matrices]
+for case, error in each(cases, lambda case: case()):
+    if error is not None:
+        raise RuntimeError(f"{case}") from error
 """
 
 
