@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from weft.runtime import loader
 from weft.runtime.loader import Library
 
-__all__ = ["each"]
+__all__ = ["each", "together"]
 
 T = TypeVar("T")
 _LARGEST = 400_000  # characters; a sanitizer's time grows faster than the text
@@ -65,8 +65,12 @@ def _compile(missing: Mapping[Any, str]) -> None:
 
 def _compile_together(sources: Sequence[str]) -> None:
     prefixes = {source: f"k{n}_" for n, source in enumerate(sources)}
-    text = "\n".join(re.sub(r"\b(?=weft_)", prefix, source) for source, prefix in prefixes.items())
-    whole = loader.open_source(text)
+    # What kernels share, they share as the same text; their own functions begin with the names that they export.
+    parts: dict[str, None] = {}
+    for source, prefix in prefixes.items():
+        own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
+        parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
+    whole = loader.open_source("\n\n".join(parts))
     for source, prefix in prefixes.items():
         _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix)
 
@@ -88,3 +92,11 @@ def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exce
         if missing:
             _compile(missing)
         pending = later
+
+
+def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
+    """Run every case; the first that fails raises what it did, with the case as a note."""
+    for case, error in each(cases, run):
+        if error is not None:
+            error.add_note(f"in the case {case}")
+            raise error

@@ -8,6 +8,8 @@ import pytest
 import weft
 from weft.storage import check
 
+from .batch import together
+
 MATRICES = [
     *(name for name in weft.formats if name != "hash_vector"),
     weft.formats["bsr"](2, blocksize=(3, 2)),
@@ -67,12 +69,15 @@ def dense(result):
 @pytest.mark.parametrize("format", MATRICES, ids=str)
 def test_matrix_operations(format):
     tensor = weft.asarray(A, format=format)
-    for text, wanted in MATRIX_OPERATIONS.items():
-        for result in (None, "csr", format):
-            if result is not None and (np.ndim(wanted) != 2 or text not in RESULTS):
-                continue
-            found = run(text, result, A=tensor, x=x, z=z, C=C, V=V, W=W)
-            np.testing.assert_allclose(dense(found), wanted, err_msg=f"{text} to {result}")
+    cases = [
+        (text, result) for text in MATRIX_OPERATIONS for result in (None, *(("csr", format) if text in RESULTS else ()))
+    ]
+
+    def compute(case):
+        found = run(*case, A=tensor, x=x, z=z, C=C, V=V, W=W)
+        np.testing.assert_allclose(dense(found), MATRIX_OPERATIONS[case[0]])
+
+    together(cases, compute)
 
 
 @pytest.mark.parametrize("format", MATRICES, ids=str)
@@ -104,10 +109,13 @@ def test_conversions(format):
     tensor = weft.asarray(A, format=format)
     check(tensor._storage)
     np.testing.assert_array_equal(tensor.todense(), A)
-    for other in MATRICES:
+
+    def convert(other):
         found = tensor.asformat(other)
         check(found._storage)
-        np.testing.assert_array_equal(found.todense(), A, err_msg=str(other))
+        np.testing.assert_array_equal(found.todense(), A)
+
+    together(MATRICES, convert)
 
 
 SHAPES = {
@@ -165,15 +173,22 @@ TENSOR_OPERATIONS = {
 def test_tensor_operations(format):
     tensor = weft.asarray(D, format=format)
     check(tensor._storage)
-    for other in TENSORS:
+
+    def convert(other):
         found = tensor.asformat(other)
         check(found._storage)
-        np.testing.assert_array_equal(found.todense(), D, err_msg=str(other))
-    for text, wanted in TENSOR_OPERATIONS.items():
-        for result in (None, "dense", "csf"):
-            if result is None or np.ndim(wanted):
-                found = run(text, result, A=tensor, c=c, E=E, F=F)
-                np.testing.assert_allclose(dense(found), wanted, err_msg=f"{text} to {result}")
+        np.testing.assert_array_equal(found.todense(), D)
+
+    def compute(case):
+        text, result = case
+        found = run(text, result, A=tensor, c=c, E=E, F=F)
+        np.testing.assert_allclose(dense(found), TENSOR_OPERATIONS[text])
+
+    together(TENSORS, convert)
+    results = {
+        text: (None, "dense", "csf") if np.ndim(wanted) else (None,) for text, wanted in TENSOR_OPERATIONS.items()
+    }
+    together([(text, result) for text in results for result in results[text]], compute)
 
 
 @pytest.mark.parametrize("format", ["dense", "coo", "csf", "hash_vector", "dok"])

@@ -37,7 +37,7 @@ from functools import partial
 import numpy as np
 
 import weft
-from tests.grid.batch import each
+from tests.grid.batch import together
 from tests.grid.test_catalogue import A, D, MATRICES, SHAPES, TENSORS, x, z
 
 def evaluated(text, array, format, operands):
@@ -71,9 +71,7 @@ for array in SHAPES.values():
 rows, columns = np.array([2, 0, 2, 1, 2, 0]), np.array([1, 3, 1, 0, 4, 3])
 messy = weft.from_coords([rows, columns], np.arange(6.0), (4, 5), duplicates="keep")
 cases += [partial(tidied, messy, format) for format in matrices]
-for case, error in each(cases, lambda case: case()):
-    if error is not None:
-        raise RuntimeError(f"{case}") from error
+together(cases, lambda case: case())
 """
 
 

@@ -1,8 +1,11 @@
 """Workspaces of whole results: with a list where few coordinates come up, with marks alone where most do."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.grid.batch import together
 
 import weft
 from weft.config import config
@@ -86,22 +89,25 @@ def tensor(kind):
 def test_matrices_gathered_whole(format, kind):
     dense = tensor(kind)
     A = weft.asarray(dense).asformat(format)
-    for text, axes in [("ijk->jk", (0,)), ("ijk->kj", (0,)), ("ijk->ki", (1,)), ("ijk->ij", (2,)), ("ijk->k", (0, 1))]:
-        expected = np.einsum(text, dense)
-        for result in ("coo", "dcsr", "csr", "csc") if len(axes) == 1 else ("coo", "s"):
-            found = weft.einsum(text, A, format=result)
-            check(found._storage)
-            np.testing.assert_array_equal(found.todense(), expected)
     factor = np.arange(10.0).reshape(5, 2) % 3
-    for result in ("coo", "csf", "sds", "dss", "ssd", "sdd", "dsd"):
-        found = weft.evaluate("y(j,k,l) = A(i,j,k)*F(i,l)", A=A, F=factor, format=result)
+
+    def contract(case):
+        text, result = case
+        operands = (A, factor) if "," in text else (A,)
+        found = weft.einsum(text, *operands, format=result)
         check(found._storage)
-        np.testing.assert_array_equal(found.todense(), np.einsum("ijk,il->jkl", dense, factor))
-    for reduce in ("sum", "prod", "max", "min", "any", "all", "nansum"):
-        for axis in (0, 1, 2, (0, 2)):
-            with np.errstate(all="ignore"):
-                found, expected = (getattr(xp, reduce)(x, axis=axis) for xp, x in ((weft, A), (np, dense)))
-            np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, expected)
+        np.testing.assert_array_equal(found.todense(), np.einsum(text, dense, *operands[1:]))
+
+    def reduce(case):
+        name, axis = case
+        with np.errstate(all="ignore"):
+            found, expected = (getattr(xp, name)(x, axis=axis) for xp, x in ((weft, A), (np, dense)))
+        np.testing.assert_array_equal(found.todense() if isinstance(found, weft.SparseTensor) else found, expected)
+
+    sums = product(("ijk->jk", "ijk->kj", "ijk->ki", "ijk->ij"), ("coo", "dcsr", "csr", "csc"))
+    products = product(["ijk,il->jkl"], ("coo", "csf", "sds", "dss", "ssd", "sdd", "dsd"))
+    together([*sums, *product(["ijk->k"], ("coo", "s")), *products], contract)
+    together(product(("sum", "prod", "max", "min", "any", "all", "nansum"), (0, 1, 2, (0, 2))), reduce)
 
 
 @pytest.mark.parametrize("kind", ["few", "most"])

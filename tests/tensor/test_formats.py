@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.beside import FORMATS, sparse
+from tests.grid.batch import together
 
 import weft
 
@@ -39,14 +40,21 @@ def test_reductions(n, format, fill):
 def test_binary_operators(n, format, fill):
     a, b = (dense(SHAPES[n][0], fill, seed) for seed in (0, 1))
     A, B = sparse(a, fill, format), sparse(b, fill, format)
-    with np.errstate(all="ignore"):
-        for k, name in enumerate(BINARY):
-            ours, theirs = getattr(weft, name), getattr(np, name)
-            same(ours(A, B), theirs(a, b))
-            if k % 4 == n % 4:
-                same(ours(A, B[:1]), theirs(a, b[:1]))
-            if k % 4 == 1:
-                same(ours(A[:, :1], B), theirs(a[:, :1], b))
+    pairs = {
+        "whole": ((A, B), (a, b)),
+        "one row": ((A, B[:1]), (a, b[:1])),
+        "one column": ((A[:, :1], B), (a[:, :1], b)),
+    }
+    cases = [(name, "whole") for name in BINARY]
+    cases += [(name, "one row") for name in BINARY[n % 4 :: 4]] + [(name, "one column") for name in BINARY[1::4]]
+
+    def compute(case):
+        name, which = case
+        ours, theirs = pairs[which]
+        with np.errstate(all="ignore"):
+            same(getattr(weft, name)(*ours), getattr(np, name)(*theirs))
+
+    together(cases, compute)
 
 
 @pytest.mark.parametrize("format", FORMATS[2])

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.grid.batch import together
 
 import weft
 from weft.errors import DTypeError, ShapeError
@@ -99,32 +100,38 @@ def test_the_standard_s_functions_are_all_there():
 
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name):
-    done = 0
-    for n, dtype in enumerate(DTYPES):
+    done = []
+
+    def compute(n):
         k = n + UNARY.index(name)
-        pair = tensor(dtype, FILLS[k % 6], DENSITIES[k % 4], FORMATS[k % 6])
-        done += compare(getattr(weft, name), getattr(np, name), pair)
+        pair = tensor(DTYPES[n], FILLS[k % 6], DENSITIES[k % 4], FORMATS[k % 6])
+        done.append(compare(getattr(weft, name), getattr(np, name), pair))
         if n % 3 == 0:
             compare(getattr(np, name), getattr(np, name), pair)
-    assert done
+
+    together(range(len(DTYPES)), compute)
+    assert any(done)
 
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name):
-    done = 0
-    for n, dtype in enumerate(DTYPES):
-        k = n + BINARY.index(name)
+    done = []
+
+    def compute(n):
+        k, dtype = n + BINARY.index(name), DTYPES[n]
         first = tensor(dtype, FILLS[k % 6], DENSITIES[k % 4], FORMATS[k % 6])
         second = tensor(dtype, FILLS[(k + 1) % 6], 0.4, FORMATS[(k * 2 + 1) % 6], seed=1)
         ufunc = getattr(np, name)
         if name == "power" and np.dtype(dtype).kind == "i":
             second = tensor(dtype, 2, 0.0, "csr")
         if name != "multiply" or (np.isfinite(first[0].fill_value) and np.isfinite(second[0].fill_value)):
-            done += compare(getattr(weft, name), ufunc, first, second)
+            done.append(compare(getattr(weft, name), ufunc, first, second))
         if n % 3 == k % 3:
             compare(getattr(weft, name), ufunc, first, (2, 2))
             compare(getattr(weft, name), ufunc, (3, 3), second)
-    assert done
+
+    together(range(len(DTYPES)), compute)
+    assert any(done)
 
 
 @pytest.mark.parametrize("format", ["csf", "coo", "dense", "dds"])
