@@ -2,7 +2,8 @@
 
 A machine drifts (frequency, neighbours, page cache), so what is compared runs in turns: each round takes one sample
 of every program, and a ratio is the median over the rounds of the quotient within a round. A sample repeats a call
-until it lasts long enough for the clock.
+until it lasts long enough for the clock, and follows one that is not timed, so that all find the caches as they leave
+them.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def interleaved(
             run()
         repeats[name], each[name] = _calibrate(run, sample)
     if rounds is None:
-        a_round = sum(repeats[name] * each[name] for name in runs)
+        a_round = sum((1 + repeats[name]) * each[name] for name in runs)
         rounds = min(51, max(7, int(budget / a_round)))
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     names = list(runs)
@@ -81,6 +82,7 @@ def interleaved(
         for turn in range(rounds):
             first = turn % len(names)
             for name in names[first:] + names[:first]:
+                runs[name]()  # whoever ran before may have left this one's operands in the cache, or others
                 seconds[name].append(_sample(runs[name], repeats[name]))
     return Samples(seconds)
 
