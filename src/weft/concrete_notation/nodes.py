@@ -41,8 +41,6 @@ __all__ = [
 class Stmt:
     """A statement of concrete index notation."""
 
-    __slots__ = ()
-
 
 @record
 class Assign(Stmt):

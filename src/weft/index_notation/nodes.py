@@ -11,8 +11,6 @@ serves any operands. Operators are rows of ``operators.OPERATORS``, named there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..records import record
 
 __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
@@ -20,8 +18,6 @@ __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
 
 class Expr:
     """An index expression."""
-
-    __slots__ = ()
 
 
 @record
@@ -32,7 +28,7 @@ class Access(Expr):
     indices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Literal(Expr):
     """A number written in the expression; weakly typed, as Python scalars are in NumPy.
 

@@ -31,14 +31,11 @@ __all__ = [
 class Expr:
     """An IR expression; every one has a type ``ty``."""
 
-    __slots__ = ()
     ty: str
 
 
 class Stmt:
     """An IR statement."""
-
-    __slots__ = ()
 
 
 @record

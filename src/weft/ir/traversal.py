@@ -84,13 +84,13 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 }
 
 
-_slots_of = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
-_slots_of |= {Call: attrgetter("args"), Block: attrgetter("stmts")}
+_SLOTS = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
+_SLOTS |= {Call: attrgetter("args"), Block: attrgetter("stmts")}
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
     """The fields of ``node`` that hold nodes, absent ones as None."""
-    return _slots_of[type(node)](node)
+    return _SLOTS[type(node)](node)
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -42,8 +42,6 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 class IndexExpr:
     """An integer expression over coordinates."""
 
-    __slots__ = ()
-
 
 @record
 class Axis(IndexExpr):
