@@ -10,6 +10,8 @@ import weft
 from weft.index_notation import evaluate_dense, parse
 from weft.storage import check
 
+from .batch import together
+
 FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
 FILLS = [0, -0.0, 1.0, -2.0, np.inf, np.nan]
 TEXTS = [
@@ -75,6 +77,33 @@ def test_a_sign_that_promotion_gives_to_zero_is_sized_for():
     np.testing.assert_array_equal(found.todense(), [0, 6])
     empty = weft.from_coords(np.empty((2, 0), int), np.empty(0, int), (2, 0), format="coo")
     assert weft.evaluate("y(j) = -sum(k, s*-C(j,k))", s=2 + 0j, C=empty, format="s").todense().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y(i) = 0 - C(i,j)", "y(i) = C(i,j) + (2 - 2)", "y(i) = 7 - C(i,j)", "y(i) = 3 + C(i,j) - 3",
+        "y(j) = -(1 + 2) - C(i,j) - 1", "y(i,k) = 0 - C(i,j)*D(k,j)", "y(i,k) = 2 - 1.5 - C(i,j)*D(k,j)",
+        "y(i,j) = 0 + C(i,j) - 0 + D(i,j)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
+def test_constants_beside_sums(text, dtype):
+    """A constant term is where a dense result begins, zero among them: it is there although nothing is added."""
+    arrays = {"C": np.array([[0, 1], [0, 0], [4, 5]], dtype), "D": np.array([[4, 5], [0, 0], [0, 1]], dtype)}
+    arrays = {name: array for name, array in arrays.items() if f"{name}(" in text}
+    expected = evaluate_dense(parse(text), arrays)
+
+    def compute(case):
+        format, result = case
+        given = {name: weft.asarray(array, format=format) for name, array in arrays.items()}
+        found = weft.evaluate(text, format=result, **given)
+        found = found.todense() if isinstance(found, weft.SparseTensor) else found
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+    formats = ("dense", "dense_f", "csr", "coo", "dia", "bsr", "dcsr")
+    together(itertools.product(formats, (None, "dense", "s" if expected.ndim == 1 else "coo")), compute)
 
 
 def test_a_literal_zero_is_not_an_absent_operand():

@@ -65,6 +65,8 @@ class Merge:
         return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
 
     def emit(self) -> ir.Stmt:
+        if not self.loops:
+            return block()  # zero is added everywhere
         if self.owner.mode is Mode.BOUND and self._only_appends():
             return increment(self.owner.target.counters[-1], self._most())
         if len(self.loops) == 1 and len(self.loops[0]) == 1:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from math import inf, prod
 from typing import Any
 
+import numpy as np
+
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transform import product
@@ -50,7 +52,7 @@ from .terms import (
     uniform_factors,
 )
 from .tiling import Tiles
-from .values import Number, converted, same_value
+from .values import UNKNOWN, Number, converted, fill_of, is_constant, same_value
 from .workspaces import FEW
 
 __all__ = ["Conversion", "Schedule", "schedule"]
@@ -311,11 +313,14 @@ class _Scheduler(Orders):
         pairs = sorted(zip(terms, nests, strict=True), key=lambda pair: not self.covers(pair[0][1]))
         stmts = [self.accumulate(n, t, nest) for (n, t), nest in pairs]
         if self.assignment.op is None:
-            first = pairs[0][0]
-            if self.covers(first[1]):  # it writes every element, and so may as well initialise them
-                value = converted(first[1], self.dtypes, self.result.dtype)
-                assign = Assign(self.target, Apply("negative", (value,)) if first[0] else value)
-                stmts[0] = foralls(pairs[0][1].order, assign)
+            negative, first = pairs[0][0]
+            if self.covers(first):  # it writes every element, and so may as well initialise them
+                value = converted(first, self.dtypes, self.result.dtype)
+                value = Apply("negative", (value,)) if negative else value
+                if is_constant(value):  # no loop reaches elements for the sake of what they might hold already
+                    stmts[0] = Fill(self.target, np.asarray(fill_of(value, lambda a: UNKNOWN)).item())
+                else:
+                    stmts[0] = foralls(pairs[0][1].order, Assign(self.target, value))
             else:
                 stmts.insert(0, Fill(self.target, 0))
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
