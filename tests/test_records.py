@@ -40,9 +40,29 @@ def kinds(decorate):
         def __repr__(self):
             return "own"
 
+    @decorate
+    class Hashed:
+        value: int
+
+        def __hash__(self):
+            return 7
+
     def parts():
         nan = float("nan")
-        return [Nothing(), One(1), One(1), One(2), One(nan), One(nan), Two(1), Two(1, "y"), Two(True), Own(1), Own(3)]
+        return [
+            Nothing(),
+            One(1),
+            One(1),
+            One(2),
+            One(nan),
+            One(nan),
+            Two(1),
+            Two(1, "y"),
+            Two(True),
+            Hashed(2),
+            Own(1),
+            Own(3),
+        ]
 
     return parts()
 
@@ -63,6 +83,7 @@ def test_records_are_what_dataclasses_are():
     assert len(set(ours)) == len(set(theirs))
     assert [hash(x) for x in ours[:4]] == [hash(x) for x in theirs[:4]]
     assert [[f.name for f in fields(x)] for x in ours] == [[f.name for f in fields(x)] for x in theirs]
+    assert hash(ours[-3]) == hash(theirs[-3]) == 7
     assert ours[6].cache == {"of": "x"}
     assert ours[1].__eq__(1) is NotImplemented
 

@@ -30,10 +30,9 @@ def record(cls: type[_T]) -> type[_T]:
     (Point(x=1, y=0), True, 2)
     """
     made: Any = dataclass(frozen=True, eq=False, repr=False)(cls)
-    if "__eq__" not in vars(cls):
-        _compare(made, fields_getter([f.name for f in fields(made) if f.compare]))
-    if "__repr__" not in vars(cls):
-        made.__repr__ = _repr
+    for method in (*_comparing(fields_getter([f.name for f in fields(made) if f.compare])), __repr__):
+        if method.__name__ not in vars(cls):
+            setattr(made, method.__name__, method)
     return cls
 
 
@@ -47,16 +46,16 @@ def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     return attrgetter(*names)
 
 
-def _compare(cls: Any, values: Callable[[Any], tuple[Any, ...]]) -> None:
+def _comparing(values: Callable[[Any], tuple[Any, ...]]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def __eq__(self: Any, other: Any) -> Any:  # noqa: N807
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     def __hash__(self: Any) -> int:  # noqa: N807
         return hash(values(self))
 
-    cls.__eq__, cls.__hash__ = __eq__, __hash__
+    return __eq__, __hash__
 
 
-def _repr(self: Any) -> str:
+def __repr__(self: Any) -> str:  # noqa: N807
     shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
     return f"{type(self).__qualname__}({shown})"
