@@ -117,7 +117,9 @@ def accesses(names: str = "ABCD") -> st.SearchStrategy[Access]:
 
 def values(max_leaves: int = 4) -> st.SearchStrategy[Expr]:
     """Sums, differences, products, negations and reductions of accesses, a literal or a scalar here and there."""
-    leaves = st.one_of(accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3]).map(Literal))
+    leaves = st.one_of(
+        accesses(), accesses(), accesses(), st.just(Access("s")), st.sampled_from([2, 3, 0, 1, 0.5]).map(Literal)
+    )
 
     def grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         binary = st.builds(
