@@ -47,24 +47,9 @@ def kinds(decorate):
         def __hash__(self):
             return 7
 
-    def parts():
-        nan = float("nan")
-        return [
-            Nothing(),
-            One(1),
-            One(1),
-            One(2),
-            One(nan),
-            One(nan),
-            Two(1),
-            Two(1, "y"),
-            Two(True),
-            Hashed(2),
-            Own(1),
-            Own(3),
-        ]
-
-    return parts()
+    nan = float("nan")
+    ones = [One(1), One(1), One(2), One(nan), One(nan)]
+    return [Nothing(), *ones, Two(1), Two(1, "y"), Two(True), Hashed(2), Own(1), Own(3)]
 
 
 @record

@@ -66,7 +66,11 @@ class Merge:
 
     def emit(self) -> ir.Stmt:
         if not self.loops:
-            return block()  # zero is added everywhere
+            if self.owner.target.chains == () and any(a.op is None for a in assignments(self.stmt)):
+                raise LoweringError(
+                    f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
+                )
+            return block()  # nothing is added, or appended
         if self.owner.mode is Mode.BOUND and self._only_appends():
             return increment(self.owner.target.counters[-1], self._most())
         if len(self.loops) == 1 and len(self.loops[0]) == 1:
