@@ -18,6 +18,7 @@ from weft.formats import (
     Range,
     Singleton,
     Squeezed,
+    parse_format,
 )
 from weft.storage import check
 
@@ -95,6 +96,16 @@ def test_formats_that_were_wrong_once(remapping, levels, named):
     for shape, density in [((7, 8), 0.4), ((20, 5), 0.1), ((1, 1), 1.0), ((0, 3), 0.0), ((0, 0), 0.0)]:
         dense = np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
         compare(dense, named, own, Format("(i,j) -> (j>>1,i,j&1)", [Compressed(), Dense(), Dense()]))
+
+
+@pytest.mark.parametrize("named", ["csf", "coo", "dense"])
+@pytest.mark.parametrize("last", [Compressed(), Hashed(), Dense()])
+def test_entries_that_meet_at_a_tuple_are_one_position(named, last):
+    own = Format("(i,j,k) -> (i,j,k)", [Compressed(unique=False), Singleton(), last])
+    rng = np.random.default_rng(0)
+    for shape, density in [((3, 4, 5), 0.4), ((1, 1, 3), 0.9), ((1, 1, 1), 1.0), ((2, 0, 3), 0.0)]:
+        dense = np.where(rng.random(shape) < density, rng.integers(1, 9, shape), 0).astype(float)
+        compare(dense, named, own, parse_format("csf", 3))
 
 
 CUT = [

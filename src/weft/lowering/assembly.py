@@ -140,7 +140,8 @@ class Assembly(Entries):
         # Segments without entries are visited, too: their coordinates must have positions.
         above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
-        if last is not None and last.var == inner and above:
+        # Where entries meet at a position, it is positions that are counted, and a segment may hold less of them.
+        if last is not None and last.var == inner and above and k not in self.grouped:
             found = asking.asked(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
                 self.segments = last
