@@ -1,13 +1,16 @@
 """Records beside what ``dataclass(frozen=True)`` makes of the same class."""
 
 import copy
+import dataclasses
+import inspect
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, field, fields
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from weft.records import record
+from weft.records import record, replace
 
 
 def kinds(decorate):
@@ -47,9 +50,25 @@ def kinds(decorate):
         def __hash__(self):
             return 7
 
+    @decorate
+    class Ordered:
+        kind: ClassVar[str] = "o"
+        low: int
+        high: int = field(default=3, repr=False)
+
+        def __post_init__(self):
+            if self.low > self.high:
+                raise ValueError(f"{self.low} > {self.high}")
+
+    @decorate
+    class Wider(Ordered):
+        by: int = field(default=1, compare=False)
+        low: int = 0
+
     nan = float("nan")
     ones = [One(1), One(1), One(2), One(nan), One(nan)]
-    return [Nothing(), *ones, Two(1), Two(1, "y"), Two(True), Hashed(2), Own(1), Own(3)]
+    more = [Ordered(1), Ordered(low=1, high=3), Ordered(1, 4), Wider(), Wider(1, 3, 9), Wider(1, by=2)]
+    return [Nothing(), *ones, Two(1), Two(1, "y"), Two(True), *more, Hashed(2), Own(1), Own(3)]
 
 
 @record
@@ -71,6 +90,18 @@ def test_records_are_what_dataclasses_are():
     assert hash(ours[-3]) == hash(theirs[-3]) == 7
     assert ours[6].cache == {"of": "x"}
     assert ours[1].__eq__(1) is NotImplemented
+    assert [dataclasses.replace(x) == x for x in ours] == [dataclasses.replace(x) == x for x in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        assert inspect.signature(type(mine)) == inspect.signature(type(other))
+        assert type(mine).__match_args__ == type(other).__match_args__
+        assert repr(vars(mine)) == repr(vars(other))
+        for wrong in [{"nothing": 1}, {"low": 4, "high": 3}]:
+            errors = []
+            for cls in (type(mine), type(other)):
+                with pytest.raises((TypeError, ValueError)) as info:
+                    cls(**wrong)
+                errors.append((info.type, str(info.value)))
+            assert errors[0] == errors[1]
 
 
 def test_nan_is_equal_to_itself():
@@ -92,7 +123,10 @@ def test_records_are_frozen():
 def test_records_are_copied_replaced_matched_and_extended():
     kept = Kept("a", (1, 2))
     assert pickle.loads(pickle.dumps(kept)) == copy.deepcopy(kept) == kept
-    assert replace(kept, sizes=()) == Kept("a")
+    for way in (replace, dataclasses.replace):
+        assert way(kept, sizes=()) == Kept("a")
+        with pytest.raises(TypeError, match="nothing"):
+            way(kept, nothing=1)
     match kept:
         case Kept(name, sizes):
             assert (name, sizes) == ("a", (1, 2))
@@ -101,5 +135,15 @@ def test_records_are_copied_replaced_matched_and_extended():
     class More(Kept):
         last: int = 3
 
+    assert replace(More("a", (), 4), name="b") == More("b", (), 4)
     assert More("a", (), 4) == More("a", (), 4) != Kept("a")
     assert repr(More("a")).endswith("More(name='a', sizes=(), last=3)")
+
+
+def test_fields_without_default_come_first():
+    with pytest.raises(TypeError, match="follow 'one'"):
+
+        @record
+        class Late:
+            one: int = 1
+            two: int

@@ -1,17 +1,25 @@
 """Frozen dataclasses that are made quickly.
 
-``dataclasses`` compiles comparison, hash and repr of every class anew. For the hundred classes of a compiler that took
-longer than the rest of ``import weft``, so records share them.
+``dataclasses`` writes the methods of every class anew and compiles them. For the hundred classes of a compiler that
+took longer than the rest of ``import weft``, so records share them: ``__init__`` has the bytecode of all that take as
+many arguments, with other names, and the rest is the same function. What is not so plain (``default_factory``,
+``init=False``) is left to ``dataclasses``, and so is what ``dataclasses.fields`` says of a record, once it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, make_dataclass
+from functools import lru_cache
+from inspect import get_annotations
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
-__all__ = ["fields_getter", "record"]
+if TYPE_CHECKING:
+    from dataclasses import replace
+
+__all__ = ["fields_getter", "record", "replace"]
 
 _T = TypeVar("_T")
 
@@ -29,11 +37,28 @@ def record(cls: type[_T]) -> type[_T]:
     >>> Point(1), Point(1) == Point(1, 0), len({Point(1), Point(1), Point(2)})
     (Point(x=1, y=0), True, 2)
     """
-    made: Any = dataclass(frozen=True, eq=False, repr=False)(cls)
-    for method in (*_comparing(fields_getter([f.name for f in fields(made) if f.compare])), __repr__):
+    found = _fields(cls)
+    plain = all(f.init and f.default_factory is MISSING for f in found.values())
+    if plain:
+        _make(cls, found)
+    else:
+        dataclass(frozen=True, eq=False, repr=False)(cls)
+    for method in (*_comparing(fields_getter([f.name for f in found.values() if f.compare])), __repr__):
         if method.__name__ not in vars(cls):
-            setattr(made, method.__name__, method)
+            setattr(cls, method.__name__, method)
     return cls
+
+
+if not TYPE_CHECKING:
+
+    def replace(record, /, **changes):
+        """The same with other fields, as of ``dataclasses``, whose facts of a class it does not have to ask for."""
+        found = vars(type(record)).get("__record_fields__")
+        if found is None:
+            from dataclasses import replace
+
+            return replace(record, **changes)
+        return type(record)(**{name: getattr(record, name) for name in found if name not in changes}, **changes)
 
 
 def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -44,6 +69,86 @@ def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
         case [name]:
             return lambda self: (getattr(self, name),)
     return attrgetter(*names)
+
+
+def _fields(cls: type) -> dict[str, Field[Any]]:
+    """The fields of a class that is to be a record, those of its bases first."""
+    found: dict[str, Field[Any]] = {}
+    for base in cls.__mro__[-1:0:-1]:
+        if "__record_fields__" in vars(base):
+            found.update(vars(base)["__record_fields__"])
+        elif "__dataclass_fields__" in vars(base):
+            found.update({f.name: f for f in fields(base)})
+    for name, annotation in get_annotations(cls).items():
+        if not str(annotation).removeprefix("typing.").startswith("ClassVar"):
+            given = vars(cls).get(name, MISSING)
+            found[name] = given if isinstance(given, Field) else field(default=given)
+            found[name].name, found[name].type = name, annotation
+    return found
+
+
+def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
+    """Make a record of a class whose fields have no more than defaults."""
+    for name, f in found.items():
+        if vars(cls).get(name) is f:
+            delattr(cls, name)
+            if f.default is not MISSING:
+                setattr(cls, name, f.default)
+    defaults = tuple(f.default for f in found.values() if f.default is not MISSING)
+    late = [f.name for f in [*found.values()][: -len(defaults) or None] if f.default is not MISSING]
+    if late:
+        raise TypeError(f"{cls.__qualname__}: fields without default follow {late[0]!r}, which has one")
+    facts = {name: _Facts(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
+    for name, value in {"__record_fields__": found, "__match_args__": tuple(found), **facts}.items():
+        setattr(cls, name, value)
+    cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
+    if "__init__" not in vars(cls):
+        code = _named(tuple(found), hasattr(cls, "__post_init__"))
+        init = FunctionType(code, {"store": object.__setattr__}, "__init__", defaults)
+        init.__qualname__ = f"{cls.__qualname__}.__init__"
+        init.__annotations__ = {**{f.name: f.type for f in found.values()}, "return": None}
+        cls.__init__ = init
+
+
+def _named(names: tuple[str, ...], calls: bool) -> CodeType:
+    """The code of an ``__init__`` that stores arguments with these names in fields that are called so."""
+    code = _nameless(len(names), calls)
+    new = dict(zip(code.co_varnames[1:], names, strict=True))
+    constants = tuple(new.get(c, c) for c in code.co_consts)
+    return code.replace(co_varnames=("self", *names), co_consts=constants)
+
+
+@lru_cache
+def _nameless(n: int, calls: bool) -> CodeType:
+    """The same for ``n`` arguments, and whether it calls ``__post_init__``."""
+    names = [f"field_{k}" for k in range(n)]
+    stores = [f" store(self, {name!r}, {name})\n" for name in names]
+    made: dict[str, Any] = {}
+    then = " self.__post_init__()" if calls else " return"
+    exec(f"def __init__({', '.join(['self', *names])}):\n{''.join(stores)}{then}", made)
+    return made["__init__"].__code__  # type: ignore[no-any-return]
+
+
+class _Facts:
+    """What ``dataclasses`` keeps of its classes, found when it is looked for."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, instance: object, cls: Any) -> Any:
+        mine = next(base for base in cls.__mro__ if vars(base).get(self.name) is self)
+        found = [(f.name, f.type, f) for f in mine.__record_fields__.values()]
+        made: Any = make_dataclass(mine.__name__, found, init=False, repr=False, eq=False, frozen=True)
+        setattr(mine, self.name, getattr(made, self.name))
+        return getattr(mine, self.name)
+
+
+def _refuse_to_set(self: object, name: str, value: object) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self: object, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _comparing(values: Callable[[Any], tuple[Any, ...]]) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -5,7 +5,8 @@ Every function is static; heavy headers are avoided, because a small kernel's co
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from .support import arithmetic, hashing, memory, search, sorting
 from .support.snippet import Snippet
@@ -14,13 +15,25 @@ __all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
 
 INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
-PRELUDE: dict[str, Snippet] = {
-    **arithmetic.SNIPPETS,
-    **hashing.SNIPPETS,
-    **memory.SNIPPETS,
-    **search.SNIPPETS,
-    **sorting.SNIPPETS,
-}
+
+class _Prelude(Mapping[str, Snippet]):
+    """Every support function by its name; those of arithmetic are written when one of their dtype is asked for."""
+
+    _structure: Mapping[str, Snippet] = {**hashing.SNIPPETS, **memory.SNIPPETS, **search.SNIPPETS, **sorting.SNIPPETS}
+
+    def __getitem__(self, name: str) -> Snippet:
+        dtype = name.rpartition("_")[2]
+        known = arithmetic.of(dtype) if name not in self._structure and dtype in arithmetic.DTYPES else self._structure
+        return known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._structure, *map(arithmetic.of, arithmetic.DTYPES))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+PRELUDE = _Prelude()
 
 
 def required(names: Iterable[str]) -> list[str]:

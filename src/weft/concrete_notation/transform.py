@@ -7,11 +7,10 @@ for all the same raises ``ScheduleError`` with that reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ..errors import ScheduleError
 from ..index_notation.nodes import Access, Apply, Expr
-from ..records import record
+from ..records import record, replace
 from .nodes import Assign, Forall, Program, Split, Stmt, Where, Workspace, accesses, assignments, rewrite
 
 __all__ = [

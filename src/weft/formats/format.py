@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
 from ..errors import FormatError
-from ..records import record
+from ..records import record, replace
 from ..remapping import IndexExpr, Remapping
 from ..remapping.inverse import follows, is_free
 from ..remapping.nodes import may_be_negative
@@ -20,7 +20,7 @@ from .levels import Compressed, Dense
 __all__ = ["Format", "TensorType"]
 
 
-@dataclass(frozen=True, init=False)
+@record
 class Format:
     """How a tensor is stored: a coordinate remapping, and one level format for each coordinate it makes.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..formats import Format, FormatLike, formats, options_of
+from ..records import replace
 from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
 from .arrays import index_array, value_array

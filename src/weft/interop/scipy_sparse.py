@@ -6,7 +6,6 @@ are not read: one pass over the coordinates finds what the levels may promise.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..errors import FormatError, StorageError
 from ..formats import Compressed, Dense, Format, FormatLike, formats, options_of, parse_format
+from ..records import replace
 from ..remapping import Remapping
 from ..storage import Storage, coordinate_storage, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_viewer, register_writer

@@ -10,8 +10,7 @@ Floats keep their meaning: no rule touches floating arithmetic, because ``x * 0.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ..records import replace
 from .fold import FALSE, TRUE, fold_binary, fold_unary
 from .nodes import (
     Allocate,

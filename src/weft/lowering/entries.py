@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ..concrete_notation.nodes import Program, assignments
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
+from ..records import replace
 from .env import Env
 from .iteration_graph import reads
 from .lower import Lowerer

@@ -7,11 +7,11 @@ better is asked once for all rows, by their average length.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..ir import nodes as ir
 from ..ir import used_names, walk
 from ..ir.builder import block, ge, if_, lit, mul, sub
+from ..records import replace
 from .segments import adjoin, put
 
 __all__ = ["SHORT", "by_average", "long_and_short"]

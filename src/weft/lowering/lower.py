@@ -8,7 +8,6 @@ operands without a value there are taken out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -37,6 +36,7 @@ from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import used_names
 from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, minimum, mul, sub
+from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import lattice, workspaces

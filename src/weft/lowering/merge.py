@@ -7,7 +7,6 @@ of their coordinates as the loop's. Inside, every lattice point below is one cas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments
@@ -17,6 +16,7 @@ from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, maximum, minimum, sub
+from ..records import replace
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear

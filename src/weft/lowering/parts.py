@@ -12,13 +12,13 @@ coordinates these have appended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..concrete_notation.nodes import Forall
 from ..formats import LevelFormat, LevelVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, lit, mul
+from ..records import replace
 from .env import Env
 from .lower import Lowerer
 from .target import COUNTS, Mode, Target

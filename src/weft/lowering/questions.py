@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import TensorType
@@ -11,6 +10,7 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import block, increment, lit, sub
 from ..queries import Statement, Width
+from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.nodes import IndexExpr
 from . import asking

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..ir import nodes as ir
 from ..ir import rewrite, simplify_expression, used_names
 from ..ir.builder import add, lit
+from ..records import replace
 
 __all__ = ["adjoin", "flattened", "put"]
 

@@ -9,13 +9,12 @@ order (``i*size(j)+j``); any other is computed plainly and converted at the end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from itertools import combinations
 
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import OPERATORS
-from ..records import record
+from ..records import record, replace
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
 from .iteration_graph import fill_of_reduced, reads

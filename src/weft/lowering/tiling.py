@@ -8,12 +8,13 @@ outside both, it has not; and tiles can be filled where they are computed, and s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
+from ..records import replace
 from ..remapping.inverse import linear
 from .iteration_graph import places
 from .physical import Definition, computed, digits, path

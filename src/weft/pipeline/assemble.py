@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
@@ -38,7 +37,7 @@ from ..lowering.insertion import (
     staying,
 )  # fmt: skip
 from ..lowering.values import same_value
-from ..records import record
+from ..records import record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory

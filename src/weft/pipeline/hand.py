@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ..concrete_notation import Program, to_text, transform, why_not_concrete
 from ..errors import ScheduleError
@@ -15,7 +14,7 @@ from ..lowering.iteration_graph import fits
 from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.terms import dtype_of
-from ..records import record
+from ..records import record, replace
 
 __all__ = ["Loops"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 
 from ..codegen import NameMaker, emit_module
@@ -22,7 +22,7 @@ from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
-from ..records import record
+from ..records import record, replace
 from .hand import Loops
 
 __all__ = ["Lowered", "lower", "over_entries"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ..records import record
+from ..records import record, replace
 from ..remapping.inverse import invert
 from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counters_of, substitute
 from .statement import Map, Reference, Statement, Value, Width, free_axes

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from ..errors import NotationError
+from ..records import record
 from .inverse import interval_of, invert
 from .nodes import Axis, IndexExpr, axes_of, to_text
 from .parser import parse
@@ -15,7 +15,7 @@ from .parser import parse
 __all__ = ["Remapping"]
 
 
-@dataclass(frozen=True, init=False)
+@record
 class Remapping:
     """One coordinate for each level, made of the coordinates of the axes.
 

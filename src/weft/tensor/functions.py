@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, parse, parse_einsum
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
+from ..records import replace
 from .kernel import CompiledKernel, operand_names, orders, reads
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish

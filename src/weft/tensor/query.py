@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..formats import Format
 from ..pipeline.ask import ask, bounds, optimized
 from ..queries import Query, Statement, canonical, parse
 from ..queries.nodes import Aggregate
+from ..records import replace
 from ..remapping.nodes import Axis, Counter, IndexExpr, counters_of, evaluate
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates

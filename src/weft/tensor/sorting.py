@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import pipeline
+from ..records import replace
 from ..storage import Storage, coordinate_storage
 from .elementwise import with_axes
 from .indexing import natural

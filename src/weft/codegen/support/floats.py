@@ -62,6 +62,9 @@ def define(ty: str, add: Callable[..., None]) -> None:
         add(name, ty, 1, f"__builtin_{c}{f}(a)")
     for name, c in _REAL_2.items():
         add(name, ty, 2, f"__builtin_{c}{f}(a, b)")
+    # ldexp takes an integer of 32 or 64 bits.
+    exponent = "b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b"
+    add("ldexp", ty, {"a": ty, "b": "int64"}, f"__builtin_ldexp{f}(a, {exponent})")
     if ty == "float64":
         add("float_power", ty, 2, "__builtin_pow(a, b)")
     add("floor_divide", ty, 2, _FLOOR_DIVIDE.format(T=T, f=f))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +12,7 @@ from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
 from ...queries import Query
-from ...records import record
+from ...records import record, replace
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
 from .access import element, put
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ...ir.builder import add, eq, ge, land, lit, lt, mul, sub
 from ...ir.nodes import Binary, Expr, Select
-from ...records import record
+from ...records import record, replace
 from ...remapping import Axis, Remapping
 from ..level import LevelFormat, LevelVars
 from .access import element
