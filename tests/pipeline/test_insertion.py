@@ -70,6 +70,7 @@ def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
 
 
 ROWS = [[], [0], [9], [0, 9], [4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 8], [0, 0, 3, 3, 3, 8], list(range(10))]
+ROWS += [[4] * 99, [0] * 7 + [4] * 70 + [5] + [9] * 20, [2] * 50 + [3] * 49]  # chunks begin within rows
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -77,11 +78,39 @@ ROWS = [[], [0], [9], [0, 9], [4, 4, 4, 4, 4], [0, 0, 0, 3, 3, 8], [0, 0, 3, 3, 
 def test_edges_are_seen_as_entries_pass(rows, threads, monkeypatch):
     monkeypatch.setattr(weft.config, "parallel_threshold", 1)
     monkeypatch.setattr(weft.config, "num_threads", threads)
-    A = weft.from_coords([rows, list(range(len(rows)))], np.ones(len(rows)), (10, 10), format="coo")
+    A = weft.from_coords([rows, list(range(len(rows)))], np.ones(len(rows)), (10, 100), format="coo")
     B = A.asformat("csr")
     np.testing.assert_array_equal(B.indptr, np.searchsorted(rows, range(11)))
     assert len(rows) == 0 or np.shares_memory(A.data, B.data)
-    np.testing.assert_array_equal(A.reshape((20, 5)).todense(), A.todense().reshape(20, 5))
+    np.testing.assert_array_equal(A.reshape((20, 50)).todense(), A.todense().reshape(20, 50))
+
+
+@pytest.mark.parametrize("shape", [(7, 4, 9), (1, 30, 2), (50, 1, 3), (3, 0, 4), (1, 1, 1)])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_edges_below_several_dense_levels(shape, threads, monkeypatch):
+    """Sources whose outermost level holds a coordinate once, several times, or all of them."""
+    monkeypatch.setattr(weft.config, "parallel_threshold", 1)
+    monkeypatch.setattr(weft.config, "num_threads", threads)
+    rng = np.random.default_rng(1)
+    dense = np.where(rng.random(shape) < 0.3, rng.integers(1, 9, shape), 0).astype(float)
+    dense[1:3] = 0
+    target = parse_format("dds", 3)
+    for name in ("csf", "coo", "dss", "dds"):
+        for dtype in (float, np.float32):
+            B = weft.asarray(dense).asformat(name).astype(dtype).asformat(target)
+            check(B._storage)
+            np.testing.assert_array_equal(B.todense(), dense)
+
+
+def test_threads_have_parents_of_their_own():
+    target = TensorType.of("float64", parse_format("dds", 3))
+    for remapping, own in [("(i,j,k) -> (i,j,k)", True), ("(i,j,k) -> (i*size(j)+j,k)", False)]:
+        levels = [Compressed(unique=False), Singleton(unique=False), Singleton()]
+        source = Format(remapping, levels if own else levels[::2])
+        found = assembler(TensorType.of("float64", source), target, False)
+        assert isinstance(found, Assembler)
+        assert found.copies
+        assert found.shareable == own
 
 
 def matrix(kind):

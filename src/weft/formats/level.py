@@ -264,8 +264,12 @@ class LevelFormat:
         """Before the first parent: its children start at 0."""
         return Block()
 
-    def seq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        """After ``seq_insert_edges`` for parents with children only: others have none. Arrays start zeroed."""
+    def seq_finalize_edges(self, m: LevelVars, parents: tuple[Expr, Expr], begin: Expr, index: Var) -> Stmt:
+        """After ``seq_insert_edges`` for those of ``parents`` that have children: others have none.
+
+        ``parents`` are the first and the one behind the last, and the children of the first begin at ``begin``. Arrays
+        start zeroed. ``index`` is a fresh variable.
+        """
         raise NotImplementedError(f"{self} has no edges to insert")
 
     def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:

@@ -20,14 +20,14 @@ from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, gt, if_, increment, lit, lor, mul, ne, sub
+from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
 from ..queries import Stored, Width
 from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import asking
 from .ahead import fetched
-from .edges import Edges
+from .edges import Edges, Source, adjoining
 from .entries import Entries, among_threads
 from .env import Env
 from .expressions import lower_expr
@@ -46,7 +46,7 @@ from .insertion import (
 )
 from .physical import path
 from .target import COUNTS, Mode
-from .threads import CHUNKS_PER_THREAD, THREADS, each_thread, piece_of
+from .threads import CHUNKS_PER_THREAD, THREADS, Found, each_thread, piece_of
 
 __all__ = ["Assembly"]
 
@@ -111,9 +111,6 @@ class Assembly(Entries):
         for k, role in self.private:
             ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
             arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
-        stays = staying(tensor.type.format, arrival)
-        if threads and stays is not None:
-            arrays[stays, "private"] = ir.Var(f"{tensor.name}{stays + 1}_private", "int64*")
         levels = tuple(
             replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
             for k, m in enumerate(tensor.levels)
@@ -124,9 +121,11 @@ class Assembly(Entries):
         self.arrival, self.running = arrival, running(self.format, arrival)
         self.next = ir.Var(f"p{tensor.name}_next")
         self.threads, self.kept, self.shares = threads, kept, shares
-        self.edges = None
+        self.edges: Edges | None = None
+        self.shared_loop: tuple[Source, tuple[ir.Var, ir.Var]] | None = None
+        stays = staying(self.format, arrival)
         if phase.level is None and stays is not None:
-            self.edges = Edges(self.format.levels[stays], self.made.levels[stays], stays, threads)
+            self.edges = Edges(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
         self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
@@ -161,55 +160,52 @@ class Assembly(Entries):
     @property
     def chunks(self) -> ir.Expr:
         private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
-        return THREADS if private or self.edges else mul(THREADS, lit(CHUNKS_PER_THREAD))
+        return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
-        owns = [self.edges.start()] if self.edges else []
+        owns: list[ir.Stmt] = []
         for k, role in self.private:
             m, own = self.made.levels[k], self.own[k]
             if own is not m:
-                first = mul(chunk, ir.Load(COUNTS, lit(k)))
+                size, q = ir.Load(COUNTS, lit(k)), ir.Var("q")
+                first = mul(chunk, size)
                 if self.phase.level is None:
                     first = add(first, lit(1))  # where a count was is where the next entry goes
-                owns.append(ir.Declare(own.arrays[role], add(m.arrays["private"], first)))
+                array = own.arrays[role]
+                owns.append(ir.Declare(array, add(m.arrays["private"], first)))
+                if self.phase.level is not None:
+                    owns.append(ir.For(q, lit(0), size, ir.Store(array, q, lit(0, array.ty[:-1]))))
         return block(*owns)
 
     def _among_threads(self, a: asking.Asked, answer: ir.Stmt) -> ir.Stmt:
         """An answer of which several threads may write the same into one element."""
         same = asking.answers(self.format, self.phase.level or 0)[a.label] == "same"
-        return among_threads(answer, "same") if self.threads and same else answer
+        return among_threads(answer) if self.threads and same else answer
+
+    def _chunked(self, stmt: Forall) -> ir.Stmt | None:
+        source = self.tensors[self.source.tensor]
+        if self.edges and not adjoining(source.type.format):
+            return None  # how many entries a chunk begins behind is not known
+        return super()._chunked(stmt)
+
+    def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
+        if self.edges is None:
+            return ()
+        tensor = self.tensors[self.source.tensor]
+        self.shared_loop = Source(tensor.type, tensor.levels, *limits), edges
+        return tuple(self.shared_loop[0].behind(edge) for edge in edges)
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        return self.edges.finish(chunk) if self.edges else block()
+        return self.edges.finish(*self.shared_loop) if self.edges and self.shared_loop else block()
 
     def _combine(self, k: int) -> ir.Stmt:
-        """What the threads found, put together; of sums also where each thread's entries begin."""
+        """What the threads found, put together."""
         ((role, how),) = asking.answers(self.format, k).items()
-        m, size = self.made.levels[k], ir.Load(COUNTS, lit(k))
-        whole, parts = m.arrays[role], m.arrays["private"]
-        t, q, total = ir.Var("t"), ir.Var("q"), ir.Var("total")
+        m = self.made.levels[k]
+        found = Found(m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1)
         if how == "max":
-            part = ir.Load(parts, add(mul(t, size), q))
-            larger = if_(gt(part, ir.Load(whole, q)), ir.Store(whole, q, part))
-            edges = self.format.levels[k].insert_edges(m, self._size(k - 1))
-            return block(ir.For(t, lit(0), THREADS, ir.For(q, lit(0), size, larger)), edges)
-        at, one = add(add(mul(t, size), q), lit(1)), ir.Var("one")
-        here, sums = cast(ir.Load(parts, at), "int64"), lit(len(self.format.levels) + 1)
-        each = block(
-            ir.Declare(one, here),
-            ir.Store(parts, at, cast(total, parts.ty[:-1])),
-            increment(total, one),
-        )
-        parent = block(ir.For(t, lit(0), THREADS, each), ir.Store(whole, add(q, lit(1)), cast(total, whole.ty[:-1])))
-
-        piece, none = ir.Var("piece"), ir.Declare(total, lit(0))
-        parents = piece_of(sub(size, lit(1)), piece)
-        counts = ir.For(t, lit(0), THREADS, ir.For(q, *parents, increment(total, here)))
-        before = ir.For(t, lit(0), piece, increment(total, ir.Load(COUNTS, add(sums, t))))
-        return block(
-            each_thread(piece, block(none, counts, ir.Store(COUNTS, add(sums, piece), total))),
-            each_thread(piece, block(none, before, ir.For(q, *parents, parent))),
-        )
+            return block(found.largest(), self.format.levels[k].insert_edges(m, self._size(k - 1)))
+        return found.sums()
 
     def _blank(self) -> ir.Stmt:
         """Values where entries are missing: as many as ``counts`` says after the lengths of the levels."""
@@ -246,8 +242,6 @@ class Assembly(Entries):
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
             among_threads = self._chunked(stmt)
-        if self.edges and among_threads is None:
-            self.edges = replace(self.edges, threads=False)
         body = among_threads or (self.statement(stmt, Env()) if asks else block())
         if k is None and self.running is not None and not self.arrival.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
@@ -258,7 +252,7 @@ class Assembly(Entries):
             if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
         ]
         if self.edges:
-            ends.append(self.edges.after(self._size(self.edges.k - 1), ir.Var("chunks")))
+            ends.append(self.edges.after(told=self.shared_loop is not None))
         if k is None:
             pass
         elif self.phase.collects:

@@ -2,97 +2,144 @@
 
 Entries come in the order of their parents, and each has the position that it had in the source: the children of a
 parent end behind the last entry of it that passes. Nothing has to be counted before, and no branch hangs on where a
-parent ends. Threads share the entries; where a parent ends that several of them saw is told afterwards.
+parent ends. Parents that no entry passes for have no children, which is told afterwards.
+
+Threads share the entries in such a way that none has a part of a parent's: where a chunk would begin among entries of
+one coordinate, it begins behind them. So each chunk has parents of its own, those between what its first and its last
+entry hang on, and tells of those without children while they are in its cache.
 """
 
 from __future__ import annotations
 
-from ..formats import LevelFormat, LevelVars
+from ..formats import Format, LevelFormat, LevelVars, TensorType
 from ..ir import nodes as ir
-from ..ir.builder import add, block, eq, ge, if_, lit, lt, mul
+from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit, lt, sub
 from ..records import record
-from .entries import among_threads
 from .target import COUNTS
 
-__all__ = ["CHUNK", "Edges"]
+__all__ = ["Edges", "Source", "adjoining"]
 
-CHUNK = 4
-"""What is kept of each chunk that threads share: the parents of its first and last entry, and where they end in it."""
+
+@record
+class Source:
+    """The outermost loop over the entries.
+
+    Parameters
+    ----------
+    type : TensorType
+        Of the tensor whose entries they are.
+    levels : tuple of LevelVars
+        The variables of its levels.
+    begin, end : Expr
+        Between which positions or coordinates of the outermost level the loop runs.
+    """
+
+    type: TensorType
+    levels: tuple[LevelVars, ...]
+    begin: ir.Expr
+    end: ir.Expr
+
+    @property
+    def _level(self) -> LevelFormat:
+        return self.type.format.levels[0]
+
+    @property
+    def _by_value(self) -> bool:
+        return self._level.iteration == "value"
+
+    def _coordinate(self, at: ir.Expr) -> ir.Expr:
+        return at if self._by_value else self._level.pos_access(self.levels[0], at, lit(0), ())
+
+    def behind(self, edge: ir.Var) -> ir.Stmt:
+        """Move an edge between chunks behind the entries that have the coordinate of the one before it."""
+        if self._level.unique:
+            return block()
+        last, last_is = declare(f"{edge.name}_coordinate", self._coordinate(sub(edge, lit(1))))
+        rest, rest_is = declare(f"{edge.name}_rest", sub(self.end, edge))
+        half, half_is = declare(f"{edge.name}_half", ir.Binary("/", rest, lit(2)))
+        within = eq(self._coordinate(add(edge, half)), last)
+        forward = block(increment(edge, add(half, lit(1))), ir.Set(rest, sub(sub(rest, half), lit(1))))
+        search = ir.While(gt(rest, lit(0)), block(half_is, if_(within, forward, ir.Set(rest, half))))
+        return if_(land(gt(edge, self.begin), lt(edge, self.end)), block(last_is, rest_is, search))
+
+    def coordinates_before(self, edge: ir.Expr, lowest: ir.Expr, all: ir.Expr) -> ir.Expr:
+        """How many coordinates of ``all``, from the lowest on, are those of chunks before an edge."""
+        behind = edge if self._by_value else add(self._coordinate(sub(edge, lit(1))), lit(1))
+        return ir.Select(eq(edge, self.begin), lit(0), ir.Select(eq(edge, self.end), all, sub(behind, lowest)))
+
+    def entries_before(self, edge: ir.Expr) -> ir.Expr:
+        """The position of the first entry behind an edge, where they adjoin."""
+        at: ir.Expr = edge
+        for k, (level, m) in enumerate(zip(self.type.format.levels, self.levels, strict=True)):
+            if _every(level):
+                parent, first = (at, level.coord_bounds(m, at, ())[0]) if k else (lit(0), edge)
+                at = level.locate(m, parent, first)
+            elif k:
+                at = level.pos_bounds(m, at)[0]
+        return at
+
+
+def adjoining(format: Format) -> bool:
+    """Whether the entries of each coordinate begin where those before end, whether it has any or not."""
+    return all(level.iteration == "position" or _every(level) for level in format.levels)
+
+
+def _every(level: LevelFormat) -> bool:
+    """Whether every coordinate has a position, which arithmetic finds."""
+    return level.has_every and not level.roles
 
 
 @record
 class Edges:
-    """Inserts the edges of one level as entries pass.
+    """Inserts the edges of a level as entries pass.
 
     Parameters
     ----------
-    level : LevelFormat
-        The level; it has as many positions as ``counts`` says at ``k``.
-    m : LevelVars
-        Its variables; ``private`` holds what is kept of each chunk, where threads share the entries.
-    k : int
-        Its number.
-    threads : bool
-        Whether they do.
+    levels : tuple of LevelFormat
+        The levels of the result down to this one. Those above have every coordinate, and the coordinates of the first
+        are those of the source's outermost loop; at the root, ``counts`` says how many positions there are.
+    vars : tuple of LevelVars
+        Their variables.
     """
 
-    level: LevelFormat
-    m: LevelVars
-    k: int
-    threads: bool
+    levels: tuple[LevelFormat, ...]
+    vars: tuple[LevelVars, ...]
 
     @property
-    def _kept(self) -> tuple[ir.Var, ...]:
-        """Of a chunk the parent of the first entry and the position behind that parent's last; the same of the last."""
-        return tuple(ir.Var(f"{which}{self.k + 1}_{what}") for which in ("first", "last") for what in ("parent", "end"))
+    def _level(self) -> tuple[LevelFormat, LevelVars]:
+        return self.levels[-1], self.vars[-1]
 
-    @property
-    def _shared(self) -> bool:
-        """Whether several chunks have entries of one parent that is not the root."""
-        return self.threads and self.k > 0
-
-    def start(self) -> ir.Stmt:
-        """Before the first entry of a chunk."""
-        return block(*(ir.Declare(v, lit(-1)) for v in self._kept)) if self._shared else block()
+    def _parents(self, first: ir.Expr | None = None) -> ir.Expr:
+        """How many parents there are, below so many coordinates of the first level or in all."""
+        above = [*zip(self.levels[:-1], self.vars[:-1], strict=True)]
+        size = lit(1) if first is None else first
+        for level, m in above if first is None else above[1:]:
+            size = level.get_size(m, size)
+        return size
 
     def entry(self, parent: ir.Expr, p: ir.Expr) -> ir.Stmt:
         """At an entry of ``parent``, with position ``p``."""
-        if self.k == 0:
+        level, m = self._level
+        return level.seq_insert_edges(m, parent, add(p, lit(1))) if len(self.levels) > 1 else block()
+
+    def finish(self, source: Source, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
+        """After the last entry of a chunk, which begins and ends there in the source's outermost level."""
+        if len(self.levels) == 1:
             return block()
-        ends = self.level.seq_insert_edges(self.m, parent, add(p, lit(1)))
-        if not self._shared:
-            return ends
-        first, first_end, last, last_end = self._kept
-        end = add(p, lit(1))
-        return block(
-            among_threads(ends, "any"),
-            if_(lt(first, lit(0)), ir.Set(first, parent)),
-            if_(eq(parent, first), ir.Set(first_end, end)),
-            ir.Set(last, parent),
-            ir.Set(last_end, end),
-        )
+        level, m = self._level
+        lowest, all = self.vars[0].lowest, self.levels[0].get_size(self.vars[0], lit(1))
+        before = [self._parents(source.coordinates_before(edge, lowest, all)) for edge in chunk]
+        begin, begin_is = declare("parents_begin", before[0])
+        end, end_is = declare("parents_end", before[1])
+        told = level.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
+        return block(begin_is, end_is, told)
 
-    def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        """After the last entry of a chunk."""
-        if not self._shared:
-            return block()
-        return block(*(ir.Store(self.m.arrays["private"], self._at(chunk, n), v) for n, v in enumerate(self._kept)))
-
-    def after(self, parents: ir.Expr, chunks: ir.Expr) -> ir.Stmt:
-        """After the last entry, given how many parents there are, and chunks."""
-        begin = self.level.seq_init_edges(self.m, lit(0))
-        if self.k == 0:
-            return block(begin, self.level.seq_insert_edges(self.m, lit(0), ir.Load(COUNTS, lit(0))))
-        ends = self.level.seq_finalize_edges(self.m, parents, ir.Var("q"))
-        if not self._shared:
-            return block(begin, ends)
-        t = ir.Var("t")
-        kept = [ir.Load(self.m.arrays["private"], self._at(t, n)) for n in range(CHUNK)]
-        told = [
-            self.level.seq_insert_edges(self.m, parent, end) for parent, end in zip(kept[::2], kept[1::2], strict=True)
-        ]
-        return block(begin, ir.For(t, lit(0), chunks, if_(ge(kept[0], lit(0)), block(*told))), ends)
-
-    @staticmethod
-    def _at(chunk: ir.Expr, n: int) -> ir.Expr:
-        return add(mul(chunk, lit(CHUNK)), lit(n))
+    def after(self, told: bool) -> ir.Stmt:
+        """After the last entry; ``told`` where chunks have finished with their parents."""
+        level, m = self._level
+        begin = level.seq_init_edges(m, lit(0))
+        if len(self.levels) == 1:
+            return block(begin, level.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
+        if told:
+            return begin
+        return block(begin, level.seq_finalize_edges(m, (lit(0), self._parents()), lit(0), ir.Var("q")))

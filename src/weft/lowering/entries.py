@@ -19,13 +19,13 @@ from .values import without_conversions
 __all__ = ["Entries", "among_threads"]
 
 
-def among_threads(stmt: ir.Stmt, how: str) -> ir.Stmt:
-    """A statement whose stores are those of several threads to one place: of the ``same`` value, or of ``any``."""
+def among_threads(stmt: ir.Stmt) -> ir.Stmt:
+    """A statement whose stores are those of several threads to one place, of the same value."""
     match stmt:
         case ir.Store(array=array, index=index, value=value):
-            return ir.Evaluate(ir.Call(f"weft_store_{how}_{value.ty}", (array, index, value), "int64"))
+            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
         case ir.Block(stmts=stmts):
-            return ir.Block(tuple(among_threads(s, how) for s in stmts))
+            return ir.Block(tuple(among_threads(s) for s in stmts))
     return stmt
 
 

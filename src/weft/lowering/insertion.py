@@ -213,7 +213,10 @@ def shareable(format: Format, arrival: Arrival) -> bool:
     own = [k for k, _ in private_roles(format, arrival)]
     plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
     counted = set(counters(format)) == set(scalar_counters(format, arrival))
-    in_order = running(format, arrival) is None or arrival.follows
+    found = running(format, arrival)
+    # Where a thread's entries are those of whole parents.
+    whole = not found or arrival.by[:1] == format.remapping.coordinates[:1]
+    in_order = found is None or (arrival.follows and whole)
     return plain and counted and in_order and not _met(format)
 
 

@@ -149,6 +149,10 @@ class Lowerer:
         """What a chunk begins with."""
         return self.target.start(chunk)
 
+    def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
+        """What moves the edges of a chunk of a loop between these limits."""
+        return ()
+
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         """What a chunk ends with."""
         return self.target.finish(chunk)
@@ -183,6 +187,7 @@ class Lowerer:
         bounds = [
             ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
             ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+            *self.moved((lo, hi), limits),
         ]
         body = self.forall(stmt, Env(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))

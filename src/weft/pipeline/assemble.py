@@ -18,7 +18,6 @@ from ..ir import simplify
 from ..ir.nodes import Function
 from ..lowering.asking import Asked
 from ..lowering.assembly import Assembly
-from ..lowering.edges import CHUNK
 from ..lowering.insertion import (
     Arrival,
     arrival,
@@ -62,12 +61,10 @@ class _Work:
         """Give each thread an array of its own beside one that a query writes."""
         whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
         self.lengths[level] = len(whole)
-        self.scratch[level, "private"] = memory.zeros(self.threads * len(whole) + 1, whole.dtype)
+        self.scratch[level, "private"] = memory.empty(self.threads * len(whole) + 1, whole.dtype)
 
     def stay(self, level: int) -> int:
         """How many positions there are in a level where entries have those that they have in the source."""
-        if self.threads > 1:
-            self.scratch[level, "private"] = np.empty(self.threads * CHUNK, np.int64)
         size: int = self.storage.vals.size
         self.lengths[level] = size
         return size
@@ -134,8 +131,7 @@ class Assembler:
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
         self._roles = scratch_roles(self.format, arrival)
         own = dict(private_roles(self.format, arrival))
-        stays = () if self._stays is None else (self._stays,)
-        self._private = [(k, "private") for k in (*own, *stays)]
+        self._private = [(k, "private") for k in own]
         together = shared(self.format, arrival)
         self._levels = [
             _Level(

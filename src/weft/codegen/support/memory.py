@@ -55,12 +55,6 @@ static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t en
   return found ? found - list : end;
 }
 """
-_STORE = """\
-/* list[at] = value, where other threads may be storing, too. */
-static inline void weft_store_any_@(@_t *list, int64_t at, @_t value) {
-  __atomic_store_n(list + at, value, __ATOMIC_RELAXED);
-}
-"""
 _MARK = """\
 /* list[at] = value, where other threads may be storing the same. Only the first to come writes: others, reading, can
    share the cache line. */
@@ -76,6 +70,5 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN),
     "weft_next_flag": Snippet(_NEXT),
-    **{f"weft_store_any_{ty}": Snippet(_STORE.replace("@", ty)) for ty in ("int32", "int64")},
     **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},
 }

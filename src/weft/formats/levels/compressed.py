@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import index_dtype
 from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
-from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Stmt, Store, Update, Var
+from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Set, Stmt, Store, Update, Var
 from ...queries import Query
 from ...records import record, replace
 from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
@@ -66,10 +66,10 @@ class Compressed(LevelFormat):
     def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
         return put(m["pos"], add(parent, lit(1)), end)
 
-    def seq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        pos = m["pos"]
-        before, here = Load(pos, index), Load(pos, add(index, lit(1)))
-        return For(index, lit(0), parent_size, Store(pos, add(index, lit(1)), maximum(before, here)))
+    def seq_finalize_edges(self, m: LevelVars, parents: tuple[Expr, Expr], begin: Expr, index: Var) -> Stmt:
+        pos, end = m["pos"], Var("end_before")
+        last = Set(end, maximum(end, element(pos, add(index, lit(1)))))
+        return block(Declare(end, begin), For(index, *parents, block(last, self.seq_insert_edges(m, index, end))))
 
     def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:
         return self.unseq_insert_edges(m, parent, by)
