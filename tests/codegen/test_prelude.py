@@ -143,6 +143,20 @@ def test_huge_allocations_fail():
         library.weft_free(memory)
 
 
+@pytest.mark.parametrize("flags", [(), ("-march=native",)])
+def test_copies_are_exact(flags):
+    declarations = "void weft_stream(void *, const void *, int64_t);"
+    ffi, library = build(emit_library(["weft_stream"]), declarations=declarations, flags=flags)
+    source = np.random.default_rng(0).integers(0, 256, 1 << 18).astype(np.uint8)
+    for size in (0, 1, 40, 65535, 65536, 65541, 131070):
+        for to, begin in ((0, 0), (1, 3), (31, 4), (32, 0), (60, 7)):
+            made = np.zeros(1 << 18, np.uint8)
+            library.weft_stream(ffi.from_buffer(made) + to, ffi.from_buffer(source) + begin, size)
+            np.testing.assert_array_equal(made[to : to + size], source[begin : begin + size])
+            assert not made[:to].any()
+            assert not made[to + size :].any()
+
+
 @pytest.mark.parametrize("ty", ["int32", "int64"])
 def test_search(ty):
     name = f"weft_search_{ty}"
@@ -192,6 +206,10 @@ int main(void) {
     weft_sort_int32(b, n, t);
     for (int64_t i = 1; i < n; i++) if (a[i - 1] > a[i] || b[i - 1] > b[i]) return 2;
     if (weft_search_int64(a, 0, n, a[n - 1]) < 0) return 4;
+    int64_t *copy = malloc(n * 8);
+    weft_stream(copy, a, n * 8);
+    for (int64_t i = 0; i < n; i++) if (a[i] != copy[i]) return 5;
+    free(copy);
     free(a); free(s); free(p); free(b); free(t);
   }
   return 0;
@@ -202,8 +220,9 @@ int main(void) {
 def test_sanitizers_find_nothing(tmp_path):
     source, program = tmp_path / "driver.c", tmp_path / "driver"
     names = [name for name in PRELUDE if "sort" in name or "search" in name or "alloc" in name or "free" in name]
+    names.append("weft_stream")
     source.write_text(emit_library(names) + DRIVER)
-    flags = ["-g", "-O1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = ["-g", "-O1", "-march=native", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     done = subprocess.run(["gcc", *flags, str(source), "-o", str(program), "-lm"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     done = subprocess.run([str(program)], capture_output=True, text=True)

@@ -87,3 +87,16 @@ def test_a_loop_that_only_appends_is_bounded_by_its_segments():
     bound = source[: source.index("weft_evaluate")]
     assert "_crd" not in bound
     assert "while" not in bound
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int16, np.float64, np.complex128])
+def test_what_goes_past_the_caches(dtype):
+    """Chunks of more than 64 KiB."""
+    rng = np.random.default_rng(2)
+    A, B = (weft.random((2000, 2000), density=0.2, format="csr", random_state=rng).astype(dtype) for _ in range(2))
+    with weft.config.override(num_threads=1):
+        alone = A + B
+    with weft.config.override(num_threads=2, parallel_threshold=1):
+        found = A + B
+    for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
+        np.testing.assert_array_equal(mine, theirs)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..concrete_notation.nodes import Forall
 from ..formats import LevelFormat, LevelVars
 from ..ir import nodes as ir
@@ -86,11 +88,12 @@ class InParts(Lowerer):
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
         if not self.spares:
             return super().finish(chunk)
-        at, n, q = ir.Var("at"), self.target.counters[0], ir.Var("q")
+        at, n = ir.Var("at"), self.target.counters[0]
         turn = ir.Call("weft_in_turn", (add(COUNTS, lit(2)), chunk, n), "int64")
-        copies = [
-            ir.For(q, lit(0), n, ir.Store(array, add(at, q), ir.Load(self.own[array], q))) for array in self.spares
-        ]
+        copies = []
+        for array, own in self.own.items():
+            size = mul(n, lit(np.dtype(array.ty[:-1]).itemsize))
+            copies.append(ir.Evaluate(ir.Call("weft_stream", (add(array, at), own, size), "int64")))
         return block(ir.Declare(at, turn), *copies, self._shift(at))
 
     def _shift(self, at: ir.Expr) -> ir.Stmt:

@@ -55,6 +55,33 @@ static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t en
   return found ? found - list : end;
 }
 """
+_STREAM = """\
+#ifdef __clang__
+#define weft_store_past_caches(to, value) __builtin_nontemporal_store(value, to)
+#elif defined(__AVX__)
+#define weft_store_past_caches(to, value) __builtin_ia32_movntdq256(to, value)
+#endif
+/* Copy size bytes. Many go past the caches: what is written over there need not be read first. */
+static inline void weft_stream(void *restrict to, const void *restrict from, int64_t size) {
+  char *end = to;
+  const char *next = from;
+#ifdef weft_store_past_caches
+  typedef long long block __attribute__((vector_size(32)));
+  if (size >= 65536) {
+    const int64_t before = -(intptr_t)end & 31;
+    __builtin_memcpy(end, next, (size_t)before);
+    end += before, next += before, size -= before;
+    for (; size >= 32; end += 32, next += 32, size -= 32) {
+      block value;
+      __builtin_memcpy(&value, next, 32);
+      weft_store_past_caches((block *)end, value);
+    }
+    __sync_synchronize();
+  }
+#endif
+  __builtin_memcpy(end, next, (size_t)size);
+}
+"""
 _MARK = """\
 /* list[at] = value, where other threads may be storing the same. Only the first to come writes: others, reading, can
    share the cache line. */
@@ -70,5 +97,6 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN),
     "weft_next_flag": Snippet(_NEXT),
+    "weft_stream": Snippet(_STREAM),
     **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},
 }
