@@ -38,6 +38,30 @@ def test_estimates_follow_densities():
     assert first.path[0] == (1, 2)  # the two sparse ones
 
 
+@pytest.mark.parametrize(
+    "subscripts",
+    [
+        "ab,bc,cd,de,ef,fg,gh->ah",
+        "abc,cde,efg,gha->bdfh",
+        "dcba,hgfe,ae,bf,cg,dh->",
+        "abcd,efcd,ghef->hgba",
+        "aab,bccd,deef,fggh->ah",
+        "abcd,efgh->hgfedcba",
+    ],
+)
+@pytest.mark.parametrize("format", ["coo", "csf"])
+def test_many_indices(subscripts, format):
+    """More loop orders than can be weighed: 8 indices have 40,320."""
+    rng = np.random.default_rng(0)
+    terms = subscripts.split("->")[0].split(",")
+    arrays = [rng.integers(1, 4, (3,) * len(t)) * (rng.random((3,) * len(t)) < 0.3) for t in terms]
+    operands = [weft.asarray(a, format=format if a.ndim > 2 else "coo") for a in arrays]
+    expected = np.einsum(subscripts, *arrays)
+    for optimize in (False, "auto"):
+        got = weft.einsum(subscripts, *operands, optimize=optimize)
+        np.testing.assert_array_equal(got.todense() if isinstance(got, weft.SparseTensor) else got, expected)
+
+
 @settings(max_examples=50)
 @given(data=st.data())
 def test_every_order_gives_the_same(data):

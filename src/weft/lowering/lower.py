@@ -102,7 +102,8 @@ class Lowerer:
         self.scratch: list[ir.Stmt] = []
         self.release: list[ir.Stmt] = []
         self.chunked = False
-        self.sums_entries = False
+        self.sums_segments: set[Stmt] = set()
+        self.sums_on = False
         self.dense_inside = False
         self.lattices: list[tuple[str, tuple[Point, ...]]] = []
         found = [a for s in assignments(program.stmt) for a in (*accesses(s.value), s.target)]

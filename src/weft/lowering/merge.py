@@ -108,7 +108,7 @@ class Merge:
             if it.format.iteration == "value" or single:
                 owner.dense_inside = True
             elif self.stmt.body.op is not None and not self._scatters(self.stmt.body):
-                owner.sums_entries = True
+                owner.sums_on |= self._sums_on(it)
         if it.format.iteration == "value":
             loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
             return by_average(flattened(loop), whole)
@@ -137,6 +137,12 @@ class Merge:
         """Whether each iteration has another element to accumulate into."""
         follow = {d.var for d in self.owner.definitions if self.stmt.var in d.needs}
         return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
+
+    def _sums_on(self, it: Iterator) -> bool:
+        """Whether a sum goes on in the next segment: it is not one of those that begin anew for each."""
+        begun = self.owner.sums_segments
+        alone = it.format.branchless and any(isinstance(s, Forall) and s.body == self.stmt for s in begun)
+        return self.stmt not in begun and not alone
 
     def _child(self, it: Iterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
         """The position that values hang on, for a coordinate iterated at ``p``."""

@@ -91,17 +91,21 @@ class Orders:
         return dtype_of(expr, self.dtypes)
 
     # -- orders -------------------------------------------------------------------------------------------------
-    def orders(self, free: Sequence[str], bound: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Loop orders to consider: all of a few variables, else those of the operands' own paths."""
+    def orders(self, free: Sequence[str], bound: Sequence[str] = (), beside: int = 0) -> Iterator[tuple[str, ...]]:
+        """Loop orders to consider: all of a few variables, else those of the operands' own paths, and of the result's.
+
+        ``beside`` is how many other variables are ordered in every way for each of these orders.
+        """
         variables = (*free, *bound)
-        if len(variables) <= _EXHAUSTIVE:
+        if len(variables) + beside <= _EXHAUSTIVE:
             yield from permutations(variables)
             return
-        yield variables
-        for access in reads(self.value):
+        found = {variables: None}
+        for access in (self.target, *reads(self.value)):
             own = [v for v in dict.fromkeys(path(access, self.types[access.tensor].format)) if v in variables]
-            yield (*own, *(v for v in variables if v not in own))
-            yield (*(v for v in variables if v not in own), *own)
+            others = [v for v in variables if v not in own]
+            found |= {(*own, *others): None, (*others, *own): None}
+        yield from found
 
     def store_first(self, old: str, new: str, reason: str, price: float) -> None:
         """Note that an operand is converted before anything else."""
@@ -181,7 +185,8 @@ class Orders:
         within = nested(self.value)
         if within:
             reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
-        for free in self.orders(self.free, ()):
+        many = max((len(r.vars) for r in reductions), default=0)
+        for free in self.orders(self.free, beside=many):
             if not self.result.format.is_dense and not self.follows_result(free):
                 continue
             if self.depth_of_result((*free, *self.bound())) > len(free):
@@ -193,7 +198,7 @@ class Orders:
                 plain = "place"
             for r in reductions:
                 inner = min(
-                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, ())
+                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, beside=len(self.free))
                      if all(self.comes_after(outer, r, bound) for outer, r in within)),
                     key=lambda n: n.cost,
                 )  # fmt: skip
@@ -252,7 +257,7 @@ class Orders:
         if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
             return None
         outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
-        orders = ((*outer, *order) for order in permutations((*inner, *term.vars)))
+        orders = ((*outer, *order) for order in self.orders(inner, term.vars, beside=len(outer)))
         return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
 
     def best_workspace(self, term: Reduce) -> Nest | None:
@@ -265,7 +270,7 @@ class Orders:
             return None
         *outer, last = variables
         best: Nest | None = None
-        for bound in permutations(term.vars):
+        for bound in self.orders(term.vars, beside=len(variables)):
             for depth in range(len(bound)):
                 order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
                 nest = self.weigh(term, order)

@@ -150,6 +150,8 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     if mode is Mode.WIDEST:
         keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
         return block(ir.Declare(_VISITS, lit(0)), owner.statement(stmt.producer, env), keep)
+    if w.kind == "scalar":
+        owner.sums_segments.add(stmt.producer)
     producer = owner.statement(stmt.producer, env)
     if w.kind == "scalar":
         return block(

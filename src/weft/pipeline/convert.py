@@ -9,7 +9,7 @@ or inserted from there, duplicates summed.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -195,24 +195,29 @@ def finish(result: Storage, target: TensorType) -> Storage:
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
     """The same arrays under another name, where they already are what is asked for."""
     source = storage.type
-    if source.format is format and source.dtype == dtype and index_dtype is None:
+    if source.dtype != dtype:
+        return None
+    dtypes = source.index_dtypes
+    how = "same" if source.format is format else _name_of(source.format, format)
+    if how is None or (how != "looked up" and index_dtype is not None and any(d != index_dtype for d in dtypes)):
+        return None
+    if how == "same":
         return storage
-    if source.dtype != dtype or source.format.remapping != format.remapping:
+    return Storage(storage.shape, tensor_type(dtype, format, dtypes, source.fill), storage.arrays, storage.vals)
+
+
+@lru_cache(maxsize=4096)
+def _name_of(source: Format, format: Format) -> Literal["same", "looked up", "other"] | None:
+    """As what the arrays of a format are those of another: as itself, as its whole table, or with more promised."""
+    if source.remapping != format.remapping:
         return None
-    if format == source.format.looked_up:
-        asked = tensor_type(dtype, format, source.index_dtypes, source.fill)
-        return Storage(storage.shape, asked, storage.arrays, storage.vals)
-    if index_dtype is not None and any(d != index_dtype for d in source.index_dtypes):
-        return None
-    for have, want in zip(source.format.levels, format.levels, strict=True):
+    if format == source.looked_up:
+        return "looked up"
+    for have, want in zip(source.levels, format.levels, strict=True):
         promised = all(getattr(have, p) or not getattr(want, p) for p in ("ordered", "unique", "full"))
         if type(have) is not type(want) or not promised:
             return None
-    if source.format == format:
-        return storage
-    return Storage(
-        storage.shape, tensor_type(dtype, format, source.index_dtypes, source.fill), storage.arrays, storage.vals
-    )
+    return "same" if source == format else "other"
 
 
 def _index_dtype(storage: Storage, format: Format) -> str:

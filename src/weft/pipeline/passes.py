@@ -130,9 +130,10 @@ class Lowered:
 
     @staticmethod
     def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:
-        # A sum over a row's entries is a chain: each step waits for the last, and an addition is faster than a fused
-        # multiply-add. Dense loops are bound by how many instructions there are, and take the fused ones.
-        chained = any(lowerer.sums_entries and not lowerer.dense_inside for _, lowerer in lowered)
+        # A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a
+        # fused multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many
+        # instructions there are: these take the fused ones.
+        chained = any(lowerer.sums_on and not lowerer.dense_inside for _, lowerer in lowered)
         return emit_module([function for function, _ in lowered], contract=not chained)
 
     @cached_property
