@@ -415,7 +415,8 @@ class Lowerer:
 
     def _visits_parents(self, chain: Chain) -> bool:
         """Whether loops pass by every parent that a chain's coordinates can have, also those that have none."""
-        above = [set(digits(self.target.variable(k), self.definitions)) for k in range(chain.first)]
+        variables = [self.target.variable(k) for k in range(chain.first)]
+        above = [set(digits(v, self.definitions)) for v in variables]
         appended = [any(c.first <= k <= c.last for c in self.target.chains) for k in range(chain.first)]
         full = all(
             is_full(self.whole, digit, self.types)
@@ -423,8 +424,9 @@ class Lowerer:
             for digit in own
             if not kept
         )
-        # Parents in a block beyond the edge of the tensor are passed over.
-        return full and not any(d.needs <= set().union(*above) for d in self.definitions if not d.inside)
+        # Where the result has blocks, too, parents in one beyond the edge of the tensor are passed over.
+        partial = [d for d in self.definitions if not d.inside and d.var not in variables]
+        return full and not any(d.needs <= set().union(*above) for d in partial)
 
     def _bounds(self, it: Iterator, v: str, env: Env) -> tuple[ir.Expr, ir.Expr]:
         """Where an iterator begins and ends: coordinates or positions."""
