@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from weft.formats import TensorType, parse_format
 from weft.records import record, replace
 
 
@@ -147,3 +148,16 @@ def test_fields_without_default_come_first():
         class Late:
             one: int = 1
             two: int
+
+
+@pytest.mark.parametrize("fill", [0, 1.5, -0.0])
+def test_hashes_are_kept_but_not_pickled(fill):
+    """Hashes of strings differ from process to process."""
+    csr = TensorType.of("float64", parse_format("csr", 2), fill=fill)
+    assert hash(csr) == hash(replace(csr, format=parse_format("csr", 2)))
+    for again in (pickle.loads(pickle.dumps(csr)), copy.deepcopy(csr)):
+        assert not {"_hash"} & vars(again).keys()
+        assert again == csr
+        assert hash(again) == hash(csr)
+    assert csr != replace(csr, fill=2)
+    assert replace(csr, fill=0) != replace(csr, fill=-0.0)

@@ -307,7 +307,8 @@ def _canonical(format: Format) -> Format:
         sorts = level.sortable and roots[k].sortable and not roots[k].curved
         made = replace(level, ordered=level.ordered or sorts, unique=unique)
         levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
-    return Format(format.remapping, levels)
+    found = Format(format.remapping, levels)
+    return format if found == format else found
 
 
 @lru_cache(maxsize=64)
@@ -349,6 +350,17 @@ class TensorType:
         object.__setattr__(self, "_negative_zero", negative)
         if len(self.index_dtypes) != len(self.format.roles):
             raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.dtype, self.format, self.index_dtypes, self.fill))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles is made of: hashes of strings differ from process to process, and are not."""
+        return TensorType, (self.dtype, self.format, self.index_dtypes, self.fill)
 
     @cached_property
     def without_structure(self) -> TensorType:
