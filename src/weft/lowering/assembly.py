@@ -184,12 +184,12 @@ class Assembly(Entries):
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
         source = self.tensors[self.source.tensor]
-        if self.edges and not adjoining(source.type.format):
+        if self.edges and self.edges.has_parents and not adjoining(source.type.format):
             return None  # how many entries a chunk begins behind is not known
         return super()._chunked(stmt)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
-        if self.edges is None:
+        if self.edges is None or not self.edges.has_parents:
             return ()
         tensor = self.tensors[self.source.tensor]
         self.shared_loop = Source(tensor.type, tensor.levels, *limits), edges

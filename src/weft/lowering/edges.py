@@ -106,6 +106,11 @@ class Edges:
     vars: tuple[LevelVars, ...]
 
     @property
+    def has_parents(self) -> bool:
+        """Whether there are parents beside the root."""
+        return len(self.levels) > 1
+
+    @property
     def _level(self) -> tuple[LevelFormat, LevelVars]:
         return self.levels[-1], self.vars[-1]
 
@@ -120,12 +125,10 @@ class Edges:
     def entry(self, parent: ir.Expr, p: ir.Expr) -> ir.Stmt:
         """At an entry of ``parent``, with position ``p``."""
         level, m = self._level
-        return level.seq_insert_edges(m, parent, add(p, lit(1))) if len(self.levels) > 1 else block()
+        return level.seq_insert_edges(m, parent, add(p, lit(1))) if self.has_parents else block()
 
     def finish(self, source: Source, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
         """After the last entry of a chunk, which begins and ends there in the source's outermost level."""
-        if len(self.levels) == 1:
-            return block()
         level, m = self._level
         lowest, all = self.vars[0].lowest, self.levels[0].get_size(self.vars[0], lit(1))
         before = [self._parents(source.coordinates_before(edge, lowest, all)) for edge in chunk]
@@ -138,7 +141,7 @@ class Edges:
         """After the last entry; ``told`` where chunks have finished with their parents."""
         level, m = self._level
         begin = level.seq_init_edges(m, lit(0))
-        if len(self.levels) == 1:
+        if not self.has_parents:
             return block(begin, level.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
         if told:
             return begin
