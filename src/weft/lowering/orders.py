@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from math import inf
+from math import factorial, inf
 from typing import Any
 
 from ..concrete_notation.nodes import Split, Workspace
@@ -21,7 +21,8 @@ from .terms import bound_variables, dtype_of, nested, reductions_of, without_red
 __all__ = ["Nest", "Orders"]
 
 CHILD_COST = 4.0
-_EXHAUSTIVE = 6
+_EXHAUSTIVE = 720
+"""How many nests are weighed at most, if all orders of their loops are: those of six variables."""
 
 
 @dataclass
@@ -91,13 +92,13 @@ class Orders:
         return dtype_of(expr, self.dtypes)
 
     # -- orders -------------------------------------------------------------------------------------------------
-    def orders(self, free: Sequence[str], bound: Sequence[str] = (), beside: int = 0) -> Iterator[tuple[str, ...]]:
+    def orders(self, free: Sequence[str], bound: Sequence[str] = (), each: int = 1) -> Iterator[tuple[str, ...]]:
         """Loop orders to consider: all of a few variables, else those of the operands' own paths, and of the result's.
 
-        ``beside`` is how many other variables are ordered in every way for each of these orders.
+        ``each`` is how many nests are weighed for each of these orders.
         """
         variables = (*free, *bound)
-        if len(variables) + beside <= _EXHAUSTIVE:
+        if factorial(len(variables)) * each <= _EXHAUSTIVE:
             yield from permutations(variables)
             return
         found = {variables: None}
@@ -185,8 +186,8 @@ class Orders:
         within = nested(self.value)
         if within:
             reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
-        many = max((len(r.vars) for r in reductions), default=0)
-        for free in self.orders(self.free, beside=many):
+        many = factorial(max((len(r.vars) for r in reductions), default=0))
+        for free in self.orders(self.free, each=many):
             if not self.result.format.is_dense and not self.follows_result(free):
                 continue
             if self.depth_of_result((*free, *self.bound())) > len(free):
@@ -197,11 +198,12 @@ class Orders:
             if dense and isinstance(self.value, Access):
                 plain = "place"
             for r in reductions:
-                inner = min(
-                    (self.weigh(r, (*free, *bound), plain) for bound in self.orders(r.vars, beside=len(self.free))
-                     if all(self.comes_after(outer, r, bound) for outer, r in within)),
-                    key=lambda n: n.cost,
-                )  # fmt: skip
+                bounds = self.orders(r.vars, each=factorial(len(self.free)))
+                nests = [self.weigh(r, (*free, *b), plain) for b in bounds if self.nests(within, b)]
+                if not nests:
+                    allowed = next(b for b in permutations(r.vars) if self.nests(within, b))
+                    nests = [self.weigh(r, (*free, *allowed), plain)]
+                inner = min(nests, key=lambda n: n.cost)
                 order += inner.order[len(free) :]
                 total += inner.cost
             if reductions and any(
@@ -222,6 +224,10 @@ class Orders:
             if best is None or nest.cost < best.cost:
                 best = nest
         return best
+
+    def nests(self, within: Sequence[tuple[Reduce, Reduce]], order: Sequence[str]) -> bool:
+        """Whether every reduction inside another comes after it where it must."""
+        return all(self.comes_after(outer, inner, order) for outer, inner in within)
 
     def comes_after(self, outer: Reduce, inner: Reduce, order: Sequence[str]) -> bool:
         """Whether a reduction inside another has its loops inside, where it depends on what the other is over."""
@@ -257,7 +263,7 @@ class Orders:
         if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
             return None
         outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
-        orders = ((*outer, *order) for order in self.orders(inner, term.vars, beside=len(outer)))
+        orders = ((*outer, *order) for order in self.orders(inner, term.vars))
         return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
 
     def best_workspace(self, term: Reduce) -> Nest | None:
@@ -270,7 +276,7 @@ class Orders:
             return None
         *outer, last = variables
         best: Nest | None = None
-        for bound in self.orders(term.vars, beside=len(variables)):
+        for bound in self.orders(term.vars, each=len(term.vars)):
             for depth in range(len(bound)):
                 order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
                 nest = self.weigh(term, order)
