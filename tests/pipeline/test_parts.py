@@ -90,13 +90,16 @@ def test_a_loop_that_only_appends_is_bounded_by_its_segments():
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int16, np.float64, np.complex128])
-def test_what_goes_past_the_caches(dtype):
-    """Chunks of more than 64 KiB."""
+def test_what_goes_past_the_caches(dtype, in_parts):
+    """Chunks whose coordinates take more than 64 KiB."""
     rng = np.random.default_rng(2)
-    A, B = (weft.random((2000, 2000), density=0.2, format="csr", random_state=rng).astype(dtype) for _ in range(2))
+    drawn = [weft.random((2000, 2000), density=0.2, format="csr", random_state=rng) for _ in range(2)]
+    A, B = ((99 * X).astype(dtype) for X in drawn)  # not 0 as integers either
     with weft.config.override(num_threads=1):
         alone = A + B
     with weft.config.override(num_threads=2, parallel_threshold=1):
         found = A + B
+    assert in_parts[True] == 1
+    assert 4 * found.nnz > 65536 * (A.nnz + B.nnz) / kernels._PART
     for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
         np.testing.assert_array_equal(mine, theirs)

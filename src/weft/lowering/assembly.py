@@ -183,8 +183,8 @@ class Assembly(Entries):
         return among_threads(answer) if self.threads and same else answer
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
-        source = self.tensors[self.source.tensor]
-        if self.edges and self.edges.has_parents and not adjoining(source.type.format):
+        source = self.types[self.source.tensor].format
+        if self.edges and self.edges.has_parents and not adjoining(source):
             return None  # how many entries a chunk begins behind is not known
         return super()._chunked(stmt)
 

@@ -114,11 +114,15 @@ class Edges:
     def _level(self) -> tuple[LevelFormat, LevelVars]:
         return self.levels[-1], self.vars[-1]
 
-    def _parents(self, first: ir.Expr | None = None) -> ir.Expr:
-        """How many parents there are, below so many coordinates of the first level or in all."""
-        above = [*zip(self.levels[:-1], self.vars[:-1], strict=True)]
-        size = lit(1) if first is None else first
-        for level, m in above if first is None else above[1:]:
+    @property
+    def _first(self) -> ir.Expr:
+        """How many coordinates the first level has."""
+        return self.levels[0].get_size(self.vars[0], lit(1))
+
+    def _parents(self, first: ir.Expr) -> ir.Expr:
+        """How many parents there are below so many coordinates of the first level."""
+        size = first
+        for level, m in zip(self.levels[1:-1], self.vars[1:-1], strict=True):
             size = level.get_size(m, size)
         return size
 
@@ -130,8 +134,8 @@ class Edges:
     def finish(self, source: Source, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
         """After the last entry of a chunk, which begins and ends there in the source's outermost level."""
         level, m = self._level
-        lowest, all = self.vars[0].lowest, self.levels[0].get_size(self.vars[0], lit(1))
-        before = [self._parents(source.coordinates_before(edge, lowest, all)) for edge in chunk]
+        lowest = self.vars[0].lowest
+        before = [self._parents(source.coordinates_before(edge, lowest, self._first)) for edge in chunk]
         begin, begin_is = declare("parents_begin", before[0])
         end, end_is = declare("parents_end", before[1])
         told = level.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
@@ -145,4 +149,4 @@ class Edges:
             return block(begin, level.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
         if told:
             return begin
-        return block(begin, level.seq_finalize_edges(m, (lit(0), self._parents()), lit(0), ir.Var("q")))
+        return block(begin, level.seq_finalize_edges(m, (lit(0), self._parents(self._first)), lit(0), ir.Var("q")))
