@@ -28,6 +28,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from .records import record
@@ -51,6 +52,7 @@ def available_cpus() -> int:
     return max(1, count)
 
 
+@cache
 def physical_memory() -> int:
     """Bytes of memory that the machine has; very many where it does not say."""
     try:

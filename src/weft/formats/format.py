@@ -125,7 +125,7 @@ class Format:
         """Whether a level may have coordinates below 0."""
         return any(may_be_negative(c) for c in self.remapping.coordinates)
 
-    @property
+    @cached_property
     def mode_order(self) -> tuple[int, ...]:
         """Level ``k`` stores axis ``mode_order[k]``."""
         return self.remapping.mode_order

@@ -24,7 +24,7 @@ from ..storage import Storage, tensor_type
 from ..storage.cutting import cut
 from ..storage.windows import Part, part_of, picked
 from .elementwise import with_axes, without_axis
-from .keys import Arrays, Key, Span, crossed, one_vector, parse_key
+from .keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
 __all__ = ["coordinates", "getitem", "natural", "position", "take_along"]
@@ -38,6 +38,9 @@ def getitem(storage: Storage, key: Any) -> Storage:
     IndexError
         For keys that do not fit the shape.
     """
+    leading = leading_span(key, storage.shape)
+    if leading is not None and (piece := _piece(storage, *leading)) is not None:
+        return piece
     one = one_vector(key, storage.shape)
     if one is not None and not storage.format.is_structured:
         return pipeline.convert(take_along(storage, *one), storage.format)
@@ -46,8 +49,8 @@ def getitem(storage: Storage, key: Any) -> Storage:
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
-    piece = _piece(storage, parsed)
-    if piece is not None:
+    only = _only_span(storage, parsed)
+    if only is not None and (piece := _piece(storage, only, bool(parsed.dropped))) is not None:
         return piece
     span = _one_stepped(parsed, storage)
     if span is not None:
@@ -64,7 +67,7 @@ def _one_stepped(key: Key, storage: Storage) -> Span | None:
     shape = storage.shape
     if key.dropped or None in key.places:
         return None
-    partial = [s for s in key.spans if (s.start, s.step, s.count) != (0, 1, shape[s.axis])]
+    partial = [s for s in key.spans if not s.is_whole(shape)]
     if len(partial) != 1 or partial[0].step == 1 or not _finds(storage.format, partial[0].axis):
         return None
     return partial[0]
@@ -90,22 +93,26 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
     return p
 
 
-def _piece(storage: Storage, key: Key) -> Storage | None:
-    """What a slice of the outermost level's axis alone, or an integer there, asks for: a piece of every array."""
+def _only_span(storage: Storage, key: Key) -> Span | None:
+    """The span of a key that asks for all of every axis but the one that the outermost level stores."""
     format, shape = storage.format, storage.shape
     if format.is_structured or not shape or len(key.places) + len(key.dropped) != len(shape) or None in key.places:
         return None
     root = format.mode_order[0]
-    span = key.spans[root]
-    others = (s for s in key.spans if s.axis != root)
-    if span.step != 1 or any(s.start or s.step != 1 or s.count != shape[s.axis] for s in others):
+    if key.dropped not in ((), (root,)):
         return None
-    if key.dropped and (key.dropped != (root,) or len(shape) == 1):
+    return key.spans[root] if all(s.axis == root or s.is_whole(shape) for s in key.spans) else None
+
+
+def _piece(storage: Storage, span: Span, dropped: bool) -> Storage | None:
+    """A slice of the outermost level's axis, or one coordinate without it: a piece of every array."""
+    format = storage.format
+    if span.step != 1 or format.is_structured or span.axis != format.mode_order[0] or dropped >= len(storage.shape):
         return None
     piece = cut(storage, span.start, span.count)
-    if piece is None or not key.dropped:
+    if piece is None or not dropped:
         return piece
-    smaller = without_axis(piece, root)
+    smaller = without_axis(piece, span.axis)
     return None if smaller is None else pipeline.convert(smaller, _without_root(format))
 
 
@@ -282,11 +289,16 @@ def take_along(
             back = [*range(1, len(storage.shape))]
             back.insert(axis, 0)
             return joined.permuted(tuple(back))
-        outside = [axis, *(a for a in range(len(storage.shape)) if a != axis)]
-        levels = [Dense(), *[Compressed()] * (len(outside) - 1)]
-        storage = pipeline.convert(storage, Format(Remapping(tuple(outside)), levels))
+        storage = pipeline.convert(storage, _outermost(axis, len(storage.shape)))
     parts[axis] = index.astype(index_dtype(size), copy=False)
     return _seen(storage, parts)
+
+
+@lru_cache(maxsize=256)
+def _outermost(axis: int, order: int) -> Format:
+    """One axis in a dense level outside all others."""
+    rest = [a for a in range(order) if a != axis]
+    return Format(Remapping((axis, *rest)), [Dense(), *[Compressed()] * len(rest)])
 
 
 @lru_cache(maxsize=1024)

@@ -22,6 +22,10 @@ class Span:
     step: int
     count: int
 
+    def is_whole(self, shape: tuple[int, ...]) -> bool:
+        """Whether it is all of its axis, in order."""
+        return self.start == 0 and self.step == 1 and self.count == shape[self.axis]
+
 
 @record
 class Arrays:
@@ -68,6 +72,23 @@ class Key:
 
 
 _WHOLE = slice(None)
+
+
+def leading_span(key: Any, shape: tuple[int, ...]) -> tuple[Span, bool] | None:
+    """What a key that is one integer, or one slice in steps of 1, asks the first axis for, and whether the axis goes.
+
+    None for any other key.
+    """
+    if not shape:
+        return None
+    size = shape[0]
+    if type(key) is int or isinstance(key, np.integer):
+        at = int(key)
+        return (Span(0, at + size if at < 0 else at, 1, 1), True) if -size <= at < size else None
+    if type(key) is not slice:
+        return None
+    start, stop, step = key.indices(size)
+    return (Span(0, start, 1, max(stop - start, 0)), False) if step == 1 else None
 
 
 def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, Any]] | None:
