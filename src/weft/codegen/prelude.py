@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from .support import arithmetic, hashing, memory, search, sorting
+from .support import arithmetic, division, hashing, memory, search, sorting
 from .support.snippet import Snippet
 
 __all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
@@ -19,7 +19,11 @@ INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 class _Prelude(Mapping[str, Snippet]):
     """Every support function by its name; those of arithmetic are written when one of their dtype is asked for."""
 
-    _structure: Mapping[str, Snippet] = {**hashing.SNIPPETS, **memory.SNIPPETS, **search.SNIPPETS, **sorting.SNIPPETS}
+    _structure: Mapping[str, Snippet] = {
+        name: snippet
+        for subject in (division, hashing, memory, search, sorting)
+        for name, snippet in subject.SNIPPETS.items()
+    }
 
     def __getitem__(self, name: str) -> Snippet:
         dtype = name.rpartition("_")[2]

@@ -30,6 +30,7 @@ from .nodes import (
     While,
 )  # fmt: skip
 from .printer import expression_text, function_text, statement_text
+from .reciprocals import with_reciprocals
 from .simplify import simplify, simplify_expression
 from .traversal import children, free_variables, rebuild, rewrite, used_names, walk
 from .verify import problems, verify
@@ -39,4 +40,5 @@ __all__ = [
     "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
     "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "problems", "rebuild",
     "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify", "walk",
+    "with_reciprocals",
 ]  # fmt: skip
