@@ -12,6 +12,7 @@ from weft.errors import ShapeError
 from weft.formats import parse_format
 from weft.index_notation import accesses, evaluate_dense, to_text
 from weft.index_notation.nodes import Apply, Reduce
+from weft.pipeline import plan
 from weft.storage import check
 
 from .grid import array, densified, stored
@@ -58,7 +59,12 @@ def test_against_the_oracle(data):
         with pytest.raises(OverflowError, match="out of bounds"):
             pipeline.evaluate(assignment, operands, format=wanted)
         return
-    with config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0):
+    with (
+        config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(plan, "_FEW", data.draw(st.sampled_from([0, plan._FEW])))  # vectors are searched, or walked
+        patch.setattr(plan, "_LONG", 0)
         got = pipeline.evaluate(assignment, operands, format=wanted)
         check(got)
         found = densified(got)

@@ -62,13 +62,16 @@ def test_as_from_one_thread(name, format, kind, in_parts, monkeypatch):
     monkeypatch.setattr(weft.config, "num_threads", 1)
     alone = run(A, B)
     np.testing.assert_array_equal(alone.todense(), run(a, b))
+    before = in_parts[True]  # to make the operands
     for threads in (2, 3):
         monkeypatch.setattr(weft.config, "num_threads", threads)
         found = run(A, B)
         check(found._storage)
         for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
             np.testing.assert_array_equal(mine, theirs)
-    assert in_parts[True] >= 2 or kind == "empty"
+    # Lists meet at their first level, and so do the columns of a product by columns: such loops are not cut.
+    cut = "coo" not in format and (name, format) != ("matmul", "csc")
+    assert in_parts[True] - before >= 2 * cut or kind == "empty"
 
 
 def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..formats import Compressed, Format, Singleton, TensorType
+from ..formats import Compressed, Dense, Format, Hashed, Singleton, TensorType
 from ..index_notation.nodes import Access, Expr
 from ..records import record
 from ..remapping import Remapping
 from .terms import rename
 
-__all__ = ["Conversion", "reordered", "triples_format", "widest_index"]
+__all__ = ["Conversion", "found_by_coordinate", "reordered", "triples_format", "widest_index"]
 
 
 @record
@@ -44,6 +44,16 @@ def reordered(format: Format, modes: tuple[int, ...]) -> Format:
     if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):
         return Format(Remapping(modes), (Compressed(),) * len(modes))
     return Format(Remapping(modes), format.canonical().levels)
+
+
+@lru_cache(maxsize=1024)
+def found_by_coordinate(format: Format, wide: bool) -> Format:
+    """The format with an outermost level that finds a coordinate, and has no entries that were not there before.
+
+    That is an array over the dimension, if it is not ``wide`` and not the only level, and a hash table elsewhere.
+    """
+    root = Hashed() if wide or format.order == 1 else Dense()
+    return Format(format.remapping, (root, *format.levels[1:]))
 
 
 def widest_index(type: TensorType) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -49,6 +50,7 @@ __all__ = [
     "nonzeros",
     "places",
     "reads",
+    "restarts",
 ]
 
 # How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
@@ -113,10 +115,17 @@ def reads(expr: Expr) -> list[Access]:
 
 def nonzeros(format: Format) -> float:
     """Stored entries of a typical tensor."""
-    count = 1.0
-    for k, level in enumerate(format.levels):
-        count *= DIMENSION if level.full else 1.0 if level.branchless else DIMENSION / 2 if k == 0 else CHILDREN
-    return count
+    return prod(_coordinates(format, k) for k in range(len(format.levels)))
+
+
+def _coordinates(format: Format, k: int) -> float:
+    """How many coordinates a level of a typical tensor has under one of those above; lists have those of a tree."""
+    level = format.levels[k]
+    if level.full:
+        return DIMENSION
+    if level.branchless and format.levels[k - 1].unique:
+        return 1.0
+    return DIMENSION / 2 if k == 0 else CHILDREN
 
 
 def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
@@ -127,8 +136,7 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
             least: float | None = None
             for k, u in enumerate(path(expr, format)):
                 if u == v:
-                    level = format.levels[k]
-                    n = DIMENSION if level.full else 1.0 if level.branchless else DIMENSION / 2 if k == 0 else CHILDREN
+                    n = _coordinates(format, k)
                     least = n if least is None else min(least, n)
             return least
         case nodes.Literal():
@@ -148,6 +156,44 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
                 return b if a is None else a
             return DIMENSION if a is None or b is None else min(a + b, DIMENSION)
     raise TypeError(f"no extent of {expr!r}")
+
+
+def restarts(
+    expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]
+) -> tuple[Access, int] | None:
+    """Which level of which other operand makes loops walk all of an operand's outermost coordinates again and again.
+
+    That takes the product of two numbers of coordinates, where finding each takes the smaller of them. None where
+    loops walk them once, or find them.
+    """
+    format = types[access.tensor].format
+    if format.is_structured or not access.indices or len(set(access.indices)) < format.order:
+        return None
+    root, v = format.levels[0], path(access, format)[0]
+    if root.has_every or root.locates == "probe" or not order or v == order[0]:
+        return None
+    product = _product_around(expr, access, types)
+    here = extent(product, v, types)
+    if here is None or here >= DIMENSION / 2:
+        return None
+    others = (a for a in reads(product) if a != access and v in a.indices)
+    return next(
+        ((a, k) for a in others for k, u in enumerate(path(a, types[a.tensor].format))
+         if u == v and not types[a.tensor].format.levels[k].full),
+        None,
+    )  # fmt: skip
+
+
+def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
+    """The largest part around an access that has no value where one of its operands has none."""
+    match expr:
+        case Reduce(body=body):
+            return _product_around(body, access, types)
+        case Apply(op=op, args=args):
+            fills = [fill_of_reduced(arg, types) for arg in args]
+            if not any(decides(op, args, k, fill) for k, fill in enumerate(fills)):
+                return _product_around(next(arg for arg in args if access in reads(arg)), access, types)
+    return expr
 
 
 def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:

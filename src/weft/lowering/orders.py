@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import factorial, inf
@@ -11,8 +11,8 @@ from typing import Any
 from ..concrete_notation.nodes import Split, Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
-from .conversions import Conversion, reordered
-from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, places, reads, strip
+from .conversions import Conversion, found_by_coordinate, reordered
+from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, places, reads, restarts, strip
 from .physical import digits, path
 from .results import chains
 from .structured import View
@@ -42,6 +42,8 @@ class Orders:
     copying: bool = False
     gathering: str = "listed"
     tiling: bool = True
+    wide: bool = False
+    finding: bool = False
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
@@ -125,17 +127,25 @@ class Orders:
         """The accesses whose operand must be stored another way; those included that others' new ways ask for."""
         found: tuple[Access, ...] = ()
         types = self.types
-        while more := tuple(
-            a for a in conversions(expr, order, types, how, self.view.definitions, self.copying) if a not in found
-        ):
-            found += more
+        while more := [*self.misfits(expr, order, how, types, found)]:
+            found = (*found, *more)
             if self.impossible(found, order):
                 break
             types = dict(types)
             for a in more:
                 old = types[a.tensor]
-                types[a.tensor] = TensorType.of(old.dtype, self.stored_as(a, order), fill=old.fill)
+                types[a.tensor] = TensorType.of(old.dtype, self.stored_as(a, order, expr), fill=old.fill)
         return found
+
+    def misfits(
+        self, expr: Expr, order: Sequence[str], how: Visit, types: Mapping[str, TensorType], known: Sequence[Access]
+    ) -> Iterator[Access]:
+        """The accesses besides those known whose operand does not fit, or would be walked many times though it does."""
+        unfit = conversions(expr, order, types, how, self.view.definitions, self.copying)
+        for a in reads(expr):
+            again = not self.copying and self.is_to_be_found(expr, a, order, types)
+            if a not in known and (a in unfit or (again and not self.impossible((*known, a), order))):
+                yield a
 
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
         converts = self.converted(expr, order, how)
@@ -146,15 +156,40 @@ class Orders:
         if converts:
             types = dict(types)
             for a in converts:
-                format = self.stored_as(a, order)
+                format = self.stored_as(a, order, expr)
                 types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
         return Nest(order, cost(expr, order, types) + price, converts)
 
-    def stored_as(self, access: Access, order: Sequence[str]) -> Format:
-        """The format in which an operand follows the loops."""
+    def stored_as(self, access: Access, order: Sequence[str], expr: Expr | None = None) -> Format:
+        """The format in which an operand follows the loops; in an expression, one that is not walked many times."""
         place = {v: n for n, v in enumerate(order)}
-        format = self.types[access.tensor].format
-        return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
+        old = self.types[access.tensor]
+        modes = tuple(sorted(range(old.format.order), key=lambda axis: place[access.indices[axis]]))
+        found = reordered(old.format, modes)
+        if expr is None:
+            return found
+        types = {**self.types, access.tensor: TensorType.of(old.dtype, found, fill=old.fill)}
+        return found_by_coordinate(found, self.wide) if self.is_to_be_found(expr, access, order, types) else found
+
+    def is_to_be_found(self, expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:
+        """Whether to store an operand so that its outermost coordinates are found, as it would be walked many times.
+
+        What that is worth for a vector depends on how many entries it has.
+        """
+        return (self.finding or len(access.indices) > 1) and restarts(expr, access, order, types) is not None
+
+    def walked_again(self, nests: Sequence[Nest]) -> tuple[tuple[str, str, int], ...]:
+        """Vectors that are walked many times, and for each the operand and the level that ask for it."""
+        found = []
+        for nest in nests:
+            for a in reads(self.value):
+                driver = restarts(self.value, a, nest.order, self.types) if len(a.indices) == 1 else None
+                if driver is not None and a not in nest.converts:
+                    other, k = driver
+                    found.append(
+                        (self.origins.get(a.tensor, a.tensor), self.origins.get(other.tensor, other.tensor), k)
+                    )
+        return tuple(dict.fromkeys(found))
 
     def follows_result(self, order: Sequence[str]) -> bool:
         """Whether the free variables come in the order in which the result's levels can be appended."""

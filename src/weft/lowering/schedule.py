@@ -22,7 +22,7 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
-from ..formats import Format, TensorType
+from ..formats import Format, LevelFormat, TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
@@ -31,8 +31,8 @@ from ..remapping import Remapping
 from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
     CONVERT,
-    extent,
     fill_of_reduced,
+    fits,
     is_full,
     nonzeros,
     reads,
@@ -78,6 +78,8 @@ class Schedule:
         What was decided, and why, for ``explain``.
     crowds : bool
         Whether a marked workspace over the whole result can gather it: what pays where most coordinates come up.
+    again : tuple of (str, str, int)
+        Vectors that are walked many times, each with the operand, and its level, for whose coordinates it is walked.
     """
 
     program: Program
@@ -87,6 +89,7 @@ class Schedule:
     final: Format | None = None
     notes: tuple[str, ...] = ()
     crowds: bool = False
+    again: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass
@@ -136,6 +139,7 @@ class _Scheduler(Orders):
         if not choices:
             return None
         price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
+        again = () if self.finding else self.walked_again(_nests(how))
         crowds = self.reorders(kind, how) and self.best_whole(terms) is not None
         final = self.view.final
         if final is not None:
@@ -171,7 +175,11 @@ class _Scheduler(Orders):
         conversions = tuple(self.conversions)
         if crowds:
             self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
-        found = Schedule(program, self.target, dict(self.types), conversions, final, tuple(self.notes), crowds)
+        if again:
+            vectors = ", ".join(dict.fromkeys(name for name, _, _ in again))
+            self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
+        types, notes = dict(self.types), tuple(self.notes)
+        found = Schedule(program, self.target, types, conversions, final, notes, crowds, again)
         return price + self.price, found
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
@@ -224,13 +232,16 @@ class _Scheduler(Orders):
         """The expression with the operands that do not fit stored again, in the order of the loops."""
         for access in converts:
             type = self.types[access.tensor]
-            wanted = self.stored_as(access, order)
+            wanted = self.stored_as(access, order, expr)
             origin = self.origins.get(access.tensor, access.tensor)
             made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
             if made is None:
                 axes = "".join(access.indices[m] for m in wanted.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
-                reason = f"loops {','.join(order)} cannot traverse {access.tensor} in {type.format}"
+                fit = fits(access, type.format, order, self.view.definitions)
+                again = fit and self.is_to_be_found(expr, access, order, self.types)
+                how = "would walk all of" if again else "cannot traverse"
+                reason = f"loops {','.join(order)} {how} {access.tensor} in {type.format}"
                 made = Conversion(origin, name, wanted, reason)
                 self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
                 self.dtypes[name] = type.dtype
@@ -390,8 +401,14 @@ class _Scheduler(Orders):
         return foralls(outer, Where(foralls(inner, Assign(self.target, w)), producer))
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
-        """Whether each of the loops has one iteration: then nothing is to be gathered inside."""
-        return all(extent(expr, v, self.types) == 1 for v in loops)
+        """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside."""
+        levels = {(v, level) for a in reads(expr) for v, level in self.levels_of(a)}
+        return all(any(level.branchless for u, level in levels if u == v) for v in loops)
+
+    def levels_of(self, access: Access) -> Sequence[tuple[str, LevelFormat]]:
+        """The levels of an operand, each with its loop."""
+        format = self.types[access.tensor].format
+        return list(zip(path(access, format), format.levels, strict=True))
 
     def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
@@ -520,6 +537,7 @@ def schedule(
     gathering: str = "listed",
     tiling: bool = True,
     wide: bool = False,
+    finding: bool = False,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -538,6 +556,8 @@ def schedule(
         Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
     wide : bool
         Dimensions are too large for dense levels: what is stored plainly has none.
+    finding : bool
+        Vectors have so many entries that none is walked for each row of something else.
 
     Returns
     -------
@@ -550,7 +570,7 @@ def schedule(
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
         seen = [view for view in seen if assignment.target.tensor not in view.kept]
-    found = [_Scheduler(view, copying, gathering, tiling).run() for view in seen]
+    found = [_Scheduler(view, copying, gathering, tiling, wide, finding).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())

@@ -60,10 +60,18 @@ class Lowered:
     types: Mapping[str, TensorType] = field(default_factory=dict)
     by_hand: bool = False
     wide: bool = False
+    finding: bool = False
 
     def gathered(self, how: str) -> Lowered:
         """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
-        return lower(self.assignment, self.types, skip_fill=self.skip_fill, gathering=how, wide=self.wide)
+        return lower(
+            self.assignment,
+            self.types,
+            skip_fill=self.skip_fill,
+            gathering=how,
+            wide=self.wide,
+            finding=self.finding,
+        )
 
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
@@ -189,6 +197,7 @@ def lower(
     gathering: str = "listed",
     by_hand: Callable[[Loops], Loops] | None = None,
     wide: bool = False,
+    finding: bool = False,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -208,9 +217,12 @@ def lower(
         Changes the automatic schedule.
     wide : bool
         Dimensions are too large for dense levels.
+    finding : bool
+        No vector is walked for each row of something else.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=by_hand is None, wide=wide)
+    alone = by_hand is None
+    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=alone, wide=wide, finding=finding)
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
@@ -218,7 +230,7 @@ def lower(
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide, finding)
 
 
 def over_entries(source: TensorType, target: TensorType) -> Lowered:

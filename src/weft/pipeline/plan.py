@@ -24,6 +24,8 @@ from .passes import lower
 __all__ = ["Executable", "compile", "evaluate", "executable"]
 
 _CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
+_FEW = 64  # entries of a vector that are always walked
+_LONG = 4  # times as long as a row is what takes longer to walk than to be searched for each entry of the row
 _WIDE = 1 << 26
 """Sizes of axes from which on conversions on the way make no array over one."""
 
@@ -45,6 +47,8 @@ class Executable:
         Whether the result has another format then.
     for_crowded : callable, optional
         Plans the same for results most of whose coordinates will come up.
+    for_many : callable, optional
+        Plans the same for vectors with many entries, each of which is found instead of walked to.
     """
 
     def __init__(
@@ -55,8 +59,9 @@ class Executable:
         for_wide: Callable[[], Executable] | None = None,
         varies: bool = False,
         for_crowded: Callable[[], Executable] | None = None,
+        for_many: Callable[[], Executable] | None = None,
     ):
-        self._for_wide, self._for_crowded = for_wide, for_crowded
+        self._for_wide, self._for_crowded, self._for_many = for_wide, for_crowded, for_many
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final
@@ -67,7 +72,9 @@ class Executable:
             for name in kernel.operands
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
-        self.run = kernel.run if alone and not varies and for_crowded is None else self._run
+        self._again = tuple([(place[a], place[b], k) for a, b, k in s.again])
+        alone = alone and not varies and for_crowded is None and for_many is None
+        self.run = kernel.run if alone else self._run
 
     @cached_property
     def _wide(self) -> Executable:
@@ -79,6 +86,19 @@ class Executable:
         assert self._for_crowded is not None
         return self._for_crowded()
 
+    @cached_property
+    def _many(self) -> Executable:
+        assert self._for_many is not None
+        return self._for_many()
+
+    def _walks_long(self, storages: Sequence[Storage]) -> bool:
+        """Whether a vector has many more entries than the rows for each of which it would be walked."""
+        for vector, other, k in self._again:
+            entries = storages[vector].vals.size
+            if entries > _FEW and entries * (1, *storages[other].level_sizes)[k] > _LONG * storages[other].vals.size:
+                return True
+        return False
+
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if self._for_wide is not None and any(max(s.shape, default=0) > _WIDE for s in storages):
             return self._wide.run(storages, out)
@@ -86,6 +106,8 @@ class Executable:
             shape = self.kernel.shape([storages[n] for n, _ in self._sources])
             if prod(shape) <= _CROWDED * work(storages):
                 return self._crowded.run(storages, out)
+        if self._for_many is not None and self._walks_long(storages):
+            return self._many.run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources
@@ -164,6 +186,7 @@ def executable(
     wide: bool = False,
     prune: bool = False,
     gathering: str = "listed",
+    finding: bool = False,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -186,6 +209,8 @@ def executable(
         the levels above imply, stay.
     gathering : {'listed', 'marked'}
         How coordinates are gathered: one by one, or as if most of the result's will come up.
+    finding : bool
+        Vectors have many entries: none is walked for each row of something else.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
@@ -205,18 +230,20 @@ def executable(
         wide=wide,
         skip_fill=prune,
         gathering=gathering,
+        finding=finding,
     )
     again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
-    structured = any(type.format.is_structured for type in operand_types)
-    varies = structured and not wide and target_type(assignment, types, format, dtype, True) != target
+    varies = format is None and not wide and target_type(assignment, types, format, dtype, True) != target
     crowds = lowered.schedule.crowds and by_hand is None
+    searches = lowered.schedule.again and by_hand is None
     return Executable(
         Kernel(lowered),
         tuple(types),
         target,
-        None if wide else partial(again, wide=True, gathering=gathering),
+        None if wide else partial(again, wide=True, gathering=gathering, finding=finding),
         varies,
-        partial(again, wide=wide, gathering="marked") if crowds else None,
+        partial(again, wide=wide, gathering="marked", finding=finding) if crowds else None,
+        partial(again, wide=wide, gathering=gathering, finding=True) if searches else None,
     )
 
 
