@@ -65,3 +65,39 @@ def test_index_notation_on_other_fill_values(format):
     for text, expected in (("y(i) = A(i,j)", d.sum(1)), ("y(j) = A(i,j)", d.sum(0)), ("C(i,j) = 2 - A(i,j)", 2 - d),
                            ("y(i) = A(i,j)*x(j)", d @ x)):  # fmt: skip
         same(weft.evaluate(text, A=A, **({"x": x} if "x" in text else {})), expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "result"),
+    [
+        ("csr", "csr", "csr"), ("csr", "csc", "csr"), ("csc", "csc", "csc"), ("csc", "csr", "csc"),
+        ("lil", "csr", "csr"), ("dcsr", "dcsr", "dcsr"), ("csr", "dcsr", "csr"), ("csc", "dia", "csc"),
+    ],
+)  # fmt: skip
+def test_products_are_stored_as_scipy_stores_them(first, second, result):
+    a, b = dense((4, 5), 0.0, 1), dense((5, 3), 0.0, 2)
+    C = sparse(a, 0.0, first) @ sparse(b, 0.0, second)
+    assert C.format == result
+    same(C, a @ b)
+
+
+def test_no_array_over_a_huge_dimension():
+    n = 2**40
+    coords = [[3, n - 1], [2, n - 2]]
+    A = weft.from_coords(coords, [2.0, 3.0], shape=(n, 5 + n), format="dcsc")
+    B = weft.from_coords(coords[::-1], [5.0, 7.0], shape=(5 + n, n), format="dcsr")
+    C = A @ B
+    assert C.nnz == 2
+    assert C[3, 3] == 10
+    assert C[n - 1, n - 1] == 21
+
+
+def test_a_result_has_no_array_where_an_operand_has_a_short_one():
+    n = 2**27
+    A = weft.from_coords([[3, n - 1], [0, 1]], [2.0, 3.0], shape=(n, 2), format="csc")
+    B = weft.from_coords([[0, 1], [5, n - 1]], [5.0, 7.0], shape=(2, n), format="csr")
+    C = A @ B
+    assert C.format == "dcsc"
+    coords, values = C.to_coo()
+    assert [c.tolist() for c in coords] == [[3, n - 1], [5, n - 1]]
+    assert values.tolist() == [10, 21]

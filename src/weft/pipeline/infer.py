@@ -39,10 +39,14 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
-    order = indices
     if lead is not None:
         order = tuple(v for v in dict.fromkeys(path(lead, types[lead.tensor].format)) if v in indices)
+    else:
+        outside = _first_axis(indices, sparse, types)
+        order = indices if outside is None else (outside, *(v for v in indices if v != outside))
     full = {v: _dense_level(value, v, types) is not False for v in order}
+    if lead is None and not wide and len(order) == 2 and sparse and all(_has_array(a, types) for a in sparse):
+        full[order[0]] = True
     for v in order[1:]:
         # Below the first level: not what only some other operand has dense, in another order or for other rows.
         own = lead is not None and _dense_level(lead, v, types)
@@ -52,6 +56,18 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
         return Format.dense(len(indices))
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
+
+
+def _first_axis(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> str | None:
+    """The axis that some operand has outermost, in an array; the last, of a matrix, where each has another there."""
+    rooted = [path(a, types[a.tensor].format)[0] for a in sparse if _has_array(a, types)]
+    found = next((v for v in indices if v in rooted), None)
+    return indices[-1] if found is None and len(indices) == 2 and 0 < len(sparse) == len(rooted) else found
+
+
+def _has_array(access: Access, types: Mapping[str, TensorType]) -> bool:
+    """Whether the outermost level of an operand has every coordinate."""
+    return types[access.tensor].format.levels[0].full
 
 
 def plain_type(type: TensorType, wide: bool = False) -> TensorType:
