@@ -64,6 +64,21 @@ def test_hash_tables_where_arrays_are_too_long(formats):
     np.testing.assert_array_equal(small.todense(), expected.todense())
 
 
+@pytest.mark.parametrize("format", ["hash", "dok", "coo"])
+def test_what_is_stored_in_another_order_is_found_too(format):
+    a = matrix(30, 25)
+    A = weft.asarray(a, format=format)
+    np.testing.assert_array_equal((A.T @ A).todense(), (a.T @ a).todense())
+    lattices = weft.explain(PRODUCT, A=A.T, B=A).split("== lattices")[1].split("== ir")[0]
+    assert "∧" not in lattices
+
+
+def test_tables_that_are_asked_drive_no_loop():
+    dok, v = weft.asarray(matrix(9, 9), format="dok"), weft.asarray(np.ones(9), format="coo")
+    assert "asked" not in schedule_of("a = A(i,j)*x(j)*y(i)", A=dok, x=v, y=v)
+    assert "asked" in schedule_of("C(i,j) = A(i,j)*B(i,j)", A=dok, B=weft.asarray(matrix(9, 9), format="csr"))
+
+
 def test_more_factors():
     a, c, d = RNG.integers(-2, 3, (6, 7, 8)) * (RNG.random((6, 7, 8)) < 0.3), matrix(7, 5), matrix(8, 5)
     A = weft.asarray(a.astype(float), format="coo")

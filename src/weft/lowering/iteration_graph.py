@@ -119,9 +119,12 @@ def nonzeros(format: Format) -> float:
 
 
 def _coordinates(format: Format, k: int) -> float:
-    """How many coordinates a level of a typical tensor has under one of those above; lists have those of a tree."""
+    """How many coordinates a level of a typical tensor has under one of those above; lists have those of a tree.
+
+    A level that is only asked for coordinates keeps loops from none.
+    """
     level = format.levels[k]
-    if level.full:
+    if level.full or not level.walks:
         return DIMENSION
     if level.branchless and format.levels[k - 1].unique:
         return 1.0
@@ -158,10 +161,8 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
     raise TypeError(f"no extent of {expr!r}")
 
 
-def restarts(
-    expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]
-) -> tuple[Access, int] | None:
-    """Which level of which other operand makes loops walk all of an operand's outermost coordinates again and again.
+def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> Access | None:
+    """For whose few coordinates loops walk all of an operand's outermost ones again and again.
 
     That takes the product of two numbers of coordinates, where finding each takes the smaller of them. None where
     loops walk them once, or find them.
@@ -176,12 +177,8 @@ def restarts(
     here = extent(product, v, types)
     if here is None or here >= DIMENSION / 2:
         return None
-    others = (a for a in reads(product) if a != access and v in a.indices)
-    return next(
-        ((a, k) for a in others for k, u in enumerate(path(a, types[a.tensor].format))
-         if u == v and not types[a.tensor].format.levels[k].full),
-        None,
-    )  # fmt: skip
+    others = [a for a in reads(product) if a != access and v in path(a, types[a.tensor].format)]
+    return next((a for a in others if extent(a, v, types) == here), None)
 
 
 def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:

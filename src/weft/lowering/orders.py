@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import factorial, inf
@@ -31,7 +31,7 @@ class Nest:
 
     order: tuple[str, ...]
     cost: float
-    converts: tuple[Access, ...]
+    converts: Mapping[Access, Format]
 
 
 @dataclass
@@ -118,58 +118,60 @@ class Orders:
         self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
         self.price += price
 
-    def impossible(self, converts: Sequence[Access], order: Sequence[str]) -> bool:
+    def impossible(self, converts: Iterable[Access], order: Sequence[str]) -> bool:
         """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
         kept = {*self.view.kept, *(new for _, new in self.view.asked)}
         return any(a.tensor in kept or not set(a.indices) <= set(order) for a in converts)
 
-    def converted(self, expr: Expr, order: Sequence[str], how: Visit) -> tuple[Access, ...]:
+    def converted(self, expr: Expr, order: Sequence[str], how: Visit) -> Mapping[Access, Format]:
         """The accesses whose operand must be stored another way; those included that others' new ways ask for."""
-        found: tuple[Access, ...] = ()
+        found: dict[Access, Format] = {}
         types = self.types
-        while more := [*self.misfits(expr, order, how, types, found)]:
-            found = (*found, *more)
+        while changed := dict(self.misfits(expr, order, how, types, found)):
+            found |= changed
             if self.impossible(found, order):
                 break
-            types = dict(types)
-            for a in more:
-                old = types[a.tensor]
-                types[a.tensor] = TensorType.of(old.dtype, self.stored_as(a, order, expr), fill=old.fill)
+            types = self.with_formats(found)
         return found
 
     def misfits(
-        self, expr: Expr, order: Sequence[str], how: Visit, types: Mapping[str, TensorType], known: Sequence[Access]
-    ) -> Iterator[Access]:
-        """The accesses besides those known whose operand does not fit, or would be walked many times though it does."""
+        self, expr: Expr, order: Sequence[str], how: Visit, types: Mapping[str, TensorType],
+        known: Mapping[Access, Format],
+    ) -> Iterator[tuple[Access, Format]]:  # fmt: skip
+        """The accesses whose operand does not fit, or would be walked many times, and how to store it instead.
+
+        Of those known only what is to be stored in yet another way, as it would be walked many times now.
+        """
         unfit = conversions(expr, order, types, how, self.view.definitions, self.copying)
         for a in reads(expr):
             again = not self.copying and self.is_to_be_found(expr, a, order, types)
-            if a not in known and (a in unfit or (again and not self.impossible((*known, a), order))):
-                yield a
+            if again and not self.impossible((*known, a), order):
+                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.wide)
+                if wanted != known.get(a):
+                    yield a, wanted
+            elif a in unfit and a not in known:
+                never = self.impossible((a,), order)  # which the format does not matter for
+                yield a, self.types[a.tensor].format if never else self.stored_as(a, order)
+
+    def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
+        """The types where operands are stored in other formats."""
+        types = dict(self.types)
+        for a, format in formats.items():
+            types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
+        return types
 
     def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
         converts = self.converted(expr, order, how)
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
-        types = self.types
-        if converts:
-            types = dict(types)
-            for a in converts:
-                format = self.stored_as(a, order, expr)
-                types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
-        return Nest(order, cost(expr, order, types) + price, converts)
+        return Nest(order, cost(expr, order, self.with_formats(converts) if converts else self.types) + price, converts)
 
-    def stored_as(self, access: Access, order: Sequence[str], expr: Expr | None = None) -> Format:
-        """The format in which an operand follows the loops; in an expression, one that is not walked many times."""
+    def stored_as(self, access: Access, order: Sequence[str]) -> Format:
+        """The format in which an operand follows the loops."""
         place = {v: n for n, v in enumerate(order)}
-        old = self.types[access.tensor]
-        modes = tuple(sorted(range(old.format.order), key=lambda axis: place[access.indices[axis]]))
-        found = reordered(old.format, modes)
-        if expr is None:
-            return found
-        types = {**self.types, access.tensor: TensorType.of(old.dtype, found, fill=old.fill)}
-        return found_by_coordinate(found, self.wide) if self.is_to_be_found(expr, access, order, types) else found
+        format = self.types[access.tensor].format
+        return reordered(format, tuple(sorted(range(format.order), key=lambda axis: place[access.indices[axis]])))
 
     def is_to_be_found(self, expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:
         """Whether to store an operand so that its outermost coordinates are found, as it would be walked many times.
@@ -178,17 +180,15 @@ class Orders:
         """
         return (self.finding or len(access.indices) > 1) and restarts(expr, access, order, types) is not None
 
-    def walked_again(self, nests: Sequence[Nest]) -> tuple[tuple[str, str, int], ...]:
-        """Vectors that are walked many times, and for each the operand and the level that ask for it."""
+    def walked_again(self, nests: Sequence[Nest]) -> tuple[tuple[str, str], ...]:
+        """Vectors that are walked many times, and for each the operand for whose coordinates."""
         found = []
         for nest in nests:
             for a in reads(self.value):
-                driver = restarts(self.value, a, nest.order, self.types) if len(a.indices) == 1 else None
-                if driver is not None and a not in nest.converts:
-                    other, k = driver
-                    found.append(
-                        (self.origins.get(a.tensor, a.tensor), self.origins.get(other.tensor, other.tensor), k)
-                    )
+                other = restarts(self.value, a, nest.order, self.types) if len(a.indices) == 1 else None
+                if other is not None and a not in nest.converts:
+                    vector, driver = (self.origins.get(x.tensor, x.tensor) for x in (a, other))
+                    found.append((vector, driver))
         return tuple(dict.fromkeys(found))
 
     def follows_result(self, order: Sequence[str]) -> bool:

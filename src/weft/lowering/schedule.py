@@ -32,7 +32,6 @@ from .conversions import Conversion, triples_format, widest_index
 from .iteration_graph import (
     CONVERT,
     fill_of_reduced,
-    fits,
     is_full,
     nonzeros,
     reads,
@@ -78,8 +77,8 @@ class Schedule:
         What was decided, and why, for ``explain``.
     crowds : bool
         Whether a marked workspace over the whole result can gather it: what pays where most coordinates come up.
-    again : tuple of (str, str, int)
-        Vectors that are walked many times, each with the operand, and its level, for whose coordinates it is walked.
+    again : tuple of (str, str)
+        Vectors that are walked many times, each with the operand for whose coordinates it is walked.
     """
 
     program: Program
@@ -89,7 +88,7 @@ class Schedule:
     final: Format | None = None
     notes: tuple[str, ...] = ()
     crowds: bool = False
-    again: tuple[tuple[str, str, int], ...] = ()
+    again: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -176,7 +175,7 @@ class _Scheduler(Orders):
         if crowds:
             self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
         if again:
-            vectors = ", ".join(dict.fromkeys(name for name, _, _ in again))
+            vectors = ", ".join(dict.fromkeys(name for name, _ in again))
             self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
         types, notes = dict(self.types), tuple(self.notes)
         found = Schedule(program, self.target, types, conversions, final, notes, crowds, again)
@@ -228,18 +227,17 @@ class _Scheduler(Orders):
         return all(self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms)
 
     # -- conversions --------------------------------------------------------------------------------------------
-    def stored_for(self, expr: Expr, order: Sequence[str], converts: Sequence[Access]) -> Expr:
+    def stored_for(self, expr: Expr, order: Sequence[str], converts: Mapping[Access, Format]) -> Expr:
         """The expression with the operands that do not fit stored again, in the order of the loops."""
-        for access in converts:
+        for access, wanted in converts.items():
             type = self.types[access.tensor]
-            wanted = self.stored_as(access, order, expr)
             origin = self.origins.get(access.tensor, access.tensor)
             made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
             if made is None:
                 axes = "".join(access.indices[m] for m in wanted.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
-                fit = fits(access, type.format, order, self.view.definitions)
-                again = fit and self.is_to_be_found(expr, access, order, self.types)
+                kept = wanted.remapping == type.format.remapping and not type.format.levels[0].full
+                again = kept and wanted != self.stored_as(access, order)
                 how = "would walk all of" if again else "cannot traverse"
                 reason = f"loops {','.join(order)} {how} {access.tensor} in {type.format}"
                 made = Conversion(origin, name, wanted, reason)
@@ -413,7 +411,7 @@ class _Scheduler(Orders):
     def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
         term = self.stored_for(term, nest.order, nest.converts)
-        nest = Nest(nest.order, nest.cost, ())
+        nest = Nest(nest.order, nest.cost, {})
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = path(self.target, self.result.format)
         appended = chains(self.result.format)

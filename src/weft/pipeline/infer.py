@@ -45,7 +45,7 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
         outside = _first_axis(indices, sparse, types)
         order = indices if outside is None else (outside, *(v for v in indices if v != outside))
     full = {v: _dense_level(value, v, types) is not False for v in order}
-    if lead is None and not wide and len(order) == 2 and sparse and all(_has_array(a, types) for a in sparse):
+    if not wide and _is_of_arrays(indices, sparse, types) and lead is None:
         full[order[0]] = True
     for v in order[1:]:
         # Below the first level: not what only some other operand has dense, in another order or for other rows.
@@ -62,7 +62,13 @@ def _first_axis(indices: Sequence[str], sparse: Sequence[Access], types: Mapping
     """The axis that some operand has outermost, in an array; the last, of a matrix, where each has another there."""
     rooted = [path(a, types[a.tensor].format)[0] for a in sparse if _has_array(a, types)]
     found = next((v for v in indices if v in rooted), None)
-    return indices[-1] if found is None and len(indices) == 2 and 0 < len(sparse) == len(rooted) else found
+    return indices[-1] if found is None and _is_of_arrays(indices, sparse, types) else found
+
+
+def _is_of_arrays(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> bool:
+    """Whether a matrix has its axes from sparse operands each of which has an array over its outermost axis."""
+    known = {v for a in sparse for v in a.indices}
+    return len(indices) == 2 and known.issuperset(indices) and all(_has_array(a, types) for a in sparse)
 
 
 def _has_array(access: Access, types: Mapping[str, TensorType]) -> bool:

@@ -72,7 +72,7 @@ class Executable:
             for name in kernel.operands
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
-        self._again = tuple([(place[a], place[b], k) for a, b, k in s.again])
+        self._again = tuple([(place[a], place[b]) for a, b in s.again])
         alone = alone and not varies and for_crowded is None and for_many is None
         self.run = kernel.run if alone else self._run
 
@@ -93,9 +93,10 @@ class Executable:
 
     def _walks_long(self, storages: Sequence[Storage]) -> bool:
         """Whether a vector has many more entries than the rows for each of which it would be walked."""
-        for vector, other, k in self._again:
-            entries = storages[vector].vals.size
-            if entries > _FEW and entries * (1, *storages[other].level_sizes)[k] > _LONG * storages[other].vals.size:
+        for vector, other in self._again:
+            entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
+            rows = min(prod(around.shape) // max(size, 1), around.vals.size)
+            if entries > _FEW and entries * rows > _LONG * around.vals.size:
                 return True
         return False
 
