@@ -144,14 +144,13 @@ class Orders:
         """
         unfit = conversions(expr, order, types, how, self.view.definitions, self.copying)
         for a in reads(expr):
-            again = not self.copying and self.is_to_be_found(expr, a, order, types)
-            if again and not self.impossible((*known, a), order):
-                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.wide)
-                if wanted != known.get(a):
-                    yield a, wanted
-            elif a in unfit and a not in known:
+            if a in unfit and a not in known:
                 never = self.impossible((a,), order)  # which the format does not matter for
                 yield a, self.types[a.tensor].format if never else self.stored_as(a, order)
+            elif not self.copying and self.is_to_be_found(expr, a, order, types):
+                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.wide)
+                if wanted != known.get(a) and not self.impossible((*known, a), order):
+                    yield a, wanted
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
         """The types where operands are stored in other formats."""
