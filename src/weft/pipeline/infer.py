@@ -59,16 +59,22 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
 
 
 def _first_axis(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> str | None:
-    """The axis that some operand has outermost, in an array; the last, of a matrix, where each has another there."""
+    """The axis of a product of matrices that one of them has outermost, in an array; the last where all have others.
+
+    None for tensors, and where neither is so.
+    """
+    if len(indices) != 2 or any(len(a.indices) > 2 for a in sparse):
+        return None
     rooted = [path(a, types[a.tensor].format)[0] for a in sparse if _has_array(a, types)]
     found = next((v for v in indices if v in rooted), None)
     return indices[-1] if found is None and _is_of_arrays(indices, sparse, types) else found
 
 
 def _is_of_arrays(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> bool:
-    """Whether a matrix has its axes from sparse operands each of which has an array over its outermost axis."""
+    """Whether a matrix has its axes from sparse matrices each of which has an array over its outermost axis."""
     known = {v for a in sparse for v in a.indices}
-    return len(indices) == 2 and known.issuperset(indices) and all(_has_array(a, types) for a in sparse)
+    plain = all(len(a.indices) <= 2 and _has_array(a, types) for a in sparse)
+    return len(indices) == 2 and known.issuperset(indices) and plain
 
 
 def _has_array(access: Access, types: Mapping[str, TensorType]) -> bool:
