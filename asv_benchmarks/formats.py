@@ -1,4 +1,4 @@
-"""SpMV and sums by format, and conversions between formats: ratios to SciPy's own, to hand-written C, to weft's csr."""
+"""Products and sums by format, and conversions between formats: ratios to SciPy's own, to hand-written C, to csr."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ import scipy.sparse as sp
 from . import inputs, mkl
 from .measure import Ratio, interleaved, threads
 
-__all__ = ["CONVERSIONS", "PRODUCTS", "SUMS", "TARGETS", "Conversion", "Product", "addition", "conversion", "product"]
+__all__ = [
+    "CONVERSIONS",
+    "PRODUCTS",
+    "SUMS",
+    "TARGETS",
+    "Conversion",
+    "Product",
+    "addition",
+    "conversion",
+    "multiplication",
+    "product",
+    "sparse_vector",
+]
 
 # Which format on which inputs.
 PRODUCTS = {
@@ -22,6 +34,10 @@ PRODUCTS = {
     "ell": ("ecology1", "atmosmodd"),
 }
 SUMS = ("csr", "coo")
+PAIRS = [("coo", "coo"), ("csr", "coo"), ("csc", "csc"), ("csc", "csr"), ("dcsr", "dcsr")]
+"""Formats of the factors of a product of two matrices."""
+VECTORS = {"1%": 0.01, "25%": 0.25}
+"""How many of a sparse vector's elements are stored."""
 REFERENCES = [("coo", "csr"), ("csr", "csc"), ("csr", "dia"), ("coo", "dia"), ("csc", "dia"), ("csr", "ell"),
               ("csc", "ell")]  # fmt: skip
 """Conversions that are compared with hand-written C."""
@@ -105,6 +121,33 @@ def addition(format: str, source: str) -> Ratio:
     return _ratio(lambda: weft.add(*mine).asformat(format), lambda: (theirs[0] + theirs[1]).asformat(format))
 
 
+def multiplication(formats: tuple[str, str], source: str) -> Ratio:
+    """``A @ A``, of two formats; SciPy's, of csr where it has not these, with sorted columns."""
+    import weft
+
+    a = inputs.matrix(source)
+    mine = [weft.asarray(a).asformat(format) for format in formats]
+    theirs = [a.asformat("csr" if format == "dcsr" else format) for format in formats]
+
+    def peer() -> sp.csr_array:
+        found = theirs[0] @ theirs[1]
+        found.sort_indices()
+        return found
+
+    return _ratio(lambda: mine[0] @ mine[1], peer)
+
+
+def sparse_vector(format: str, density: float, source: str) -> Ratio:
+    """``A @ v`` of a vector that is a list of coordinates."""
+    import weft
+
+    a = inputs.matrix(source)
+    v = np.where(np.random.default_rng(0).random(a.shape[1]) < density, 1.0, 0.0)
+    mine = weft.asarray(a.asformat(format)), weft.asarray(v, format="coo")
+    theirs = a.asformat(format), sp.coo_array(v)
+    return _ratio(lambda: mine[0] @ mine[1], lambda: theirs[0] @ theirs[1])
+
+
 def _operands(formats: tuple[str, str], source: str) -> tuple[Any, Any, dict[str, Any]]:
     """scipy's matrix in the first of two formats, weft's over the same arrays, and the options of the second."""
     import weft
@@ -159,6 +202,16 @@ def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
         for source in PRODUCTS[format]:
             if only in f"sum {format}":
                 yield f"sum {format}", source, "scipy", addition(format, source), TARGETS["scipy"]
+    for formats in PAIRS:
+        for source in ("ecology1", "blocked3"):
+            if only in f"matmul {formats[0]}@{formats[1]}":
+                ratio = multiplication(formats, source)
+                yield f"matmul {'@'.join(formats)}", source, "scipy", ratio, TARGETS["scipy"]
+    for format in ("csr", "coo"):
+        for name, density in VECTORS.items():
+            if only in f"vector {format}":
+                ratio = sparse_vector(format, density, "ecology1")
+                yield f"vector {format}, {name}", "ecology1", "scipy", ratio, TARGETS["scipy"]
     for formats, target in CONVERSIONS.items():
         for source in sources(formats):
             if only in f"convert {formats[0]}_{formats[1]}":
