@@ -127,9 +127,7 @@ class _Scheduler(Orders):
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
             nests = [self.best_triples(t) for _, t in terms]
-            tuples = sum(
-                leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in zip(terms, nests, strict=True)
-            )
+            tuples = sum(leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
         if self.copying:
             # A conversion must not ask for another conversion.
