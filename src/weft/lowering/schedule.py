@@ -22,7 +22,7 @@ from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
-from ..formats import Format, LevelFormat, TensorType
+from ..formats import Format, TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
@@ -127,7 +127,8 @@ class _Scheduler(Orders):
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
             nests = [self.best_triples(t) for _, t in terms]
-            tuples = sum(leaves(t, n.order, self.types) for (_, t), n in zip(terms, nests, strict=True))
+            pairs = zip(terms, nests, strict=True)
+            tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
         if self.copying:
             # A conversion must not ask for another conversion.
@@ -400,13 +401,9 @@ class _Scheduler(Orders):
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
         """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside."""
-        levels = {(v, level) for a in reads(expr) for v, level in self.levels_of(a)}
-        return all(any(level.branchless for u, level in levels if u == v) for v in loops)
-
-    def levels_of(self, access: Access) -> Sequence[tuple[str, LevelFormat]]:
-        """The levels of an operand, each with its loop."""
-        format = self.types[access.tensor].format
-        return list(zip(path(access, format), format.levels, strict=True))
+        formats = [(a, self.types[a.tensor].format) for a in reads(expr)]
+        single = {v for a, f in formats for v, level in zip(path(a, f), f.levels, strict=True) if level.branchless}
+        return single.issuperset(loops)
 
     def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""

@@ -39,13 +39,13 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
+    outermost, arrays = _outermost(indices, sparse, types)
     if lead is not None:
         order = tuple(v for v in dict.fromkeys(path(lead, types[lead.tensor].format)) if v in indices)
     else:
-        outside = _first_axis(indices, sparse, types)
-        order = indices if outside is None else (outside, *(v for v in indices if v != outside))
+        order = (*outermost, *(v for v in indices if v not in outermost))
     full = {v: _dense_level(value, v, types) is not False for v in order}
-    if not wide and _is_of_arrays(indices, sparse, types) and lead is None:
+    if arrays and not wide:
         full[order[0]] = True
     for v in order[1:]:
         # Below the first level: not what only some other operand has dense, in another order or for other rows.
@@ -58,28 +58,26 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
 
 
-def _first_axis(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> str | None:
-    """The axis of a product of matrices that one of them has outermost, in an array; the last where all have others.
+def _outermost(
+    indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]
+) -> tuple[tuple[str, ...], bool]:
+    """The axis that comes first in a matrix computed from matrices, and whether it is to have an array over it.
 
-    None for tensors, and where neither is so.
+    It is one over which an operand has an array, or would have one: a list of entries has no rows that say otherwise.
+    Where all have arrays, but over axes that the result has not, it is the last.
     """
-    if len(indices) != 2 or any(len(a.indices) > 2 for a in sparse):
-        return None
-    rooted = [path(a, types[a.tensor].format)[0] for a in sparse if _has_array(a, types)]
-    found = next((v for v in indices if v in rooted), None)
-    return indices[-1] if found is None and _is_of_arrays(indices, sparse, types) else found
+    matrices = [a for a in sparse if len(a.indices) == 2]
+    if len(indices) != 2 or not matrices or any(len(a.indices) > 2 for a in sparse):
+        return (), False
+    roots = [path(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
+    arrays = len(roots) == len(matrices) and {v for a in sparse for v in a.indices}.issuperset(indices)
+    found = [v for v in indices if v in roots]
+    return tuple(found[:1] or indices[-1:]) if found or arrays else (), arrays
 
 
-def _is_of_arrays(indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]) -> bool:
-    """Whether a matrix has its axes from sparse matrices each of which has an array over its outermost axis."""
-    known = {v for a in sparse for v in a.indices}
-    plain = all(len(a.indices) <= 2 and _has_array(a, types) for a in sparse)
-    return len(indices) == 2 and known.issuperset(indices) and plain
-
-
-def _has_array(access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Whether the outermost level of an operand has every coordinate."""
-    return types[access.tensor].format.levels[0].full
+def _may_have_array(format: Format) -> bool:
+    outermost, *inner = format.levels
+    return outermost.full or any(level.branchless for level in inner)
 
 
 def plain_type(type: TensorType, wide: bool = False) -> TensorType:

@@ -22,6 +22,13 @@ _FETCH = """\
 /* Ask for memory that will be written soon. */
 static inline void weft_fetch(const void *memory) { __builtin_prefetch(memory, 1); }
 """
+_SINGLE = """\
+/* value, and compilers keep to the loop around it: they do not make one of vectors. */
+static inline int64_t weft_single(int64_t value) {
+  __asm__("" : "+r"(value));
+  return value;
+}
+"""
 _THREAD = """\
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
@@ -94,6 +101,7 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_alloc": Snippet(_ALLOC),
     "weft_free": Snippet(_FREE),
     "weft_fetch": Snippet(_FETCH),
+    "weft_single": Snippet(_SINGLE),
     "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN),
     "weft_next_flag": Snippet(_NEXT),

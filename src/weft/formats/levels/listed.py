@@ -26,7 +26,8 @@ class Listed(LevelFormat):
         return lit(0), m["size"]
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return cast(Load(m["list"], p), "int64")
+        # Short lists were stored element by element just before: a vector loaded from them waits for the stores.
+        return Call("weft_single", (cast(Load(m["list"], p), "int64"),), "int64")
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return coord
