@@ -142,6 +142,21 @@ def test_few_entries_or_short_rows_are_walked(monkeypatch):
         np.testing.assert_array_equal(y.todense(), A.todense() @ v.todense())
 
 
+def test_vectors_in_any_order_are_found(monkeypatch):
+    """They are sorted first where they are walked, which hides nothing."""
+    seen = []
+    monkeypatch.setattr(plan.Executable, "_many", property(lambda self: seen.append(self) or self._for_many()))
+    thin = sp.eye_array(3, 400, format="csr")
+    coords = RNG.integers(0, 400, 200)
+    for peer in (coords, RNG.permutation(400)[:200]):
+        vector = sp.coo_array((np.ones(200), (peer,)), shape=(400,))
+        v = weft.asarray(vector)
+        assert not v.is_ordered
+        seen.clear()
+        np.testing.assert_array_equal((weft.asarray(thin) @ v).todense(), thin @ vector.todense())
+        assert seen
+
+
 def test_duplicates_in_any_order():
     coords = RNG.integers(0, 50, (2, 300))
     peer = sp.coo_array((np.ones(300), tuple(coords)), shape=(50, 50))

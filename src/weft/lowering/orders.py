@@ -183,9 +183,10 @@ class Orders:
         """Vectors that are walked many times, and for each the operand for whose coordinates."""
         found = []
         for nest in nests:
+            types = self.with_formats(nest.converts)
             for a in reads(self.value):
-                other = restarts(self.value, a, nest.order, self.types) if len(a.indices) == 1 else None
-                if other is not None and a not in nest.converts:
+                other = restarts(self.value, a, nest.order, types) if len(a.indices) == 1 else None
+                if other is not None:
                     vector, driver = (self.origins.get(x.tensor, x.tensor) for x in (a, other))
                     found.append((vector, driver))
         return tuple(dict.fromkeys(found))
