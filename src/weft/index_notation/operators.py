@@ -98,6 +98,17 @@ class Operator:
         """Whether an absent operand ``value`` at ``position`` decides the result alone."""
         return any(p == position and value == v for p, v in self.annihilators)
 
+    def collapses(self, value: Any) -> bool:
+        """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
+
+        Examples
+        --------
+        >>> OPERATORS["maximum"].collapses(3), OPERATORS["multiply"].collapses(0), OPERATORS["add"].collapses(1)
+        (True, True, False)
+        """
+        # The sign of a product of negative zeros depends on how many there are.
+        return self.idempotent or (self.annihilates(0, value) and math.copysign(1, value.real) > 0)
+
     def is_identity(self, position: int, value: Any) -> bool:
         """Whether ``value`` at ``position`` of a binary operator leaves the other operand as it is."""
         if self.arity != 2:

@@ -6,12 +6,15 @@ what is trivial (``x + 0``, ``x * 1``, ``x * 0``, constants). On floats they fol
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+
 from .nodes import Binary, Block, Cast, Const, Declare, Expr, If, Load, Select, Stmt, Unary, Update, Var
 from .types import is_integer, promote, wrap
 
 __all__ = [
     "add", "block", "cast", "declare", "eq", "ge", "gt", "if_", "increment", "land", "le", "lit",
-    "load", "lor", "lt", "maximum", "minimum", "mul", "ne", "not_", "sub", "var",
+    "load", "lor", "lt", "maximum", "minimum", "mul", "ne", "not_", "product", "sub", "var",
 ]  # fmt: skip
 
 _TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
@@ -93,6 +96,11 @@ def mul(a: Expr, b: Expr) -> Expr:
     if x == 1:
         return b
     return a if y == 1 else Binary("*", a, b)
+
+
+def product(factors: Iterable[Expr]) -> Expr:
+    """All factors multiplied; 1 of none."""
+    return reduce(mul, factors, lit(1))
 
 
 def _compare(op: str, a: Expr, b: Expr) -> Expr:

@@ -216,7 +216,7 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
             fill, dtype = _fill_and_dtype(body, types)
             row = OPERATORS[op]
             fill = neutral_in_sum(row.identity, fill) if op == "add" else fill
-            stays = row.idempotent or same_value(fill, row.identity) or row.annihilates(0, fill)
+            stays = fill is not UNKNOWN and (row.collapses(fill) or same_value(fill, row.identity))
             return fill if stays else UNKNOWN, dtype
         case Apply(op=op, args=args):
             found = [_fill_and_dtype(arg, types) for arg in args]
@@ -426,18 +426,25 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
             seen, identity = _in_loops(body, fill), OPERATORS[op].identity
             absent = fill_of(seen, fill)
             nothing = neutral_in_sum(absent, identity) if op == "add" else identity
-            return seen if nothing is not None and same_value(absent, nothing) else Apply("add", (seen, _SCALAR))
+            counted = absent is not UNKNOWN and identity is None and OPERATORS[op].collapses(absent)
+            same = nothing is not None and same_value(absent, nothing)
+            return seen if counted or same else Apply("add", (seen, _SCALAR))
         case Apply(op=op, args=args):
             return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
     return expr
 
 
 def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """What makes no difference where it is absent: to the reduction that the expression is, or to its result."""
+    """What makes no difference where it is absent: to the reduction that the expression is, or to its result.
+
+    A value of which any number come to one makes none that counting what is not absent would not find out.
+    """
     match expr:
-        case Reduce(op=op):
-            identity = OPERATORS[op].identity
-            return UNKNOWN if identity is None else identity
+        case Reduce(op=op, body=body):
+            row, absent = OPERATORS[op], fill_of_reduced(body, types)
+            if absent is not UNKNOWN and row.collapses(absent):
+                return absent
+            return UNKNOWN if row.identity is None else row.identity
         case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
             found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
             return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN

@@ -40,6 +40,7 @@ from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import lattice, workspaces
+from .collapsing import Collapsed, collapse
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
@@ -118,7 +119,9 @@ class Lowerer:
         self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
         self.target.definitions = self.definitions
         self.computed = computed(stored, types)
+        self.collapsed: dict[str, Collapsed] = {}
         workspaces.declare(self)
+        collapse(self, program.stmt)
 
     # -- the function -------------------------------------------------------------------------------------------
     def lower(self, operands: Sequence[str]) -> ir.Function:
@@ -257,8 +260,8 @@ class Lowerer:
     def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
         universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
-        neutral = self._neutral_beside(self._view(stmt.body), result_of(stmt.body))
-        points = lattice.build(self._view(stmt.body), lambda a: self._iterators(a, v), self._fill, universe, neutral)
+        neutral = self.neutral_beside(self.view(stmt.body), result_of(stmt.body))
+        points = lattice.build(self.view(stmt.body), lambda a: self._iterators(a, v), self.fill_value, universe, neutral)
         if record:
             self.lattices.append((v, points))
         return points
@@ -267,7 +270,7 @@ class Lowerer:
         name = self.names[access.tensor]
         return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
-    def _fill(self, access: Access) -> Any:
+    def fill_value(self, access: Access) -> Any:
         if access.tensor in self.workspaces:
             return neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
         type = self.types[access.tensor]
@@ -277,31 +280,39 @@ class Lowerer:
         """What the target of an assignment holds where nothing is assigned."""
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
+        if (collapsed := self.collapsed.get(stmt.target.tensor)) is not None:
+            return collapsed.absent if collapsed.never_empty else UNKNOWN, type.dtype
         if stmt.op is not None:
             return OPERATORS[stmt.op].start(type.dtype), type.dtype
         return (neutral_of(w) if w else type.fill), type.dtype
 
-    def _neutral_beside(self, value: Expr, stmt: Assign) -> Any:
+    def neutral_beside(self, value: Expr, stmt: Assign) -> Any:
         """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
+        if (collapsed := self.collapsed.get(stmt.target.tensor)) is not None:
+            return collapsed.absent
         neutral = self._neutral(stmt)[0]
         summed = stmt.op == "add" or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
-        return neutral_in_sum(fill_of(value, self._fill), neutral) if summed else neutral
+        return neutral_in_sum(fill_of(value, self.fill_value), neutral) if summed else neutral
 
-    def _view(self, stmt: Stmt) -> Expr:
+    def _outside(self, value: Expr, stmt: Assign) -> Any:
+        """What loops around what makes a workspace need not visit."""
+        return self._neutral(stmt)[0] if stmt.target.tensor in self.collapsed else self.neutral_beside(value, stmt)
+
+    def view(self, stmt: Stmt) -> Expr:
         """The statement as one expression, workspaces replaced by what is computed into them."""
         match stmt:
             case Assign(value=value):
                 return value
             case Forall(body=body):
-                return self._view(body)
+                return self.view(body)
             case Where(consumer=consumer, producer=producer):
-                made = self._view(producer)
+                made = self.view(producer)
                 last = result_of(producer)
-                if not same_value(fill_of(made, self._fill), self._neutral_beside(made, last)):
+                if not same_value(fill_of(made, self.fill_value), self._outside(made, last)):
                     made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
-                return _substitute(self._view(consumer), last.target, made)
+                return _substitute(self.view(consumer), last.target, made)
             case Seq(stmts=stmts):
-                parts = [self._view(s) for s in stmts if not isinstance(s, Fill)]
+                parts = [self.view(s) for s in stmts if not isinstance(s, Fill)]
                 whole = parts[0]
                 for part in parts[1:]:
                     whole = Apply("add", (whole, part))
@@ -311,12 +322,12 @@ class Lowerer:
     @cached_property
     def whole(self) -> Expr:
         """The whole program as one expression, without explicit conversions."""
-        return without_conversions(self._view(self.program.stmt))
+        return without_conversions(self.view(self.program.stmt))
 
     @property
     def absent(self) -> Any:
         """The value of the whole program where no operand has an entry."""
-        return fill_of(self._view(self.program.stmt), self._fill)
+        return fill_of(self.view(self.program.stmt), self.fill_value)
 
     @cached_property
     def reaches_entries_alone(self) -> bool:

@@ -322,7 +322,7 @@ class Merge:
         parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
         for negative, term in additive_terms(body.value):
             mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
-            plain = all(same_value(owner._fill(a), 0) for a in accesses(term) if owner._iterators(a, v))
+            plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner._iterators(a, v))
             if len(mine) != 1 or not mine <= set(loop) or not plain:
                 return None
             parts[mine.pop()].append((negative, term))
@@ -376,7 +376,7 @@ class Merge:
         mine = set(loop)
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
-        involved = [a for a in dict.fromkeys(accesses(owner._view(self.stmt.body))) if owner._iterators(a, v)]
+        involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
         searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.certain))
         decls: list[ir.Stmt] = []
         found: dict[Iterator, ir.Expr] = {}
@@ -409,11 +409,11 @@ class Merge:
             conds += [found[it] for it in point.locate if it in found]
             present = set(point.iterators)
             absent = {
-                a: (owner._fill(a), owner.types[a.tensor].dtype)
+                a: (owner.fill_value(a), owner.types[a.tensor].dtype)
                 for a in involved
                 if not all(it in present for it in owner._iterators(a, v))
             }
-            stmt = specialize(self.stmt.body, absent, owner._neutral, owner._fill) if absent else self.stmt.body
+            stmt = specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
             here = env
             if steps and at and not owner.definitions:
                 # In a case of its own the coordinate is that of any iterator at it: the least need not be known.

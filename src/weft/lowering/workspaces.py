@@ -19,7 +19,7 @@ from ..formats.levels import Listed, ListedHashed, Marked
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import simplify_expression
-from ..ir.builder import block, cast, eq, gt, if_, increment, lit, mul, not_, sub
+from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub
 from ..remapping import Remapping
 from .env import Env
 from .expressions import lower_expr, update
@@ -77,10 +77,7 @@ def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> 
 
 
 def _extent(owner: Lowerer, w: Workspace) -> ir.Expr:
-    size: ir.Expr = lit(1)
-    for v in w.indices:
-        size = mul(size, owner.extents[v])
-    return size
+    return product(owner.extents[v] for v in w.indices)
 
 
 def _few(owner: Lowerer, w: Workspace) -> int | None:
@@ -154,9 +151,12 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         owner.sums_segments.add(stmt.producer)
     producer = owner.statement(stmt.producer, env)
     if w.kind == "scalar":
-        return block(
-            ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype)), producer, owner.statement(stmt.consumer, env)
-        )
+        begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
+        consumer = owner.statement(stmt.consumer, env)
+        if (absent := owner.collapsed.get(w.name)) is None:
+            return block(begin, producer, consumer)
+        rest = absent.rest(owner, w.op, owner.scalar(w))
+        return block(begin, ir.Declare(absent.visited, lit(0)), producer, rest, consumer)
     tensor = owner.tensors[w.name]
     q = owner.name("q")
     if w.kind == "dense":
@@ -198,7 +198,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if mode.values else lit(0)
     if w.kind == "scalar":
         var = owner.scalar(w)
-        return ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
+        reduced = ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
+        absent = owner.collapsed.get(w.name)
+        return reduced if absent is None else block(reduced, increment(absent.visited))
     tensor = owner.tensors[w.name]
     if w.kind == "dense":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))

@@ -134,6 +134,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return _reduce_stored(op, chain, storage, axes)
     start = row.start(dtype)
     fill = storage.type.fill
+    if axes.kept and row.collapses(fill) and _is_kept_first(storage.format, axes):
+        return _reduce_stored(op, chain, storage, axes, wanted)  # which sees whether entries are absent
     neutral = same_value(fill, start)
     if len(storage.vals) or axes.kept:
         bare = storage if neutral else storage.with_values(storage.vals, start)
@@ -162,13 +164,17 @@ def _has_room(storage: Storage, axis: int) -> bool:
 
 def kept_first(storage: Storage, axes: Axes) -> Storage:
     """The tensor with the axes that stay outermost, so that one loop nest finds all entries of a slice in a row."""
-    modes = storage.format.mode_order
-    if storage.format.is_dense or not axes.kept or set(modes[: len(axes.kept)]) == set(axes.kept):
+    if storage.format.is_dense or not axes.kept or _is_kept_first(storage.format, axes):
         return storage
+    modes = storage.format.mode_order
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
     # Entries find their rows by counting where there is room for a count of each; else they are sorted.
     counted = len(order) == 2 and _has_room(storage, order[0])
     return pipeline.convert(storage, _ordered(order, counted))
+
+
+def _is_kept_first(format: Format, axes: Axes) -> bool:
+    return set(format.mode_order[: len(axes.kept)]) == set(axes.kept)
 
 
 @lru_cache(maxsize=256)

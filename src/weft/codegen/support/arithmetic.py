@@ -89,9 +89,9 @@ def _smaller_and_larger(ty: str, add: Callable[..., None]) -> None:
             add(first, ty, 2, f"{isnan}(a) || {wins} ? a : b", needs=needs)
             add(second, ty, 2, f"{isnan}(b) || {wins} ? a : b", needs=needs)
         else:
-            nan = is_float(ty)
-            add(first, ty, 2, f"a {op} b || a != a ? a : b" if nan else f"a {op} b ? a : b")
-            add(second, ty, 2, f"a {op}= b || b != b ? a : b" if nan else f"a {op} b ? a : b")
+            nan = is_float(ty)  # both sides are asked, without a branch that nothing could predict
+            add(first, ty, 2, f"(a {op} b) | (a != a) ? a : b" if nan else f"a {op} b ? a : b")
+            add(second, ty, 2, f"(a {op}= b) | (b != b) ? a : b" if nan else f"a {op} b ? a : b")
 
 
 def _repetitions(ty: str, add: Callable[..., None]) -> None:

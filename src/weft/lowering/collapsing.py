@@ -1,0 +1,99 @@
+"""Reductions to scalars that do not walk what no operand stores: of the largest element of a row of a sparse matrix.
+
+Absent entries count in every reduction. Those of a sum are zeros and change nothing; those of other reductions matter,
+but where any number of them come to what one makes (as for the largest, the smallest, any, all, and a product that they
+make zero) it is enough to know whether there are any. The loops visit what is stored, and count it; where that is less
+than the dimensions hold, one absent entry is reduced after the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, result_of
+from ..index_notation.operators import OPERATORS
+from ..ir import nodes as ir
+from ..ir.builder import if_, lit, lt, product
+from ..records import record
+from .expressions import update
+from .iteration_graph import is_full
+from .values import UNKNOWN, fill_of, same_value, without_conversions
+
+if TYPE_CHECKING:
+    from .lower import Lowerer
+
+__all__ = ["Collapsed", "collapse"]
+
+
+@record
+class Collapsed:
+    """What the absent entries of one reduction come to.
+
+    Parameters
+    ----------
+    absent : object
+        The value of one.
+    over : tuple of str
+        The index variables that are reduced: there are as many coordinates as their dimensions allow.
+    visited : ir.Var
+        Counts the coordinates that are visited.
+    never_empty : bool
+        A reduction of nothing is an error. Otherwise it is the operator's identity: then no loop around one passes
+        over where all is absent, as how much that is decides between the two.
+    """
+
+    absent: Any
+    over: tuple[str, ...]
+    visited: ir.Var
+    never_empty: bool
+
+    def rest(self, owner: Lowerer, op: str, into: ir.Var) -> ir.Stmt:
+        """Reduce one absent entry, where there are any."""
+        size = product(owner.extents[v] for v in self.over)
+        return if_(lt(self.visited, size), update(op, into, lit(self.absent, into.ty)))
+
+
+def collapse(owner: Lowerer, stmt: Stmt) -> None:
+    """Note which scalars of a program need not walk what is absent, those inside others first."""
+    match stmt:
+        case Forall(body=body):
+            collapse(owner, body)
+        case Sequence(stmts=stmts):
+            for each in stmts:
+                collapse(owner, each)
+        case Where(consumer=consumer, producer=producer):
+            collapse(owner, producer)
+            collapse(owner, consumer)
+            name = result_of(producer).target.tensor
+            if owner.workspaces[name].kind == "scalar" and (found := _collapsed(owner, producer)) is not None:
+                owner.collapsed[name] = found
+
+
+def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
+    """What the absent entries of a reduction come to; None where they change nothing, or have to be walked."""
+    last, value = result_of(producer), owner.view(producer)
+    absent = fill_of(value, owner.fill_value)
+    if last.op is None or absent is UNKNOWN or not OPERATORS[last.op].collapses(absent):
+        return None
+    if same_value(absent, owner.neutral_beside(value, last)):
+        return None
+    loops = set(_loops(producer))
+    loops |= {s.var for s in owner.program.splits if not loops.isdisjoint((s.outer, s.inner))}
+    body = without_conversions(value)
+    if all(is_full(body, v, owner.types) for v in loops):
+        return None
+    follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
+    over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
+    never_empty = OPERATORS[last.op].identity is None
+    return Collapsed(absent.item(), tuple(over), owner.name("visited"), never_empty)
+
+
+def _loops(stmt: Stmt) -> Iterator[str]:
+    """The loops around the assignment that a statement is there for, but not around what leads up to it alone."""
+    match stmt:
+        case Forall(var=var, body=body):
+            yield var
+            yield from _loops(body)
+        case Where(consumer=consumer):
+            yield from _loops(consumer)
