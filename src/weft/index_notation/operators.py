@@ -149,8 +149,9 @@ OPERATORS: dict[str, Operator] = {
                  idempotent=True, extreme=-1, skips_nan=True),
         # Reductions with these are of bool: there the extremes are the identities.
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, extreme=1),
-        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True, extreme=-1),
+                 associative=True, idempotent=True, extreme=1),
+        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True,
+                 idempotent=True, extreme=-1),
         Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, commutative=True, associative=True),
         Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, idempotent=True),

@@ -85,7 +85,7 @@ def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
         return None
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
-    never_empty = OPERATORS[last.op].identity is None
+    never_empty = not OPERATORS[last.op].has_identity
     return Collapsed(absent.item(), tuple(over), owner.name("visited"), never_empty)
 
 

@@ -423,12 +423,12 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
     """What loops around an expression see of it: of a reduction what is reduced, and that absent entries matter."""
     match expr:
         case Reduce(op=op, body=body):
-            seen, identity = _in_loops(body, fill), OPERATORS[op].identity
+            seen, row = _in_loops(body, fill), OPERATORS[op]
             absent = fill_of(seen, fill)
-            nothing = neutral_in_sum(absent, identity) if op == "add" else identity
-            counted = absent is not UNKNOWN and identity is None and OPERATORS[op].collapses(absent)
+            nothing = neutral_in_sum(absent, row.identity) if op == "add" else row.identity
             same = nothing is not None and same_value(absent, nothing)
-            return seen if counted or same else Apply("add", (seen, _SCALAR))
+            counted = absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
+            return seen if same or counted else Apply("add", (seen, _SCALAR))
         case Apply(op=op, args=args):
             return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
     return expr

@@ -176,7 +176,7 @@ class Merge:
             appends = a.target.tensor == target and owner.target.chains != ()
             if appends and not repeatable:
                 return False
-            if not appends and a.op is None and last:
+            if not appends and a.op != "add" and last:
                 return False
             if it.access is not None and not is_linear(without_conversions(a.value), it.access):
                 return False

@@ -134,7 +134,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return _reduce_stored(op, chain, storage, axes)
     start = row.start(dtype)
     fill = storage.type.fill
-    if axes.kept and row.collapses(fill) and _is_kept_first(storage.format, axes):
+    if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
         return _reduce_stored(op, chain, storage, axes, wanted)  # which sees whether entries are absent
     neutral = same_value(fill, start)
     if len(storage.vals) or axes.kept:
