@@ -100,7 +100,8 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 def product(factors: Iterable[Expr]) -> Expr:
     """All factors multiplied; 1 of none."""
-    return reduce(mul, factors, lit(1))
+    one: Expr = lit(1)
+    return reduce(mul, factors, one)
 
 
 def _compare(op: str, a: Expr, b: Expr) -> Expr:

@@ -260,8 +260,9 @@ class Lowerer:
     def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
         universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
-        neutral = self.neutral_beside(self.view(stmt.body), result_of(stmt.body))
-        points = lattice.build(self.view(stmt.body), lambda a: self._iterators(a, v), self.fill_value, universe, neutral)
+        body = self.view(stmt.body)
+        neutral = self.neutral_beside(body, result_of(stmt.body))
+        points = lattice.build(body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral)
         if record:
             self.lattices.append((v, points))
         return points

@@ -1,8 +1,10 @@
 """Reductions, with the work of the stored entries and of the result alone.
 
-What an operator makes of the stored entries and what it makes of the absent ones are computed apart: a kernel reduces
-the stored ones, as if the fill value were the operator's start; another counts them; and where entries are absent,
-the operator's repetition (a multiple for a sum, a power for a product) says what as many fill values make.
+One kernel is enough where any number of absent entries come to what one makes, and the axes that stay are outermost
+(the largest element of each row of csr). Elsewhere what an operator makes of the stored entries and what it makes of
+the absent ones are computed apart: a kernel reduces the stored ones, as if the fill value were the operator's start;
+another counts them; and where entries are absent, the operator's repetition (a multiple for a sum, a power for a
+product) says what as many fill values make.
 
 Examples
 --------
