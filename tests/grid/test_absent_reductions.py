@@ -112,7 +112,7 @@ def test_lattices_have_no_universe():
     A, B = (weft.asarray(matrix(0), format="csr") for _ in range(2))
     assert lattices("y(i) = max(j, A(i,j))", A=A).split() == ["i:", "(A1)", "j:", "(A2)"]
     assert "J" not in lattices("y(i) = prod(j, A(i,j) + B(i,j))", A=A, B=B)
-    assert "J" in lattices("y(i) = prod(j, 2 + A(i,j))", A=A)  # a power of two for those that are absent
+    assert "J" not in lattices("y(i) = prod(j, 2 + A(i,j))", A=A)  # a power of two for those that are absent
     assert "visited" not in weft.explain("y(i) = max(j, A(i,j))", A=np.ones((2, 3)))
 
 
@@ -131,3 +131,43 @@ def test_larger_ones(format, threads):
         assert weft.evaluate("y = max(i, max(j, A(i,j)))", A=A) == 0
     finally:
         weft.set_num_threads(before)
+
+
+def test_how_many_are_absent():
+    """Sums and powers of fill values, of as many as are not stored."""
+    n = 2**30
+    A = weft.from_coords([[0, 0, 2], [5, n - 2, 0]], [-1.0, -2.0, 4.0], shape=(3, n), format="csr")
+    np.testing.assert_array_equal(dense(weft.evaluate("y(i) = sum(j, A(i,j) + 1)", A=A)), [n - 3, n, n + 4])
+    assert weft.evaluate("y = sum(i, sum(j, (A(i,j) - 1) * (A(i,j) - 1)))", A=A) == 3 * n - 3 + 4 + 9 + 9
+    assert weft.evaluate("y = prod(i, prod(j, 1 - A(i,j)))", A=A) == 2 * 3 * -3
+    a = matrix(0)
+    for format in MATRICES:
+        A = weft.asarray(a, format=format)
+        np.testing.assert_array_equal(dense(weft.evaluate("y(i) = prod(j, 2 + A(i,j))", A=A)), (2 + a).prod(1))
+        np.testing.assert_array_equal(dense(weft.evaluate("y(j) = sum(i, 3 - A(i,j))", A=A)), (3 - a).sum(0))
+        assert weft.evaluate("y = sum(i, sum(j, A(i,j) * A(i,j) + 1))", A=A) == (a * a + 1).sum()
+    ones = weft.from_coords([[1], [2]], [5.0], shape=(3, 4), fill_value=1)
+    np.testing.assert_array_equal(dense(weft.einsum("ij->i", ones)), [4, 8, 4])
+    np.testing.assert_array_equal(dense(weft.einsum("ij,ij->", ones, ones)), 11 + 25)
+
+
+def test_more_than_can_be_counted():
+    A = weft.from_coords([[3], [LARGE - 2]], [-1.0], shape=(LARGE, LARGE), format="dcsr")
+    assert weft.evaluate("y = max(i, max(j, A(i,j)))", A=A) == 0
+    with pytest.raises(weft.errors.IndexOverflowError, match="than int64 counts"):
+        weft.evaluate("y = sum(i, sum(j, A(i,j) + 1))", A=A)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize("format", ["csr", "coo", "dcsr"])
+def test_of_nothing(format, shape):
+    A = weft.zeros(shape, format=format)
+    a = np.zeros(shape)
+    for text, wanted in (
+        ("y(i) = prod(j, A(i,j))", a.prod(1)),
+        ("y(i) = all(j, A(i,j))", a.all(1)),
+        ("y(i) = sum(j, 1 + A(i,j))", (1 + a).sum(1)),
+        ("y = sum(i, sum(j, 1 + A(i,j)))", (1 + a).sum()),
+        ("y = all(i, all(j, A(i,j)))", a.all()),
+    ):
+        np.testing.assert_array_equal(dense(weft.evaluate(text, A=A)), wanted)

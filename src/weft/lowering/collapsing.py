@@ -1,9 +1,10 @@
-"""Reductions to scalars that do not walk what no operand stores: of the largest element of a row of a sparse matrix.
+"""Reductions to scalars that do not walk what no operand stores, as that of the largest element of a row.
 
-Absent entries count in every reduction. Those of a sum are zeros and change nothing; those of other reductions matter,
-but where any number of them come to what one makes (as for the largest, the smallest, any, all, and a product that they
-make zero) it is enough to know whether there are any. The loops visit what is stored, and count it; where that is less
-than the dimensions hold, one absent entry is reduced after the others.
+Absent entries count in every reduction. Those of a sum are mostly zeros and change nothing; others matter, but all have
+the same value, and it is enough to know how many there are. The loops visit what is stored, and count it; where that
+is less than the dimensions hold, what the rest comes to is reduced after the others: the operator's repetition (a
+multiple for a sum, a power for a product), or one entry where any number come to what one makes (the largest, the
+smallest, any, all, and a product that zeros make zero).
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, result_of
-from ..index_notation.operators import OPERATORS
+from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
-from ..ir.builder import if_, lit, lt, product
+from ..ir.builder import gt, if_, land, lit, lt, product, sub
 from ..records import record
-from .expressions import update
-from .iteration_graph import is_full
+from .expressions import combine, update
+from .iteration_graph import is_counted, is_full
 from .values import UNKNOWN, fill_of, same_value, without_conversions
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Collapsed:
 
     Parameters
     ----------
+    op : str
+        The operator of the reduction.
     absent : object
         The value of one.
     over : tuple of str
@@ -39,19 +42,34 @@ class Collapsed:
     visited : ir.Var
         Counts the coordinates that are visited.
     never_empty : bool
-        A reduction of nothing is an error. Otherwise it is the operator's identity: then no loop around one passes
-        over where all is absent, as how much that is decides between the two.
+        Where all is absent the reduction has the same value, however much that is, as one of nothing is an error.
+        Otherwise no loop around one passes over where all is absent.
     """
 
+    op: str
     absent: Any
     over: tuple[str, ...]
     visited: ir.Var
     never_empty: bool
 
-    def rest(self, owner: Lowerer, op: str, into: ir.Var) -> ir.Stmt:
-        """Reduce one absent entry, where there are any."""
-        size = product(owner.extents[v] for v in self.over)
-        return if_(lt(self.visited, size), update(op, into, lit(self.absent, into.ty)))
+    @property
+    def needs_number(self) -> bool:
+        """Whether it matters how many they are, which then has to fit into an int64."""
+        return not OPERATORS[self.op].collapses(self.absent)
+
+    def rest(self, owner: Lowerer, into: ir.Var) -> ir.Stmt:
+        """Reduce the absent entries, where there are any."""
+        first, *others = (owner.extents[v] for v in self.over)
+        value = lit(self.absent, into.ty)
+        if self.needs_number:
+            number = sub(product((first, *others)), self.visited)
+            value = combine(REPETITIONS[self.op], number, value)
+        # Fewer than first * others, whose product need not be an int64.
+        rows: ir.Expr = self.visited
+        for n in others:
+            rows = ir.Binary("/", rows, n)
+        some = land(*(gt(n, lit(0)) for n in others), lt(rows, first))
+        return if_(some, update(self.op, into, value))
 
 
 def collapse(owner: Lowerer, stmt: Stmt) -> None:
@@ -74,7 +92,7 @@ def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
     """What the absent entries of a reduction come to; None where they change nothing, or have to be walked."""
     last, value = result_of(producer), owner.view(producer)
     absent = fill_of(value, owner.fill_value)
-    if last.op is None or absent is UNKNOWN or not OPERATORS[last.op].collapses(absent):
+    if last.op is None or absent is UNKNOWN or not is_counted(last.op, absent):
         return None
     if same_value(absent, owner.neutral_beside(value, last)):
         return None
@@ -85,8 +103,8 @@ def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
         return None
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
-    never_empty = not OPERATORS[last.op].has_identity
-    return Collapsed(absent.item(), tuple(over), owner.name("visited"), never_empty)
+    never_empty = not OPERATORS[last.op].has_identity and OPERATORS[last.op].collapses(absent)
+    return Collapsed(last.op, absent.item(), tuple(over), owner.name("visited"), never_empty)
 
 
 def _loops(stmt: Stmt) -> Iterator[str]:

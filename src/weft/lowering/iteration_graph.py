@@ -18,7 +18,7 @@ import numpy as np
 from ..formats import Dense, Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
-from ..index_notation.operators import OPERATORS
+from ..index_notation.operators import OPERATORS, REPETITIONS
 from . import lattice
 from .physical import Definition, path
 from .values import (
@@ -45,6 +45,7 @@ __all__ = [
     "cost",
     "extent",
     "fits",
+    "is_counted",
     "is_full",
     "is_linear",
     "nonzeros",
@@ -437,18 +438,23 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
 def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """What makes no difference where it is absent: to the reduction that the expression is, or to its result.
 
-    A value of which any number come to one makes none that counting what is not absent would not find out.
+    What many absent entries come to is found by counting those that are not.
     """
     match expr:
         case Reduce(op=op, body=body):
             row, absent = OPERATORS[op], fill_of_reduced(body, types)
-            if absent is not UNKNOWN and row.collapses(absent):
+            if absent is not UNKNOWN and is_counted(op, absent):
                 return absent
             return UNKNOWN if row.identity is None else row.identity
         case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
             found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
             return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
     return fill_of_reduced(expr, types)
+
+
+def is_counted(op: str, absent: Any) -> bool:
+    """Whether it follows from their number what absent entries of a reduction come to."""
+    return op in REPETITIONS or OPERATORS[op].collapses(absent)
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[lattice.Iterator, ...]:

@@ -157,7 +157,9 @@ class Merge:
         if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
-                return (("+", self.owner.scalar(w).name),)
+                counted = self.owner.collapsed.get(w.name)
+                counter = () if counted is None else (("+", counted.visited.name),)
+                return (("+", self.owner.scalar(w).name), *counter)
         return None
 
     def _may_revisit(self, it: Iterator) -> bool:

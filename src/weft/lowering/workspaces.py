@@ -155,7 +155,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         consumer = owner.statement(stmt.consumer, env)
         if (absent := owner.collapsed.get(w.name)) is None:
             return block(begin, producer, consumer)
-        rest = absent.rest(owner, w.op, owner.scalar(w))
+        rest = absent.rest(owner, owner.scalar(w))
         return block(begin, ir.Declare(absent.visited, lit(0)), producer, rest, consumer)
     tensor = owner.tensors[w.name]
     q = owner.name("q")

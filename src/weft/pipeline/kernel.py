@@ -31,6 +31,7 @@ from .room import Room
 __all__ = ["Kernel", "work"]
 
 _INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
 _PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
@@ -154,6 +155,10 @@ class Kernel:
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over no values of {v} has no identity, in {text}")
+        if prod(extents.values()) > _INT64_MAX:
+            for over in self.lowered.numbered:
+                if prod(extents[v] for v in over) > _INT64_MAX:
+                    raise IndexOverflowError(f"{text} reduces more coordinates of {', '.join(over)} than int64 counts")
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
             raise ShapeError(f"the size of {missing[0]} is not known in {text}")

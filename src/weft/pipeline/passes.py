@@ -107,6 +107,11 @@ class Lowered:
         return self.lowerer(Mode.EVALUATE).absent
 
     @cached_property
+    def numbered(self) -> tuple[tuple[str, ...], ...]:
+        """Variables over which reductions ask how many coordinates are absent."""
+        return tuple(c.over for c in self.lowerer(Mode.EVALUATE).collapsed.values() if c.needs_number)
+
+    @cached_property
     def reaches_entries_alone(self) -> bool:
         """Whether nothing is appended but what entries reach."""
         return self.lowerer(Mode.EVALUATE).reaches_entries_alone
