@@ -60,7 +60,7 @@ class Collapsed:
     def rest(self, owner: Lowerer, into: ir.Var) -> ir.Stmt:
         """Reduce the absent entries, where there are any."""
         first, *others = (owner.extents[v] for v in self.over)
-        value = lit(self.absent, into.ty)
+        value: ir.Expr = lit(self.absent, into.ty)
         if self.needs_number:
             number = sub(product((first, *others)), self.visited)
             value = combine(REPETITIONS[self.op], number, value)
