@@ -120,3 +120,12 @@ def test_factors_of_a_sum_over_the_loops_of_blocks(format, other):
     P, Q = weft.asarray(S, format=format), weft.asarray(T, format=other)
     found = weft.einsum("ij,jk,ki->i", P, Q, P.T)
     np.testing.assert_allclose(found.todense(), np.einsum("ij,jk,ki->i", S, T, S.T))
+
+
+@pytest.mark.parametrize("format", MATRICES)
+def test_signs_of_zeros_beside_a_sum(format):
+    """A factor outside a sum makes -0.0 of what is absent, which is as absent as the sum would be."""
+    given = weft.asarray(A, format=format)
+    found = weft.evaluate("y(i,j) = -A(i,j) * K(k,j)", A=given, K=weft.asarray(K), format="csr")
+    np.testing.assert_array_equal(found.todense(), -A * K.sum(0))
+    assert found.nnz <= given.nnz

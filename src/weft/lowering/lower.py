@@ -292,7 +292,12 @@ class Lowerer:
         if (collapsed := self.collapsed.get(stmt.target.tensor)) is not None:
             return collapsed.absent
         neutral = self._neutral(stmt)[0]
-        summed = stmt.op == "add" or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
+        # What a factor makes that was taken out of a sum is zero as the sum would be, of whatever sign.
+        parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
+        factored = any(w.kind == "scalar" and w.op == "add" for w in parts)
+        summed = (
+            stmt.op == "add" or factored or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
+        )
         return neutral_in_sum(fill_of(value, self.fill_value), neutral) if summed else neutral
 
     def _outside(self, value: Expr, stmt: Assign) -> Any:
