@@ -40,7 +40,7 @@ from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import lattice, workspaces
-from .collapsing import Collapsed, collapse
+from .absences import Absences, note_absences
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
@@ -119,9 +119,9 @@ class Lowerer:
         self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
         self.target.definitions = self.definitions
         self.computed = computed(stored, types)
-        self.collapsed: dict[str, Collapsed] = {}
+        self.absences: dict[str, Absences] = {}
         workspaces.declare(self)
-        collapse(self, program.stmt)
+        note_absences(self, program.stmt)
 
     # -- the function -------------------------------------------------------------------------------------------
     def lower(self, operands: Sequence[str]) -> ir.Function:
@@ -281,16 +281,16 @@ class Lowerer:
         """What the target of an assignment holds where nothing is assigned."""
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
-        if (collapsed := self.collapsed.get(stmt.target.tensor)) is not None:
-            return collapsed.absent if collapsed.never_empty else UNKNOWN, type.dtype
+        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+            return absences.value if absences.never_empty else UNKNOWN, type.dtype
         if stmt.op is not None:
             return OPERATORS[stmt.op].start(type.dtype), type.dtype
         return (neutral_of(w) if w else type.fill), type.dtype
 
     def neutral_beside(self, value: Expr, stmt: Assign) -> Any:
         """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
-        if (collapsed := self.collapsed.get(stmt.target.tensor)) is not None:
-            return collapsed.absent
+        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+            return absences.value
         neutral = self._neutral(stmt)[0]
         # What a factor makes that was taken out of a sum is zero as the sum would be, of whatever sign.
         parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
@@ -302,7 +302,7 @@ class Lowerer:
 
     def _outside(self, value: Expr, stmt: Assign) -> Any:
         """What loops around what makes a workspace need not visit."""
-        return self._neutral(stmt)[0] if stmt.target.tensor in self.collapsed else self.neutral_beside(value, stmt)
+        return self._neutral(stmt)[0] if stmt.target.tensor in self.absences else self.neutral_beside(value, stmt)
 
     def view(self, stmt: Stmt) -> Expr:
         """The statement as one expression, workspaces replaced by what is computed into them."""

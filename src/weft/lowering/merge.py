@@ -157,8 +157,8 @@ class Merge:
         if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
-                counted = self.owner.collapsed.get(w.name)
-                counter = () if counted is None else (("+", counted.visited.name),)
+                absences = self.owner.absences.get(w.name)
+                counter = () if absences is None else (("+", absences.visited.name),)
                 return (("+", self.owner.scalar(w).name), *counter)
         return None
 

@@ -153,10 +153,10 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     if w.kind == "scalar":
         begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
         consumer = owner.statement(stmt.consumer, env)
-        if (absent := owner.collapsed.get(w.name)) is None:
+        if (absences := owner.absences.get(w.name)) is None:
             return block(begin, producer, consumer)
-        rest = absent.rest(owner, owner.scalar(w))
-        return block(begin, ir.Declare(absent.visited, lit(0)), producer, rest, consumer)
+        rest = absences.rest(owner, owner.scalar(w))
+        return block(begin, ir.Declare(absences.visited, lit(0)), producer, rest, consumer)
     tensor = owner.tensors[w.name]
     q = owner.name("q")
     if w.kind == "dense":
@@ -199,8 +199,8 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     if w.kind == "scalar":
         var = owner.scalar(w)
         reduced = ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
-        absent = owner.collapsed.get(w.name)
-        return reduced if absent is None else block(reduced, increment(absent.visited))
+        absences = owner.absences.get(w.name)
+        return reduced if absences is None else block(reduced, increment(absences.visited))
     tensor = owner.tensors[w.name]
     if w.kind == "dense":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))

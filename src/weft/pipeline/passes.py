@@ -109,7 +109,7 @@ class Lowered:
     @cached_property
     def numbered(self) -> tuple[tuple[str, ...], ...]:
         """Variables over which reductions ask how many coordinates are absent."""
-        return tuple(c.over for c in self.lowerer(Mode.EVALUATE).collapsed.values() if c.needs_number)
+        return tuple(c.over for c in self.lowerer(Mode.EVALUATE).absences.values() if c.needs_number)
 
     @cached_property
     def reaches_entries_alone(self) -> bool:

@@ -24,19 +24,19 @@ from .values import UNKNOWN, fill_of, same_value, without_conversions
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["Collapsed", "collapse"]
+__all__ = ["Absences", "note_absences"]
 
 
 @record
-class Collapsed:
+class Absences:
     """What the absent entries of one reduction come to.
 
     Parameters
     ----------
     op : str
         The operator of the reduction.
-    absent : object
-        The value of one.
+    value : object
+        That of one.
     over : tuple of str
         The index variables that are reduced: there are as many coordinates as their dimensions allow.
     visited : ir.Var
@@ -47,7 +47,7 @@ class Collapsed:
     """
 
     op: str
-    absent: Any
+    value: Any
     over: tuple[str, ...]
     visited: ir.Var
     never_empty: bool
@@ -55,12 +55,12 @@ class Collapsed:
     @property
     def needs_number(self) -> bool:
         """Whether it matters how many they are, which then has to fit into an int64."""
-        return not OPERATORS[self.op].collapses(self.absent)
+        return not OPERATORS[self.op].collapses(self.value)
 
     def rest(self, owner: Lowerer, into: ir.Var) -> ir.Stmt:
         """Reduce the absent entries, where there are any."""
         first, *others = (owner.extents[v] for v in self.over)
-        value: ir.Expr = lit(self.absent, into.ty)
+        value: ir.Expr = lit(self.value, into.ty)
         if self.needs_number:
             number = sub(product((first, *others)), self.visited)
             value = combine(REPETITIONS[self.op], number, value)
@@ -72,23 +72,23 @@ class Collapsed:
         return if_(some, update(self.op, into, value))
 
 
-def collapse(owner: Lowerer, stmt: Stmt) -> None:
+def note_absences(owner: Lowerer, stmt: Stmt) -> None:
     """Note which scalars of a program need not walk what is absent, those inside others first."""
     match stmt:
         case Forall(body=body):
-            collapse(owner, body)
+            note_absences(owner, body)
         case Sequence(stmts=stmts):
             for each in stmts:
-                collapse(owner, each)
+                note_absences(owner, each)
         case Where(consumer=consumer, producer=producer):
-            collapse(owner, producer)
-            collapse(owner, consumer)
+            note_absences(owner, producer)
+            note_absences(owner, consumer)
             name = result_of(producer).target.tensor
-            if owner.workspaces[name].kind == "scalar" and (found := _collapsed(owner, producer)) is not None:
-                owner.collapsed[name] = found
+            if owner.workspaces[name].kind == "scalar" and (found := _absences(owner, producer)) is not None:
+                owner.absences[name] = found
 
 
-def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
+def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
     """What the absent entries of a reduction come to; None where they change nothing, or have to be walked."""
     last, value = result_of(producer), owner.view(producer)
     absent = fill_of(value, owner.fill_value)
@@ -96,15 +96,15 @@ def _collapsed(owner: Lowerer, producer: Stmt) -> Collapsed | None:
         return None
     if same_value(absent, owner.neutral_beside(value, last)):
         return None
-    loops = set(_loops(producer))
-    loops |= {s.var for s in owner.program.splits if not loops.isdisjoint((s.outer, s.inner))}
+    cut = {v: s.var for s in owner.program.splits for v in (s.outer, s.inner)}
+    loops = {cut.get(v, v) for v in _loops(producer)}
     body = without_conversions(value)
     if all(is_full(body, v, owner.types) for v in loops):
         return None
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
     never_empty = not OPERATORS[last.op].has_identity and OPERATORS[last.op].collapses(absent)
-    return Collapsed(last.op, absent.item(), tuple(over), owner.name("visited"), never_empty)
+    return Absences(last.op, absent.item(), tuple(over), owner.name("visited"), never_empty)
 
 
 def _loops(stmt: Stmt) -> Iterator[str]:
