@@ -272,6 +272,7 @@ class Lowerer:
         return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
     def fill_value(self, access: Access) -> Any:
+        """What an operand has where it stores nothing; of a scalar that is not known."""
         if access.tensor in self.workspaces:
             return neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
         type = self.types[access.tensor]

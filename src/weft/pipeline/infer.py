@@ -1,7 +1,8 @@
 """The format of a result where the user gives none, from the operands' formats.
 
 Level by level: a level is dense where the loop over its variable visits every coordinate, else compressed. The
-order of the axes is that of the first sparse operand that has them all, else the target's own.
+order of the axes is that of the first sparse operand that has them all, else the target's own; a matrix computed from
+matrices and lists of entries has an array over its first axis (``docs/results.md``).
 """
 
 from __future__ import annotations
@@ -72,10 +73,13 @@ def _outermost(
     roots = [path(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
     arrays = len(roots) == len(matrices) and {v for a in sparse for v in a.indices}.issuperset(indices)
     found = [v for v in indices if v in roots]
-    return tuple(found[:1] or indices[-1:]) if found or arrays else (), arrays
+    if arrays and not found:
+        found = [indices[-1]]
+    return tuple(found[:1]), arrays
 
 
 def _may_have_array(format: Format) -> bool:
+    """Whether the outermost level has every coordinate, or is that of a list of entries."""
     outermost, *inner = format.levels
     return outermost.full or any(level.branchless for level in inner)
 
