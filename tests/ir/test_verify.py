@@ -71,6 +71,8 @@ def test_spmv_is_well_formed():
         ([For(x, lit(0, "int32"), n, Comment(""))], "the start of a loop: 0 is int32, not int64"),
         ([For(f, one, one, Comment(""))], "the loop variable f is float64, not an integer"),
         ([For(x, lit(0), n, Comment(""), (("+", "t"),))], "the simd reduction +: t"),
+        ([For(x, lit(0), n, Comment(""), unroll=True)], "the loop over x cannot be unrolled"),
+        ([For(x, lit(0), lit(4), Comment(""), (), unroll=True)], "the loop over x cannot be unrolled"),
         ([Allocate(w, n)], "the scratch array w is never freed"),
         ([Allocate(w, one), Free(w)], "the size 1.0 is float64, not an integer"),
         ([Allocate(w, n), Free(w), If(lt(n, n), Declare(w))], "the scratch array w shares its name"),

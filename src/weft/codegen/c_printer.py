@@ -256,8 +256,8 @@ class CFunction:
                 return [*lines, f"{pad}}}"]
             case While(cond, body):
                 return [f"{pad}while ({text(cond)}) {{", *self._nest(body, depth)]
-            case For(simd=simd, body=body):
-                lines = []
+            case For(stop=stop, simd=simd, body=body):
+                lines = [f"#pragma GCC unroll {text(stop)}"] if stmt.unroll else []
                 if simd is not None:
                     clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in simd)
                     lines.append(f"#pragma omp simd{clauses}")

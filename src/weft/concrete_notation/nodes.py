@@ -27,6 +27,7 @@ __all__ = [
     "Sequence",
     "Split",
     "Stmt",
+    "Strips",
     "Where",
     "Workspace",
     "accesses",
@@ -126,12 +127,26 @@ class Split:
 
 
 @record
+class Strips:
+    """The loop over ``var`` is cut into strips: ``outer``, anywhere above, is over these, and ``inner`` inside one.
+
+    There are as many strips of the first of ``widths`` as fit, then of the next in what is left; the last width is 1.
+    ``inner`` counts from 0, so that a workspace over it is as small as a strip, and can stand in registers.
+    """
+
+    var: str
+    outer: str
+    inner: str
+    widths: tuple[int, ...]
+
+
+@record
 class Program:
     """A statement with the workspaces it uses and the loops that are cut into blocks."""
 
     stmt: Stmt
     workspaces: tuple[Workspace, ...] = ()
-    splits: tuple[Split, ...] = ()
+    splits: tuple[Split | Strips, ...] = ()
 
 
 def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:

@@ -183,6 +183,7 @@ class For(Stmt):
 
     ``simd`` names the scalar variables that the body only accumulates into, as ``(op, name)`` pairs: the loop may
     be vectorised by reassociating them. ``None`` says nothing; ``()`` says that the iterations are independent.
+    ``unroll`` asks for a copy of the body for each iteration, whose number is known.
     """
 
     var: Var
@@ -190,6 +191,7 @@ class For(Stmt):
     stop: Expr
     body: Stmt
     simd: tuple[tuple[str, str], ...] | None = None
+    unroll: bool = False
 
 
 @record

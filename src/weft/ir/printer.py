@@ -89,6 +89,7 @@ def _body(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
 def _loop(loop: For, depth: int, note: str = "") -> list[tuple[int, str]]:
     if loop.simd is not None:
         note += f" simd({', '.join(f'{op}: {name}' for op, name in loop.simd)})"
+    note += " unroll" if loop.unroll else ""
     head = f"for {loop.var.name} in {expression_text(loop.start)} .. {expression_text(loop.stop)}{note}:"
     return [(depth, head), *_body(loop.body, depth)]
 

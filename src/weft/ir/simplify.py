@@ -169,7 +169,7 @@ class _Down:
         """A loop with its body rewritten."""
         self.bind(loop.var.name)
         (body,) = self.scope(loop.body)
-        return For(loop.var, start, stop, body, loop.simd)
+        return replace(loop, start=start, stop=stop, body=body)
 
     def stmt(self, s: Stmt, out: list[Stmt]) -> None:
         """Append ``s`` rewritten to ``out``."""
@@ -305,7 +305,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
                 return None
             _note(cond, used)
             return While(cond, inner)
-        case For(var, start, stop, body, simd):
+        case For(start=start, stop=stop, body=body, simd=simd):
             inner = _up(body, used, reads)
             if inner is None:
                 return None
@@ -313,7 +313,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             _note(stop, used)
             if simd:
                 simd = tuple([(op, name) for op, name in simd if name in reads])
-            return For(var, start, stop, inner, simd)
+            return replace(s, body=inner, simd=simd)
         case Parallel(threads, prologue, loop, epilogue, schedule):
             after = _up(epilogue, used, reads) or Block()
             work = _up(loop.body, used, reads) or Block()
@@ -322,7 +322,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             before = _up(prologue, used, reads) or Block()
             if (before, work, after) == (Block(), Block(), Block()):
                 return None
-            loop = For(loop.var, loop.start, loop.stop, work, loop.simd)
+            loop = replace(loop, body=work)
             _note(threads, used)
             return Parallel(threads, before, loop, after, schedule)
         case Allocate(var, size):

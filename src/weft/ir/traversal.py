@@ -74,7 +74,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     Update: lambda n, c: Update(n.op, *c),
     If: lambda n, c: If(*c),
     While: lambda n, c: While(*c),
-    For: lambda n, c: For(c[0], c[1], c[2], c[3], n.simd),
+    For: lambda n, c: For(c[0], c[1], c[2], c[3], n.simd, n.unroll),
     Parallel: lambda n, c: Parallel(c[0], c[1], c[2], c[3], n.schedule),
     Allocate: lambda n, c: Allocate(c[0], c[1], n.zero),
     Array: lambda n, c: Array(c[0], n.size),

@@ -19,6 +19,7 @@ from ..concrete_notation.nodes import (
     Program,
     Split,
     Stmt,
+    Strips,
     Where,
     Workspace,
     accesses,
@@ -29,17 +30,17 @@ from ..concrete_notation.nodes import (
 from ..concrete_notation.nodes import (
     Sequence as Seq,
 )
-from ..errors import LoweringError, ScheduleError
+from ..errors import LoweringError
 from ..formats import Dense, TensorType
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import used_names
-from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, minimum, mul, sub
+from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, mul, sub
 from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
-from . import lattice, workspaces
+from . import cuts, lattice, workspaces
 from .absences import Absences, note_absences
 from .env import Env
 from .expressions import lower_expr, update
@@ -115,6 +116,7 @@ class Lowerer:
                 self.extents.setdefault(var, dimension)
             for var, level in zip(path(access, tensor.type.format), tensor.levels, strict=True):
                 self.extents.setdefault(var, level.dimension)
+        self.extents |= {s.inner: lit(s.widths[0]) for s in program.splits if isinstance(s, Strips)}
         loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
         self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
         self.target.definitions = self.definitions
@@ -171,10 +173,10 @@ class Lowerer:
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
         """The outermost loop cut into chunks that threads share; None when it is not a plain loop."""
-        cut = next((s for s in self.program.splits if s.outer == stmt.var), None)
+        cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
         if cut is not None:
-            limits = (lit(0), self._block_count(cut, stmt, Env()))
+            limits = (lit(0), cuts.block_count(self, cut, stmt, Env()))
         else:
             driver = self._driver(stmt, Env())
             alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
@@ -348,66 +350,13 @@ class Lowerer:
             return None
         return points[0].coiterate[0]
 
-    def _blocks(self, cut: Split, stmt: Stmt, env: Env) -> tuple[ir.Expr, ir.Expr]:
-        """Where the loop that ``cut`` splits begins and ends."""
-        driver = self._driver(Forall(cut.var, stmt), env)
-        if driver is None or not (driver.certain or driver.format.unique):
-            raise ScheduleError(f"the loop over {cut.var} merges several operands and cannot be split")
-        return self._bounds(driver, cut.var, env)
-
-    def _outer(self, cut: Split, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
-        """The loop over the blocks of a loop that is split."""
-        begin, end = bounds or (lit(0), self._block_count(cut, stmt, env))
-        block_number = ir.Var(self.names[cut.outer])
-        inner = replace(env, coords={**env.coords, cut.outer: block_number})
-        decls: list[ir.Stmt] = []
-        if cut.tiles is not None:
-            lo, hi = (self.name(f"{self.names[cut.tiles]}_{which}") for which in ("low", "high"))
-            last = add(lo, lit(cut.factor))
-            decls = [
-                ir.Declare(lo, mul(block_number, lit(cut.factor))),
-                ir.Declare(hi, minimum(last, self.extents[cut.tiles])),
-            ]
-            inner = replace(inner, tiles={**env.tiles, cut.tiles: (lo, hi)})
-        return ir.For(block_number, begin, end, block(*decls, self.statement(stmt.body, inner)))
-
-    def _block_count(self, cut: Split, stmt: Forall, env: Env) -> ir.Expr:
-        begin, end = (lit(0), self.extents[cut.tiles]) if cut.tiles else self._blocks(cut, stmt.body, env)
-        return ir.Binary("/", add(sub(end, begin), lit(cut.factor - 1)), lit(cut.factor))
-
-    def _inner(self, cut: Split, stmt: Forall, env: Env) -> ir.Stmt:
-        """The loop inside one block: the loop that was split, over part of its range."""
-        begin, end = self._blocks(cut, stmt.body, env)
-        start, stop = self.name(f"{self.names[cut.inner]}begin"), self.name(f"{self.names[cut.inner]}end")
-        decls: list[ir.Stmt] = []
-        if cut.tiles is None:
-            first = add(begin, mul(env.coords[cut.outer], lit(cut.factor)))
-            last: ir.Expr = add(start, lit(cut.factor))
-        else:
-            lo, hi = env.tiles[cut.tiles]
-            by = self._ahead(cut, env)
-            whole = self.name(f"{self.names[cut.var]}_begin"), self.name(f"{self.names[cut.var]}_end")
-            decls = [ir.Declare(v, e) for v, e in zip(whole, (begin, end), strict=True)]
-            begin, end = whole
-            first, last = maximum(begin, sub(lo, by)), sub(hi, by)
-        body = self.forall(Forall(cut.var, stmt.body), env, (start, stop))
-        return block(*decls, ir.Declare(start, first), ir.Declare(stop, minimum(last, end)), body)
-
-    def _ahead(self, cut: Split, env: Env) -> ir.Expr:
-        """By how much the variable that is tiled is ahead of the loop's own."""
-        if cut.tiles == cut.var:
-            return lit(0)
-        d = next(d for d in (*self.definitions, *self.computed) if d.var == cut.tiles)
-        coords = {n: lit(0) if v == cut.var else env.coords[v] for n, v in enumerate(d.of) if v in d.needs}
-        return emit(d.value, coords, self._sizes(d))
-
     def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
         v = stmt.var
         for cut in self.program.splits:
             if v == cut.outer:
-                return self._outer(cut, stmt, env, bounds)
+                return cuts.outer_loop(self, cut, stmt, env, bounds)
             if v == cut.inner:
-                return self._inner(cut, stmt, env)
+                return cuts.inner_loop(self, cut, stmt, env)
         points = self._lattice(stmt, env)
         writes = self.mode is not Mode.WIDEST and any(
             a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
@@ -493,7 +442,7 @@ class Lowerer:
             for d in self.definitions:
                 if d.var in coords or not all(v in coords for v in d.needs):
                     continue
-                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords}, self._sizes(d))
+                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords}, self.sizes(d))
                 name = self.name(self.names[d.var])
                 decls.append(ir.Declare(name, value))
                 coords[d.var] = name
@@ -521,9 +470,9 @@ class Lowerer:
         if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
             return None
         ends = {v: coords.get(v, sub(self.extents[v], lit(1))) for v in d.needs}
-        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self._sizes(d))
+        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self.sizes(d))
 
-    def _sizes(self, d: Definition) -> list[ir.Expr]:
+    def sizes(self, d: Definition) -> list[ir.Expr]:
         return [self.extents[v] for v in d.axes]
 
     def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:

@@ -17,7 +17,7 @@ from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, maximum, minimum, sub
 from ..records import replace
-from .env import Env
+from .env import Env, Strip
 from .expressions import lower_expr, update
 from .iteration_graph import is_linear
 from .lattice import Iterator, Point
@@ -109,6 +109,8 @@ class Merge:
                 owner.dense_inside = True
             elif self.stmt.body.op is not None and not self._scatters(self.stmt.body):
                 owner.sums_on |= self._sums_on(it)
+        if (strip := env.strips.get(self.stmt.var)) is not None:
+            return self._in_strip(it, strip)
         if it.format.iteration == "value":
             loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
             return by_average(flattened(loop), whole)
@@ -132,6 +134,20 @@ class Merge:
             ir.Set(p, segment),
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
+
+    def _in_strip(self, it: Iterator, strip: Strip) -> ir.Stmt:
+        """The loop inside one strip, whose elements are to stand side by side in vectors.
+
+        Compilers might else make vectors of the iterations of the loop around it.
+        """
+        name = self.owner.names[self.stmt.var]
+        number, low = self.owner.name(f"{name}_inside"), self.owner.name(f"{name}_from")
+        inside = replace(self.env, coords={**self.env.coords, strip.inner: number})
+        body = block(ir.Declare(self.coord, add(low, number)), self._cases([it], inside))
+        return block(
+            ir.Declare(low, ir.Call("weft_single", (strip.low,), "int64")),
+            ir.For(number, lit(0), lit(strip.width), body, unroll=True),
+        )
 
     def _scatters(self, body: Assign) -> bool:
         """Whether each iteration has another element to accumulate into."""

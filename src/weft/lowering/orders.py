@@ -8,7 +8,7 @@ from itertools import permutations
 from math import factorial, inf
 from typing import Any
 
-from ..concrete_notation.nodes import Split, Workspace
+from ..concrete_notation.nodes import Split, Strips, Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .conversions import Conversion, found_by_coordinate, reordered
@@ -36,7 +36,11 @@ class Nest:
 
 @dataclass
 class Orders:
-    """What a scheduler knows of an assignment, and the loop orders it can choose from."""
+    """What a scheduler knows of an assignment, and the loop orders it can choose from.
+
+    ``counted`` has the variables that are cut into strips where a statement is written, each with the one that counts
+    inside a strip: workspaces are over that.
+    """
 
     view: View
     copying: bool = False
@@ -47,7 +51,8 @@ class Orders:
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
-    splits: list[Split] = field(default_factory=list)
+    splits: list[Split | Strips] = field(default_factory=list)
+    counted: dict[str, str] = field(default_factory=dict)
     price: float = 0.0
 
     def __post_init__(self) -> None:
@@ -75,6 +80,7 @@ class Orders:
         return name
 
     def workspace(self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add") -> Access:
+        indices = tuple(self.counted.get(v, v) for v in indices)
         stem = "t" if kind == "scalar" else "w"
         w = Workspace(self.fresh(stem), indices, kind, dtype, op)
         self.workspaces.append(w)

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import inf
 from typing import Any
 
-import numpy as np
-
-from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Stmt, Where
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
-from ..concrete_notation.transform import product
 from ..errors import FormatError, ScheduleError
 from ..formats import Format, TensorType
 from ..index_notation import to_text
@@ -28,7 +25,8 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..records import record, replace
 from ..remapping import Remapping
-from .conversions import Conversion, triples_format, widest_index
+from .accumulation import Accumulation
+from .conversions import Conversion, triples_format
 from .iteration_graph import (
     CONVERT,
     fill_of_reduced,
@@ -36,8 +34,8 @@ from .iteration_graph import (
     nonzeros,
     reads,
 )
-from .orders import Nest, Orders
-from .physical import digits, path, size_of
+from .orders import Nest
+from .physical import digits, path
 from .results import chains, is_appendable, takes_any_order
 from .structured import views
 from .terms import (
@@ -48,11 +46,9 @@ from .terms import (
     leaves,
     merged,
     pull_factors,
-    uniform_factors,
 )
 from .tiling import Tiles
-from .values import UNKNOWN, Number, converted, fill_of, is_constant, same_value
-from .workspaces import FEW
+from .values import converted, same_value
 
 __all__ = ["Conversion", "Schedule", "schedule"]
 
@@ -92,7 +88,7 @@ class Schedule:
 
 
 @dataclass
-class _Scheduler(Orders):
+class _Scheduler(Accumulation):
     """Chooses a loop order and writes the statement."""
 
     # -- the choice ---------------------------------------------------------------------------------------------
@@ -227,31 +223,6 @@ class _Scheduler(Orders):
             return False
         return all(self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms)
 
-    # -- conversions --------------------------------------------------------------------------------------------
-    def stored_for(self, expr: Expr, order: Sequence[str], converts: Mapping[Access, Format]) -> Expr:
-        """The expression with the operands that do not fit stored again, in the order of the loops."""
-        for access, wanted in converts.items():
-            type = self.types[access.tensor]
-            origin = self.origins.get(access.tensor, access.tensor)
-            made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
-            if made is None:
-                axes = "".join(access.indices[m] for m in wanted.mode_order)
-                name = self.fresh(f"{access.tensor}_{axes}")
-                kept = wanted.remapping == type.format.remapping and not type.format.levels[0].full
-                again = kept and wanted != self.stored_as(access, order)
-                how = "would walk all of" if again else "cannot traverse"
-                reason = f"loops {','.join(order)} {how} {access.tensor} in {type.format}"
-                made = Conversion(origin, name, wanted, reason)
-                self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
-                self.dtypes[name] = type.dtype
-                self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
-            else:
-                self.conversions.remove(made)
-            made = replace(made, accesses=(*made.accesses, access))
-            self.conversions.append(made)
-            expr = made.renamed(expr)
-        return expr
-
     # -- statements ---------------------------------------------------------------------------------------------
     def gather(self, nest: Nest) -> Stmt:
         free = nest.order[: len(self.free)]
@@ -314,27 +285,6 @@ class _Scheduler(Orders):
                 return Forall(v, self.fill_below(body, var), parallel)
         return stmt
 
-    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
-        for nest in nests:
-            self.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {self.target.tensor}")
-        if len(terms) == 1 and self.assignment.op is None:
-            (negative, term), (nest,) = terms[0], nests
-            return self.scatter_filled(negative, term, nest)
-        pairs = sorted(zip(terms, nests, strict=True), key=lambda pair: not self.covers(pair[0][1]))
-        stmts = [self.accumulate(n, t, nest) for (n, t), nest in pairs]
-        if self.assignment.op is None:
-            negative, first = pairs[0][0]
-            if self.covers(first):  # it writes every element, and so may as well initialise them
-                value = converted(first, self.dtypes, self.result.dtype)
-                value = Apply("negative", (value,)) if negative else value
-                if is_constant(value):  # no loop reaches elements for the sake of what they might hold already
-                    stmts[0] = Fill(self.target, np.asarray(fill_of(value, lambda a: UNKNOWN)).item())
-                else:
-                    stmts[0] = foralls(pairs[0][1].order, Assign(self.target, value))
-            else:
-                stmts.insert(0, Fill(self.target, 0))
-        return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
-
     def fold(self, term: Expr, nest: Nest) -> Stmt:
         """Entries reduced into the elements of the result, each of which begins with what changes nothing."""
         term = self.stored_for(term, nest.order, nest.converts)
@@ -343,135 +293,6 @@ class _Scheduler(Orders):
         value = converted(term.body, self.dtypes, self.result.dtype)
         start = OPERATORS[term.op].start(self.result.dtype)
         return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))
-
-    def covers(self, term: Expr) -> bool:
-        """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
-        return not isinstance(term, Reduce) and all(self.types[a.tensor].format.is_dense for a in reads(term))
-
-    def accumulate(self, negative: bool, term: Expr, nest: Nest, into: Access | None = None) -> Stmt:
-        target = into or self.target
-        term = self.stored_for(term, nest.order, nest.converts)
-        body = term.body if isinstance(term, Reduce) else term
-        bound = term.vars if isinstance(term, Reduce) else ()
-        place = {v: n for n, v in enumerate(nest.order)}
-        factors = sorted(
-            uniform_factors(body, self.dtype), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1)
-        )
-        depth = self.depth_of_result(nest.order)
-        outer, inner = nest.order[:depth], nest.order[depth:]
-        if outer and inner and not self.is_single(body, inner):
-            dtype = self.dtype(body)
-            t = self.workspace((), "scalar", dtype)
-            value = self.signed(negative, t, self.result.dtype)
-            consumer = Assign(target, value, "add")
-            producer = foralls(inner, Assign(t, converted(body, self.dtypes, dtype), "add"))
-            return foralls(outer, Where(consumer, producer))
-        return self.nest(nest.order, bound, factors, target, "add", negative)
-
-    def signed(self, negative: bool, term: Expr, dtype: str) -> Expr:
-        """A term in the dtype in which it is added, or taken off.
-
-        Zero minus it, unlike its negative, is no -0.0 where it is absent, and adds nothing there.
-        """
-        value = converted(term, self.dtypes, dtype)
-        return Apply("subtract", (Number(0, dtype), value)) if negative else value
-
-    def in_registers(self, negative: bool, term: Expr, nest: Nest, bound: Sequence[str]) -> Stmt | None:
-        """A small block of the result accumulated in a workspace and stored once; None where that is no block.
-
-        The loops over the inside of a block come below the first reduction; what they write in each of its iterations
-        would go to memory and back.
-        """
-        first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
-        outer, inner = nest.order[:first], tuple(v for v in nest.order[first:] if v in self.free)
-        sizes = [size_of(v, reads(term), self.types) for v in inner]
-        if not sizes or not outer or not all(is_full(term, v, self.types) for v in outer):
-            return None
-        if any(self.passes_edge(v) for v in inner):
-            return None
-        if prod(FEW + 1 if n is None else n for n in sizes) > FEW:
-            return None
-        w = self.workspace(inner, "dense", self.result.dtype)
-        producer = self.accumulate(negative, term, nest, into=w)
-        for _ in outer:
-            assert isinstance(producer, Forall)
-            producer = producer.body
-        self.notes.append(f"blocks of {self.target.tensor} over {', '.join(inner)} are accumulated in registers")
-        return foralls(outer, Where(foralls(inner, Assign(self.target, w)), producer))
-
-    def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
-        """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside."""
-        formats = [(a, self.types[a.tensor].format) for a in reads(expr)]
-        single = {v for a, f in formats for v, level in zip(path(a, f), f.levels, strict=True) if level.branchless}
-        return single.issuperset(loops)
-
-    def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
-        """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
-        term = self.stored_for(term, nest.order, nest.converts)
-        nest = Nest(nest.order, nest.cost, {})
-        bound = term.vars if isinstance(term, Reduce) else ()
-        variables = path(self.target, self.result.format)
-        appended = chains(self.result.format)
-        if not appended and (blocks := self.in_registers(negative, term, nest, bound)) is not None:
-            return blocks
-        depth = appended[-1].last + 1 if appended else 0
-        while (
-            not appended
-            and depth < len(variables)
-            and depth < len(nest.order)
-            and nest.order[depth] == variables[depth]
-            and is_full(term, variables[depth], self.types)
-        ):
-            depth += 1
-        inner_free = [v for v in nest.order[depth:] if v in self.free]
-        stmt = self.accumulate(negative, term, nest)
-        if not inner_free and depth == len(self.free) and not bound:
-            return stmt
-        outer = nest.order[:depth]
-        for _ in outer:
-            assert isinstance(stmt, Forall)
-            stmt = stmt.body
-        return foralls(outer, Seq((Fill(self.target, 0), stmt)))
-
-    def nest(
-        self, order: Sequence[str], bound: Sequence[str], factors: Sequence[Expr], target: Access, op: str | None,
-        negative: bool = False, outer: Sequence[str] = (),
-    ) -> Stmt:  # fmt: skip
-        """Loops around ``target op= product of factors``, hoisting factors out of reductions they do not depend on.
-
-        A factor that no remaining reduction changes, but an inner loop does, is multiplied once into a workspace
-        over the inner variables, as SPLATT does by hand for MTTKRP.
-        """
-        if not order:
-            return Assign(target, self.signed(negative, product(factors), self.dtypes[target.tensor]), op)
-        v, rest = order[0], order[1:]
-        remaining = {u for u in order if u in bound}
-        if v in bound and outer and not self.loops_of(target) & remaining and self.meets_once(factors):
-            below = [u for u in order if u not in bound]
-            hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
-            kept = [f for f in factors if f not in hoisted]
-            once = len(below) == 1 and self.is_dense_over(hoisted, below[0]) and not self.passes_edge(below[0])
-            if hoisted and kept and once:
-                w = self.workspace(tuple(below), "dense", self.dtype(product(kept)))
-                producer = self.nest(order, bound, kept, w, "add", outer=())
-                consumer = self.nest(below, (), [w, *hoisted], target, op, negative)
-                return Where(consumer, producer)
-        return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
-
-    def passes_edge(self, v: str) -> bool:
-        """Whether a loop over all values of ``v`` leaves the tensor: blocks that store coordinates have no guards."""
-        indices = {u for a in (*reads(self.assignment.value), self.target) for u in a.indices}
-        return any(d.inside and v in d.needs and d.var in indices for d in self.view.definitions)
-
-    def meets_once(self, factors: Sequence[Expr]) -> bool:
-        """Whether no coordinate comes up again out of order, which would find a workspace half filled."""
-        levels = [
-            u for f in factors for a in reads(f) if a.tensor in self.types for u in self.types[a.tensor].format.levels
-        ]
-        return all(level.unique or level.ordered for level in levels)
-
-    def is_dense_over(self, factors: Sequence[Expr], v: str) -> bool:
-        return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
 
     def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
         *outer, last = path(self.target, self.result.format)
@@ -511,8 +332,8 @@ class _Scheduler(Orders):
     def parallelize(self, stmt: Stmt) -> Stmt:
         """Mark the outermost loop where its iterations write different parts of the result."""
         match stmt:
-            case Forall(var=v, body=body) if any(s.outer == v for s in self.splits):
-                tiles = next(s.tiles for s in self.splits if s.outer == v)
+            case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in self.splits):
+                tiles = next(s.tiles for s in self.splits if isinstance(s, Split) and s.outer == v)
                 return Forall(v, body, parallel=tiles == path(self.target, self.result.format)[0])
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format

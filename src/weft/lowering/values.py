@@ -66,6 +66,9 @@ class Number(Expr):
     value: bool | int | float | complex
     dtype: str
 
+    def __str__(self) -> str:
+        return repr(self.value)
+
 
 @record
 class Absent(Expr):

@@ -76,8 +76,10 @@ def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> 
     return var
 
 
-def _extent(owner: Lowerer, w: Workspace) -> ir.Expr:
-    return product(owner.extents[v] for v in w.indices)
+def _extent(owner: Lowerer, w: Workspace, env: Env | None = None) -> ir.Expr:
+    """How many elements a workspace has, or uses in the strips that enclosing loops are in."""
+    widths = {s.inner: lit(s.width) for s in env.strips.values()} if env else {}
+    return product(widths.get(v, owner.extents[v]) for v in w.indices)
 
 
 def _few(owner: Lowerer, w: Workspace) -> int | None:
@@ -160,8 +162,12 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     tensor = owner.tensors[w.name]
     q = owner.name("q")
     if w.kind == "dense":
-        reset = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)))
-        few = _few(owner, w)
+        begun, extent, few = (
+            ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)),
+            _extent(owner, w, env),
+            _few(owner, w),
+        )
+        reset = ir.For(q, lit(0), extent, begun, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
         return block(array, reset, producer, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
