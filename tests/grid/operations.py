@@ -46,6 +46,9 @@ GRIDS: dict[str, Grid] = {
     "nested sums": Grid(
         "y(i) = sum(j, A(i,j))*sum(j, B(i,j)*x(j))", {"A": M[::2], "B": M[::3], "x": V}, VECTOR_RESULTS
     ),
+    "product of sums": Grid("y = A(i,j)*B(k,l)", {"A": M, "B": M[::3]}, [None]),
+    "sums on one index": Grid("y(j) = A(i,j)*B(j,k)", {"A": M, "B": M[::3]}, VECTOR_RESULTS),
+    "outer product of sums": Grid("C(i,k) = A(i,j)*B(k,l)", {"A": M, "B": M[::3]}, FEW),
     "negation": Grid("C(i,j) = -(A(i,j) - B(i,j))", {"A": M[::2], "B": M[::3]}, FEW),
     "broadcast": Grid("C(i,j) = A(i,j)*x(i) + y(j)*A(i,j)", {"A": M, "x": V, "y": V}, FEW),
     "TTV": Grid("C(i,j) = B(i,j,k)*c(k)", {"B": T, "c": V}, FEW),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.concrete_notation import to_text
 from weft.formats import TensorType, parse_format
 from weft.index_notation import evaluate_dense, parse
 from weft.pipeline.assemble import assembler
@@ -72,3 +73,26 @@ def test_duplicates_are_summed_before_another_reduction():
     A = weft.from_coords([[0, 0, 2], [1, 1, 3]], [-2.0, 3.0, 4.0], (3, 4), duplicates="keep", format="coo")
     found = weft.evaluate("y(j) = max(i, A(i,j))", A=A)
     np.testing.assert_array_equal(weft.asarray(found).todense(), A.todense().max(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("text", "entered"),
+    [
+        ("a = A(i,j)*B(k,l)", 4),  # two nests beside each other
+        ("a = A(i,j)*B(i,l)", 3),  # rows are shared
+        ("y(i) = A(i,j)*B(i,l)", 3),
+        ("a = A(i,j)*x(i)*B(k,l)", 4),
+        ("a = A(i,j)*x(j)*B(k,l)*x(l)", 4),
+    ],
+)
+def test_sums_that_no_index_connects_are_made_apart(text, entered):
+    known = types(a=("dense", 0), y=("dense", 1), x=("dense", 1), A=("csr", 2), B=("csr", 2))
+    stmt = to_text(lower(parse(text), known).schedule.program.stmt)
+    assert stmt.count("forall") == entered
+    assert max(len(line) - len(line.lstrip()) for line in stmt.splitlines()) <= 8
+
+
+def test_sums_in_a_dtype_of_their_own_are_not_made_apart():
+    """int8 times int64 is summed in int64; a sum of the int8 alone would be in int8."""
+    A, B = weft.asarray(np.array([[100, 100]], "int8")), weft.asarray(np.array([[1, 2, 3]]))
+    assert weft.einsum("ij,kl->", A.asformat("csr"), B.asformat("csr")) == 1200

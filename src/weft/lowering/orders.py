@@ -225,8 +225,9 @@ class Orders:
         dense = self.result.format.is_dense
         reductions = reductions_of(self.value)
         within = nested(self.value)
+        whole = reductions
         if within:
-            reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions]
+            reductions = [Reduce(r.op, bound_variables(r), strip(r)) for r in whole]
         many = factorial(max((len(r.vars) for r in reductions), default=0))
         for free in self.orders(self.free, each=many):
             if not self.result.format.is_dense and not self.follows_result(free):
@@ -238,12 +239,15 @@ class Orders:
             plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
             if dense and isinstance(self.value, Access):
                 plain = "place"
-            for r in reductions:
+            for r, as_is in zip(reductions, whole, strict=True):
                 bounds = self.orders(r.vars, each=factorial(len(self.free)))
                 nests = [self.weigh(r, (*free, *b), plain) for b in bounds if self.nests(within, b)]
                 if not nests:
                     allowed = next(b for b in permutations(r.vars) if self.nests(within, b))
                     nests = [self.weigh(r, (*free, *allowed), plain)]
+                for nest in nests if within else ():
+                    types = self.with_formats(nest.converts)
+                    nest.cost += self.cost_of_nested(as_is, free, nest.order, types) - cost(r, nest.order, types)
                 inner = min(nests, key=lambda n: n.cost)
                 order += inner.order[len(free) :]
                 total += inner.cost
@@ -265,6 +269,19 @@ class Orders:
             if best is None or nest.cost < best.cost:
                 best = nest
         return best
+
+    def cost_of_nested(
+        self, reduction: Reduce, around: Sequence[str], order: Sequence[str], types: Mapping[str, TensorType]
+    ) -> float:
+        """The iterations of a reduction and of those inside it, each in the loops it depends on."""
+        loops = tuple(v for v in order if v in {*around, *reduction.vars})
+        inside = reductions_of(reduction.body)
+        bare = without_reductions(reduction.body)
+        total = cost(bare, loops, types) if bare is not None else 0.0
+        for r in inside:
+            needed = self.loops_of(r)
+            total += self.cost_of_nested(r, tuple(v for v in loops if v in needed), order, types)
+        return total if inside else cost(reduction, loops, types)
 
     def nests(self, within: Sequence[tuple[Reduce, Reduce]], order: Sequence[str]) -> bool:
         """Whether every reduction inside another comes after it where it must."""

@@ -46,6 +46,7 @@ from .terms import (
     leaves,
     merged,
     pull_factors,
+    separated,
 )
 from .tiling import Tiles
 from .values import converted, same_value
@@ -381,7 +382,8 @@ def schedule(
     """
     dtypes = {name: type.dtype for name, type in types.items()}
     assignment = replace(assignment, value=merged(assignment.value, lambda e: dtype_of(e, dtypes)))
-    seen = list(views(assignment, types, wide))
+    apart = replace(assignment, value=separated(assignment.value, lambda e: dtype_of(e, dtypes)))
+    seen = [view for way in dict.fromkeys((assignment, apart)) for view in views(way, types, wide)]
     if copying:
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0

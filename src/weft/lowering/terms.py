@@ -29,6 +29,7 @@ __all__ = [
     "pull_factors",
     "reductions_of",
     "rename",
+    "separated",
     "uniform_factors",
     "without_reductions",
     "wrapping_sum",
@@ -142,12 +143,12 @@ def merged(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
 
 
 def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
-    """Reductions, each with one that is inside it."""
+    """Reductions, each with one that is inside it, at any depth."""
     found = []
     for outer in reductions_of(expr):
-        inside = reductions_of(outer.body)
-        found += [(outer, r) for r in inside]
-        found += nested(outer.body)
+        below = nested(outer.body)
+        found += [(outer, r) for r in dict.fromkeys((*reductions_of(outer.body), *(r for _, r in below)))]
+        found += below
     return found
 
 
@@ -204,6 +205,41 @@ def pull_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr
         case Apply(op=op, args=args):
             return Apply(op, tuple(pull_factors(a, dtype, loops) for a in args))
     return expr
+
+
+def separated(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
+    """``sum(j,k, B(j)*C(k))`` as ``sum(j, B(j)) * sum(k, C(k))``: what no index connects need not meet in pairs.
+
+    So, inside a sum over what connects them, of variables that only one factor has each. A sum whose dtype would be
+    another stays whole.
+    """
+    match expr:
+        case Reduce(op="add", vars=vars, body=body) if is_flat(body):
+            connected: list[tuple[set[str], list[Expr]]] = []
+            for factor in factors(body):
+                over, parts = set(free_variables(factor)) & set(vars), [factor]
+                for group in [g for g in connected if g[0] & over]:
+                    connected.remove(group)
+                    over, parts = over | group[0], [*group[1], *parts]
+                connected.append((over, parts))
+            new = product([_summed([v for v in vars if v in over], parts) for over, parts in connected])
+            sums = reductions_of(new)
+            several = len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
+            same = all(dtype(strip(r.body)) == dtype(body) for s in sums for r in (s, *reductions_of(s.body)))
+            return new if several and same and set(bound_variables(new)) == set(vars) else expr
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(separated(a, dtype) for a in args))
+    return expr
+
+
+def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
+    """A product summed over variables, each inside its factor where that alone has it, if several have such."""
+    have = [set(free_variables(p)) for p in parts]
+    own = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
+    if sum(bool(o) for o in own) > 1:
+        parts = [Reduce("add", tuple(o), p) if o else p for o, p in zip(own, parts, strict=True)]
+        vars = [v for v in vars if all(v not in o for o in own)]
+    return Reduce("add", tuple(vars), product(parts)) if vars else product(parts)
 
 
 def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:
