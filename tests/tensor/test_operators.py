@@ -83,6 +83,22 @@ def test_elementwise_with_any_operand_on_either_side(op, mine, other):
     same(f(KINDS[other](y), KINDS[mine](x)), f(y, x))
 
 
+@pytest.mark.parametrize("format", ["csr", "coo", "dense", "dok"])
+def test_matmul_with_one_column(format):
+    d = matrix()
+    A = weft.asarray(d).asformat(format)
+    for dtype in ("float64", "int8", "complex64", "bool"):
+        X = matrix(1, (4, 1), dtype)
+        found = A @ X
+        assert found.shape == (5, 1)
+        assert found.dtype == (d @ X).dtype
+        same(found, d @ X)
+    same(A @ np.ones((8, 1))[::2], d @ np.ones((4, 1)))
+    with pytest.raises(ShapeError, match=r"\(3, 1\)"):
+        A @ np.ones((3, 1))
+    same((A + 1) @ np.ones((4, 1)), (d + 1) @ np.ones((4, 1)))
+
+
 @pytest.mark.parametrize("mine", WEFT)
 @pytest.mark.parametrize("other", KINDS)
 def test_matmul_with_any_operand_on_either_side(mine, other):
