@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -158,9 +159,17 @@ class Accumulation(Orders):
         return Apply("subtract", (Number(0, dtype), value)) if negative else value
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
-        """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside."""
-        formats = [(a, self.types[a.tensor].format) for a in reads(expr)]
-        single = {v for a, f in formats for v, level in zip(path(a, f), f.levels, strict=True) if level.branchless}
+        """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside.
+
+        Where that may hold duplicates in order, their run is.
+        """
+        single: set[str] = set()
+        for access in reads(expr):
+            format = self.types[access.tensor].format
+            steps = pairwise(zip(path(access, format), format.levels, strict=True))
+            single |= {
+                v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)
+            }
         return single.issuperset(loops)
 
     def in_registers(self, negative: bool, term: Expr, nest: Nest, op: str | None) -> Stmt | None:

@@ -6,16 +6,33 @@ of their coordinates as the loop's. Inside, every lattice point below is one cas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of
 from ..concrete_notation.nodes import Sequence as Seq
 from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, eq, ge, if_, increment, land, le, lit, lt, maximum, minimum, sub
+from ..ir.builder import (
+    add,
+    block,
+    cast,
+    eq,
+    ge,
+    if_,
+    increment,
+    land,
+    le,
+    lit,
+    lt,
+    maximum,
+    minimum,
+    mul,
+    product,
+    sub,
+)
 from ..records import replace
 from .env import Env, Strip
 from .expressions import lower_expr, update
@@ -32,6 +49,9 @@ if TYPE_CHECKING:
     from .lower import Lowerer
 
 __all__ = ["Merge"]
+
+RUN = 4
+"""Entries of a coordinate for which their run is found, and summed, rather than each added to the result."""
 
 
 class Merge:
@@ -126,14 +146,37 @@ class Merge:
             loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
             return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
         self._require_order([it])
-        run, segment, inner = self._deduplicate(it, env)
+        runs = self._in_runs(it, begin, end)
+        if (outside := self._gathered_outside(it)) is None:
+            return runs
+        inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
+        decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
+        apart = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
+        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, apart)
+
+    def _in_runs(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
+        """A loop that meets each coordinate once, with all its duplicates."""
+        p = self.p[it]
+        run, segment, inner = self._deduplicate(it, self.env)
         step = block(
-            ir.Declare(self.coord, owner.coordinate(it, p, env)),
+            ir.Declare(self.coord, self.owner.coordinate(it, p, self.env)),
             *run,
             self._cases([it], inner),
             ir.Set(p, segment),
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
+
+    def _gathered_outside(self, it: Iterator) -> ir.Expr | None:
+        """How many sums there may be, where duplicates are gathered into scalars and might as well be added singly.
+
+        Which is better is a matter of how many there are to a sum on average, which the outermost loop can tell.
+        """
+        owner = self.owner
+        wheres = list(_wheres(self.stmt.body))
+        sums = [result_of(w.producer).target for w in wheres]
+        if it.level or not wheres or any(a.indices for a in sums) or not self._may_revisit(it, apart=True):
+            return None
+        return product(owner.extents[v] for v in result_of(self.stmt.body).target.indices)
 
     def _in_strip(self, it: Iterator, strip: Strip) -> ir.Stmt:
         """The loop inside one strip, whose elements are to stand side by side in vectors.
@@ -178,14 +221,14 @@ class Merge:
                 return (("+", self.owner.scalar(w).name), *counter)
         return None
 
-    def _may_revisit(self, it: Iterator) -> bool:
+    def _may_revisit(self, it: Iterator, apart: bool = False) -> bool:
         """Whether the body may run once for each duplicate, instead of once for all of them.
 
         Everything in it must accumulate where any coordinate can be located, or append duplicates to a result that
         may hold them; and where entries themselves are duplicated, the sum must be over a product of them.
         """
         owner, body = self.owner, self.stmt.body
-        if _needs_all(body, apart=not it.format.ordered):
+        if _needs_all(body, apart=apart or not it.format.ordered):
             return False
         target = owner.target.access.tensor
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
@@ -474,6 +517,19 @@ class Merge:
 def _stored(coordinate: ir.Expr) -> ir.Expr:
     """A coordinate as it is stored, before it is widened."""
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
+
+
+def _wheres(stmt: Stmt) -> Iterable[Where]:
+    """Every workspace that a statement makes."""
+    match stmt:
+        case Where(consumer=consumer, producer=producer):
+            yield stmt
+            yield from (*_wheres(consumer), *_wheres(producer))
+        case Forall(body=body):
+            yield from _wheres(body)
+        case Seq(stmts=stmts):
+            for s in stmts:
+                yield from _wheres(s)
 
 
 def _needs_all(stmt: Stmt, apart: bool) -> bool:

@@ -1,0 +1,62 @@
+"""Runs of entries with one coordinate, summed before they are added to the result: where they are long on average."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import weft
+from weft.lowering.merge import RUN
+
+
+def coordinates(rng, shape, count, duplicates=False):
+    """Coordinates in order."""
+    cells = rng.choice(np.prod(shape), count, replace=duplicates)
+    return np.stack(np.unravel_index(np.sort(cells), shape))
+
+
+def dense(found):
+    return found.todense() if isinstance(found, weft.SparseTensor) else found
+
+
+@pytest.mark.parametrize("average", [0.5, RUN - 1, RUN, 2 * RUN, 40])
+def test_sums_of_short_and_of_long_rows(average):
+    rng = np.random.default_rng(0)
+    coords = coordinates(rng, (20, 50), int(20 * average))
+    A = weft.from_coords(coords, rng.random(coords.shape[1]), shape=(20, 50)).asformat("coo")
+    d, x, z = A.todense(), rng.random(50), rng.random(20)
+    np.testing.assert_allclose(A @ x, d @ x)
+    np.testing.assert_allclose(dense(weft.evaluate("y(i) = z(i) - A(i,j)*x(j)", A=A, x=x, z=z)), z - d @ x)
+
+
+@pytest.mark.parametrize("average", [0.5, RUN, 9])
+@pytest.mark.parametrize("text", ["A(i,j) = B(i,j,k)*c(k)", "A(i,j) = B(i,j,k)", "A(j,i) = B(i,j,k)*c(k)*d(i,j)"])
+def test_fibres_of_tensors(text, average):
+    rng = np.random.default_rng(1)
+    coords = coordinates(rng, (4, 5, 10), int(20 * average))
+    B = weft.from_coords(coords, rng.random(coords.shape[1]), shape=(4, 5, 10)).asformat("coo")
+    d, c, e = B.todense(), rng.random(10), rng.random((4, 5))
+    operands = {"B": B, "c": c, "d": e}
+    found = weft.evaluate(text, format="dense", **{n: operands[n] for n in operands if f"{n}(" in text})
+    whole = d * (c if "c(" in text else 1) * (e[:, :, None] if "d(" in text else 1)
+    expected = whole.sum(axis=2)
+    np.testing.assert_allclose(dense(found), expected.T if "A(j,i)" in text else expected)
+
+
+@pytest.mark.parametrize("average", [2, 9])
+def test_duplicates_are_added_once_each(average):
+    rng = np.random.default_rng(2)
+    count = int(20 * average)
+    coords, values = coordinates(rng, (20, 9), count, duplicates=True), rng.random(count)
+    A = weft.asarray(scipy.sparse.coo_array((values, tuple(coords)), shape=(20, 9)))
+    assert not A.format.is_unique
+    x = rng.random(9)
+    expected = np.zeros(20)
+    np.add.at(expected, coords[0], values * x[coords[1]])
+    np.testing.assert_allclose(A @ x, expected)
+
+
+def test_both_ways_are_compiled_where_sums_are_gathered():
+    k = weft.compile("y(i) = A(i,j)*x(j)", A="coo", y="dense")
+    assert f">= {RUN} * A1_dim" in k.source
+    for text, formats in [("C(i,k) = A(i,j)*X(j,k)", {"C": "dense"}), ("y(j) = A(i,j)*x(i)", {"y": "dense"})]:
+        assert f">= {RUN} *" not in weft.compile(text, A="coo", **formats).source
