@@ -98,6 +98,9 @@ dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "ui
 extents = st.one_of(
     st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES}),
     st.integers(0, 5).map(lambda n: dict.fromkeys(VARIABLES, n)),  # where a tensor may come up with other variables
+    st.tuples(
+        st.fixed_dictionaries({v: st.integers(0, 3) for v in VARIABLES}), st.sampled_from(VARIABLES), st.integers(7, 41)
+    ).map(lambda drawn: {**drawn[0], drawn[1]: drawn[2]}),  # one as wide as a strip of registers, and more
 )
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 
