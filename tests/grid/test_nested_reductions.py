@@ -37,6 +37,12 @@ EXPRESSIONS = {
     "y = sum(j, prod(i, sum(k, D(i,j,k))))": D.sum(2).prod(0).sum(),
     "y(i) = min(k, l, D(i,k,l) * min(m, D(l,m,i)))": (D * D.min(1).T[:, None, :]).min((1, 2)),
     "y(i,j) = max(k, minimum(D(i,j,k), max(l, D(l,k,i))))": np.minimum(D, D.max(0).T[:, None, :]).max(2),
+    # what the loops around do not change, some of them or all
+    "y(i) = B(i) - sum(j, B(j))": B - B.sum(),
+    "y(i,j) = A(i,j) * sum(k, K(i,k)) * sum(k, K(k,j))": A * K.sum(1)[:, None] * K.sum(0),
+    "y(i,j) = A(i,j) * max(k, l, K(k,l)) - sum(k, A(i,k))": A * K.max() - A.sum(1)[:, None],
+    "y(i,j) = A(i,j) + sum(k, B(k) * sum(l, K(k,l))) * max(k, K(k,j))": A + (B @ K.sum(1)) * K.max(0),
+    "y(i) = sum(j, A(i,j) * max(k, l, K(k,l))) + sum(k, B(k))": A.sum(1) * K.max() + B.sum(),
 }
 
 

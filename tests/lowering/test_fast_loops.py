@@ -5,6 +5,7 @@ import pytest
 
 import weft
 from weft.concrete_notation import to_text
+from weft.concrete_notation.nodes import Forall, Where
 from weft.formats import TensorType, parse_format
 from weft.index_notation import evaluate_dense, parse
 from weft.pipeline.assemble import assembler
@@ -90,6 +91,18 @@ def test_sums_that_no_index_connects_are_made_apart(text, entered):
     stmt = to_text(lower(parse(text), known).schedule.program.stmt)
     assert stmt.count("forall") == entered
     assert max(len(line) - len(line.lstrip()) for line in stmt.splitlines()) <= 8
+
+
+def test_sums_are_made_outside_the_loops_that_do_not_change_them():
+    known = types(x=("dense", 1), y=("dense", 1), Y=("csr", 2), A=("csr", 2))
+    stmt = lower(parse("y(i) = x(i)/sum(j, x(j))"), known).schedule.program.stmt
+    assert isinstance(stmt, Where)
+    assert isinstance(stmt.consumer, Forall)
+    assert stmt.consumer.parallel
+    stmt = lower(parse("Y(i,j) = A(i,j)*sum(k, A(i,k))"), known).schedule.program.stmt
+    assert isinstance(stmt, Forall)
+    assert isinstance(stmt.body, Where)
+    assert isinstance(stmt.body.consumer, Forall)
 
 
 def test_sums_in_a_dtype_of_their_own_are_not_made_apart():

@@ -130,7 +130,11 @@ class Lowerer:
         """The whole function; ``operands`` are the parameters after the result."""
         stmt = self.program.stmt
         prologue, stmt = _split_fills(stmt)
-        before = block(*(self.statement(s, Env()) for s in prologue))
+        prepared = [self.statement(s, Env()) for s in prologue]
+        while isinstance(stmt, Where) and isinstance(stmt.consumer, Where | Forall) and self._makes_scalar(stmt):
+            prepared.append(workspaces.made(self, stmt, Env()))
+            stmt = stmt.consumer
+        before = block(*prepared)
         if isinstance(stmt, Forall) and stmt.parallel and (chunked := self._chunked(stmt)) is not None:
             main = chunked
         else:
@@ -142,6 +146,9 @@ class Lowerer:
         ends = self.target.finalize(tuple(v for v, _ in totals)) if totals else block()
         after = block(*(d for _, d in totals), ends) if ends != block() else block()
         return ir.Function(self.mode.value, params, block(self.target.init(), before, main, after))
+
+    def _makes_scalar(self, stmt: Where) -> bool:
+        return self.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
 
     @property
     def chunks(self) -> ir.Expr:

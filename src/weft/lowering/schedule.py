@@ -16,7 +16,18 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where
+from ..concrete_notation.nodes import (
+    Assign,
+    Fill,
+    Forall,
+    Program,
+    Split,
+    Stmt,
+    Where,
+    accesses,
+    assignments,
+    result_of,
+)
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import FormatError, ScheduleError
 from ..formats import Format, TensorType
@@ -234,7 +245,21 @@ class _Scheduler(Accumulation):
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
-        return self.filled(foralls(free, _after(stmt, producers)), free, stored)
+        return self.filled(self.around(stmt, free, producers), free, stored)
+
+    def around(self, stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt]) -> Stmt:
+        """Loops around a statement, and what makes its scalars inside the innermost that changes them."""
+        depths: dict[str, int] = {}
+        for producer in reversed(producers):  # those behind make what those before read
+            read = [a for s in assignments(producer) for a in accesses(s.value)]
+            loops = {v for a in read for v in self.loops_of(a)}
+            inside = max((n + 1 for n, v in enumerate(free) if v in loops), default=0)
+            made = max((depths[a.tensor] for a in read if a.tensor in depths), default=0)
+            depths[result_of(producer).target.tensor] = max(inside, made)
+        for depth in range(len(free), -1, -1):
+            stmt = _after(stmt, [p for p in producers if depths[result_of(p).target.tensor] == depth])
+            stmt = Forall(free[depth - 1], stmt) if depth else stmt
+        return stmt
 
     def in_scalars(
         self, expr: Expr, order: Sequence[str], made: list[Stmt], around: tuple[tuple[Reduce, list[Stmt]], ...] = ()
@@ -343,6 +368,8 @@ class _Scheduler(Accumulation):
                     return Forall(v, body, parallel=True)
             case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:
                 return Seq((stmts[0], self.parallelize(stmts[1])))
+            case Where(consumer=consumer, producer=producer) if not result_of(producer).target.indices:
+                return Where(self.parallelize(consumer), producer)
         return stmt
 
 

@@ -29,7 +29,7 @@ from .tensors import TensorVars
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["FEW", "assign", "declare", "neutral_of", "where"]
+__all__ = ["FEW", "assign", "declare", "made", "neutral_of", "where"]
 
 FEW = 64
 """Elements of a workspace that may stand in registers, or at least on the stack."""
@@ -138,6 +138,19 @@ def _nothing(w: Workspace) -> Any:
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
+def made(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
+    """Produce a scalar."""
+    w = owner.workspaces[result_of(stmt.producer).target.tensor]
+    if not owner.mode.values:
+        return block()
+    owner.sums_segments.add(stmt.producer)
+    producer = owner.statement(stmt.producer, env)
+    begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
+    if (absences := owner.absences.get(w.name)) is None:
+        return block(begin, producer)
+    return block(begin, ir.Declare(absences.visited, lit(0)), producer, absences.rest(owner, owner.scalar(w)))
+
+
 def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
@@ -150,24 +163,13 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
         return block(ir.Declare(_VISITS, lit(0)), owner.statement(stmt.producer, env), keep)
     if w.kind == "scalar":
-        owner.sums_segments.add(stmt.producer)
+        return block(made(owner, stmt, env), owner.statement(stmt.consumer, env))
     producer = owner.statement(stmt.producer, env)
-    if w.kind == "scalar":
-        begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
-        consumer = owner.statement(stmt.consumer, env)
-        if (absences := owner.absences.get(w.name)) is None:
-            return block(begin, producer, consumer)
-        rest = absences.rest(owner, owner.scalar(w))
-        return block(begin, ir.Declare(absences.visited, lit(0)), producer, rest, consumer)
     tensor = owner.tensors[w.name]
     q = owner.name("q")
     if w.kind == "dense":
-        begun, extent, few = (
-            ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)),
-            _extent(owner, w, env),
-            _few(owner, w),
-        )
-        reset = ir.For(q, lit(0), extent, begun, unroll=bool(env.strips))
+        begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
+        reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
         return block(array, reset, producer, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
