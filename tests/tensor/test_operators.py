@@ -96,6 +96,8 @@ def test_matmul_with_one_column(format):
     same(A @ np.ones((8, 1))[::2], d @ np.ones((4, 1)))
     with pytest.raises(ShapeError, match=r"\(3, 1\)"):
         A @ np.ones((3, 1))
+    with pytest.raises(ShapeError):
+        weft.asarray(2.0) @ np.ones((1, 1))
     same((A + 1) @ np.ones((4, 1)), (d + 1) @ np.ones((4, 1)))
 
 

@@ -90,7 +90,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
                 plan = _vectors.get((id(a.type), right.dtype))
                 if plan is not None and right.flags.c_contiguous and right.shape[0] == a.shape[-1]:
                     return plan.run((a, Storage(right.shape, plan.types[1], (), right))).vals
-            elif right.shape == (a.shape[-1], 1) and len(a.shape) == 2:
+            elif len(a.shape) == 2 and right.shape == (a.shape[1], 1):
                 return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix
         elif type(right) is cls:
             b = right._storage
