@@ -184,7 +184,8 @@ class _Checker:
         for op, name in loop.simd or ():
             if op not in _UPDATES or not any(name in scope for scope in self.scopes):
                 self.say(f"the simd reduction {op}: {name}")
-        if loop.unroll and (loop.simd is not None or not isinstance(loop.stop, Const)):
+        counted = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
+        if loop.unroll and (loop.simd is not None or not counted):
             self.say(f"the loop over {loop.var.name} cannot be unrolled")
         self.scopes.append({})
         self.declare(loop.var)

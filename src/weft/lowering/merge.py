@@ -134,25 +134,26 @@ class Merge:
         if it.format.iteration == "value":
             loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
             return by_average(flattened(loop), whole)
-        p = self.p[it]
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
             decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
             return block(decl, self._cases([it], inner))
         if it.format.unique or owner.apart or self._may_revisit(it):
-            inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
-            decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
-            loop = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
+            loop = self._singly(it, begin, end)
             return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
         self._require_order([it])
         runs = self._in_runs(it, begin, end)
         if (outside := self._gathered_outside(it)) is None:
             return runs
+        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self._singly(it, begin, end))
+
+    def _singly(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
+        """A loop that meets each position by itself."""
+        p, env = self.p[it], self.env
         inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
-        decl = ir.Declare(self.coord, owner.coordinate(it, p, env))
-        apart = ir.For(p, begin, end, block(decl, self._cases([it], inner)))
-        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, apart)
+        decl = ir.Declare(self.coord, self.owner.coordinate(it, p, env))
+        return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
 
     def _in_runs(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
         """A loop that meets each coordinate once, with all its duplicates."""
