@@ -126,7 +126,7 @@ def test_required_puts_dependencies_first():
 
 def test_everything_compiles_without_a_warning():
     build(emit_library(PRELUDE))
-    build(emit_library(PRELUDE), flags=("-O3",))
+    build(emit_library(PRELUDE), flags=("-O3", "-fopenmp-simd"))
 
 
 def test_huge_allocations_fail():

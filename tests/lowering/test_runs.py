@@ -28,13 +28,13 @@ def test_sums_of_short_and_of_long_rows(average):
     np.testing.assert_allclose(dense(weft.evaluate("y(i) = z(i) - A(i,j)*x(j)", A=A, x=x, z=z)), z - d @ x)
 
 
-@pytest.mark.parametrize("average", [0.5, RUN, 9])
+@pytest.mark.parametrize("average", [0.5, RUN, 30])
 @pytest.mark.parametrize("text", ["A(i,j) = B(i,j,k)*c(k)", "A(i,j) = B(i,j,k)", "A(j,i) = B(i,j,k)*c(k)*d(i,j)"])
 def test_fibres_of_tensors(text, average):
     rng = np.random.default_rng(1)
-    coords = coordinates(rng, (4, 5, 10), int(20 * average))
-    B = weft.from_coords(coords, rng.random(coords.shape[1]), shape=(4, 5, 10)).asformat("coo")
-    d, c, e = B.todense(), rng.random(10), rng.random((4, 5))
+    coords = coordinates(rng, (4, 5, 40), int(20 * average))
+    B = weft.from_coords(coords, rng.random(coords.shape[1]), shape=(4, 5, 40)).asformat("coo")
+    d, c, e = B.todense(), rng.random(40), rng.random((4, 5))
     operands = {"B": B, "c": c, "d": e}
     found = weft.evaluate(text, format="dense", **{n: operands[n] for n in operands if f"{n}(" in text})
     whole = d * (c if "c(" in text else 1) * (e[:, :, None] if "d(" in text else 1)
@@ -42,7 +42,7 @@ def test_fibres_of_tensors(text, average):
     np.testing.assert_allclose(dense(found), expected.T if "A(j,i)" in text else expected)
 
 
-@pytest.mark.parametrize("average", [2, 9])
+@pytest.mark.parametrize("average", [2, 2 * RUN])
 def test_duplicates_are_added_once_each(average):
     rng = np.random.default_rng(2)
     count = int(20 * average)
@@ -60,3 +60,32 @@ def test_both_ways_are_compiled_where_sums_are_gathered():
     assert f">= {RUN} * A1_dim" in k.source
     for text, formats in [("C(i,k) = A(i,j)*X(j,k)", {"C": "dense"}), ("y(j) = A(i,j)*x(i)", {"y": "dense"})]:
         assert f">= {RUN} *" not in weft.compile(text, A="coo", **formats).source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y(j) = sum(i, max(k, B(i,j,k)))",
+        "s = sum(i, max(j, A(i,j)))",
+        "s = prod(i, sum(j, A(i,j)))",
+        "y(i) = max(j, sum(k, B(i,j,k)))",
+        "s = sum(i, 2 + sum(j, A(i,j)))",
+    ],
+)
+@pytest.mark.parametrize("entries", [1, 3, RUN, 40])
+def test_what_is_gathered_by_another_operator_stays_together(text, entries):
+    """However few entries there are."""
+    rng = np.random.default_rng(3)
+    flat = coordinates(rng, (4, 20), entries)
+    A = weft.from_coords(flat, -rng.random(entries), shape=(4, 20)).asformat("coo")
+    B = weft.from_coords(coordinates(rng, (4, 2, 10), entries), -rng.random(entries), shape=(4, 2, 10)).asformat("coo")
+    a, b = A.todense(), B.todense()
+    expected = {
+        "y(j) = sum(i, max(k, B(i,j,k)))": b.max(axis=2).sum(axis=0),
+        "s = sum(i, max(j, A(i,j)))": a.max(axis=1).sum(),
+        "s = prod(i, sum(j, A(i,j)))": a.sum(axis=1).prod(),
+        "y(i) = max(j, sum(k, B(i,j,k)))": b.sum(axis=2).max(axis=1),
+        "s = sum(i, 2 + sum(j, A(i,j)))": (2 + a.sum(axis=1)).sum(),
+    }[text]
+    found = weft.evaluate(text, **({"A": A} if "A(" in text else {"B": B}))
+    np.testing.assert_allclose(dense(found), expected)

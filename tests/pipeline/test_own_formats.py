@@ -86,6 +86,9 @@ LIST = [Compressed(unique=False), Singleton(unique=False), Singleton()]
         ("(i,j) -> (j%2,i,j/2)", [Hashed(), Morton(unique=False), Singleton(ordered=False)]),
         ("(i,j) -> (i,j/2,j%2)", [Morton(unique=False), Singleton(ordered=False), Squeezed()]),
         ("(i,j) -> (i*size(j)+j)", [Hashed()]),
+        ("(i,j) -> (i+j,i,j)", [Dense(), Dense(), Offset()]),  # a coordinate that follows, beyond the edge
+        ("(i,j) -> (j-i,j,i)", [Squeezed(), Dense(), Offset()]),
+        ("(i,j) -> (j-i,i,j)", [Compressed(), Dense(), Offset()]),
         ("(i,j) -> (j+2*i,i>>1,j,i&1)", [Dense(), *LIST[::2], Compressed()]),  # sums of axes where one has no size
     ],
 )

@@ -182,7 +182,7 @@ class _Checker:
         self.want(loop.start, loop.var.ty, "the start of a loop:")
         self.want(loop.stop, loop.var.ty, "the end of a loop:")
         for op, name in loop.simd or ():
-            if op not in _UPDATES or not any(name in scope for scope in self.scopes):
+            if not (op in _UPDATES or op.startswith("weft_")) or not any(name in scope for scope in self.scopes):
                 self.say(f"the simd reduction {op}: {name}")
         counted = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
         if loop.unroll and (loop.simd is not None or not counted):

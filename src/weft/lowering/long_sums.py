@@ -36,13 +36,11 @@ def long_and_short(loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name
     name : callable
         A fresh variable by its stem.
     """
-    straight = not any(isinstance(n, ir.If | ir.Call | ir.While | ir.Select) for n in walk(loop))
-    if (
-        simd is None
-        or not straight
-        or not isinstance(loop, ir.For)
-        or any(isinstance(n, ir.For) for n in walk(loop.body))
-    ):
+    if simd is None or not isinstance(loop, ir.For) or any(isinstance(n, ir.For) for n in walk(loop.body)):
+        return loop
+    reduces = {op for op, _ in simd}
+    branches = [n for n in walk(loop) if isinstance(n, ir.If | ir.Call | ir.While | ir.Select)]
+    if any(not (isinstance(n, ir.Call) and n.name in reduces) for n in branches):
         return loop
     begin, end = (name(f"{loop.var.name}_{which}") for which in ("from", "to"))
     few = replace(loop, start=begin, stop=end)

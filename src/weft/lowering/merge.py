@@ -14,6 +14,7 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
+from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import (
     add,
@@ -36,10 +37,10 @@ from ..ir.builder import (
 from ..records import replace
 from .env import Env, Strip
 from .expressions import lower_expr, update
-from .iteration_graph import is_linear
+from .iteration_graph import is_linear, reads
 from .lattice import Iterator, Point
 from .long_sums import SHORT, by_average, long_and_short
-from .physical import path
+from .physical import leaves_tensor, path
 from .segments import flattened
 from .target import Mode
 from .terms import additive_terms
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Merge"]
 
-RUN = 4
+RUN = 12
 """Entries of a coordinate for which their run is found, and summed, rather than each added to the result."""
 
 
@@ -138,7 +139,10 @@ class Merge:
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
             decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
-            return block(decl, self._cases([it], inner))
+            cases = self._cases([it], inner)
+            if it.access is not None and leaves_tensor(owner.types[it.access.tensor].format, it.level):
+                cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
+            return block(decl, cases)
         if it.format.unique or owner.apart or self._may_revisit(it):
             loop = self._singly(it, begin, end)
             return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
@@ -210,16 +214,18 @@ class Merge:
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
 
     def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
-        """Reassociate a sum, where allowed and not known to be so short that it is unrolled anyway."""
+        """Reassociate a sum or an extreme, where allowed and not known to be so short that it is unrolled anyway."""
         if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body
-        if isinstance(body, Assign) and body.op == "add" and config.reassociate and self.owner.mode.values:
+        if isinstance(body, Assign) and config.reassociate and self.owner.mode.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
+                extreme = body.op is not None and OPERATORS[body.op].extreme != 0
+                op = "+" if body.op == "add" else f"weft_{body.op}_{w.dtype}" if extreme else None
                 absences = self.owner.absences.get(w.name)
                 counter = () if absences is None else (("+", absences.visited.name),)
-                return (("+", self.owner.scalar(w).name), *counter)
+                return None if op is None else ((op, self.owner.scalar(w).name), *counter)
         return None
 
     def _may_revisit(self, it: Iterator, apart: bool = False) -> bool:
@@ -533,15 +539,25 @@ def _wheres(stmt: Stmt) -> Iterable[Where]:
                 yield from _wheres(s)
 
 
+def _goes_on(last: Assign, gathered: Assign) -> bool:
+    """Whether what accumulates a workspace comes to the same if it does so with each part of that."""
+    value, part = without_conversions(last.value), gathered.target
+    if last.op != gathered.op or part not in reads(value):
+        return False
+    return is_linear(value, part) if last.op == "add" else value == part
+
+
 def _needs_all(stmt: Stmt, apart: bool) -> bool:
     """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate.
 
-    What is gathered and then accumulated may also be done ``apart`` for each, where duplicates do not come together.
+    What is gathered and then accumulated by the same operator may also be done ``apart`` for each, where duplicates do
+    not come together.
     """
     match stmt:
         case Where(consumer=consumer, producer=producer):
-            adds = apart and all(a.op is not None for a in assignments(consumer))
-            return not adds or _needs_all(consumer, apart) or _needs_all(producer, apart)
+            gathered = result_of(producer)
+            goes_on = apart and all(_goes_on(a, gathered) for a in assignments(consumer))
+            return not goes_on or _needs_all(consumer, apart) or _needs_all(producer, apart)
         case Fill():
             return True
         case Forall(body=body):

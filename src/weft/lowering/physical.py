@@ -17,7 +17,9 @@ from ..records import record
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
-__all__ = ["Definition", "computed", "definitions", "digits", "passes_edge", "path", "size_of", "spelling"]
+__all__ = [
+    "Definition", "computed", "definitions", "digits", "leaves_tensor", "passes_edge", "path", "size_of", "spelling",
+]  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -80,6 +82,18 @@ def passes_edge(value: IndexExpr, format: Format) -> bool:
     """Whether levels show coordinates from which an axis would have ``value`` beyond the edge of the tensor."""
     made_of = sorted(axes_of(value))
     return any(format.levels[k].pads for k in made_of) and not format.levels[made_of[-1]].bounded
+
+
+def leaves_tensor(format: Format, k: int) -> bool:
+    """Whether the coordinate of an axis that a level computes may lie beyond the edge of the tensor.
+
+    So do those of ``i`` in ``(j-i, j, i)``, unless the level over ``j`` is bounded by what is above it.
+    """
+    value = geometry.computed(format.remapping, k)
+    if value is None or not isinstance(format.remapping.coordinates[k], Axis):
+        return False
+    last = max(axes_of(value), default=k)
+    return passes_edge(value, format) and all(level.pads for level in format.levels[last + 1 : k])
 
 
 def _of(access: Access, format: Format) -> Iterable[Definition]:

@@ -14,7 +14,7 @@ from ...index_notation.operators import OPERATORS, REPETITIONS
 from ...ir.types import INTEGERS, is_complex, is_float, is_integer
 from ..types import complex_of, constant
 from . import complexes, floats, integers
-from .snippet import Snippet, function
+from .snippet import Snippet, function, in_lanes
 
 __all__ = ["DTYPES", "of"]
 
@@ -27,12 +27,18 @@ def of(ty: str) -> Mapping[str, Snippet]:
     made: dict[str, Snippet] = {}
 
     def add(
-        name: str, ty: str, params: int | dict[str, str], value: str, result: str = "", needs: tuple[str, ...] = ()
-    ) -> None:
-        """Add the function ``weft_{name}_{ty}``, which returns ``value``, of ``a`` and ``b`` or of what is given."""
+        name: str, ty: str, params: int | dict[str, str], value: str, result: str = "", needs: tuple[str, ...] = (),
+        reduces: bool = False,
+    ) -> None:  # fmt: skip
+        """Add the function ``weft_{name}_{ty}``, which returns ``value``, of ``a`` and ``b`` or of what is given.
+
+        A loop may reduce with those that say so in the lanes of a vector.
+        """
         full = f"weft_{name}_{ty}"
         given = dict.fromkeys("ab"[:params], ty) if isinstance(params, int) else params
         made[full] = function(full, given, value, result or ty, needs)
+        if reduces:
+            made[full] = in_lanes(full, ty, made[full])
 
     _logic(ty, add)
     _parts(ty, add)
@@ -90,8 +96,8 @@ def _smaller_and_larger(ty: str, add: Callable[..., None]) -> None:
             add(second, ty, 2, f"{isnan}(b) || {wins} ? a : b", needs=needs)
         else:
             nan = is_float(ty)  # both sides are asked, without a branch that nothing could predict
-            add(first, ty, 2, f"(a {op} b) | (a != a) ? a : b" if nan else f"a {op} b ? a : b")
-            add(second, ty, 2, f"(a {op}= b) | (b != b) ? a : b" if nan else f"a {op} b ? a : b")
+            add(first, ty, 2, f"(a {op} b) | (a != a) ? a : b" if nan else f"a {op} b ? a : b", reduces=nan)
+            add(second, ty, 2, f"(a {op}= b) | (b != b) ? a : b" if nan else f"a {op} b ? a : b", reduces=nan)
 
 
 def _repetitions(ty: str, add: Callable[..., None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...records import record
 from ..types import type_name
 
-__all__ = ["Snippet", "function"]
+__all__ = ["Snippet", "function", "in_lanes"]
 
 
 @record
@@ -35,3 +35,10 @@ def function(name: str, params: dict[str, str], value: str, result: str, needs: 
     listed = ", ".join(f"{type_name(ty)} {param}" for param, ty in params.items())
     body = value if value.endswith("}\n") else f"{{ return {value}; }}\n"
     return Snippet(f"static inline {type_name(result)} {name}({listed}) {body}", needs)
+
+
+def in_lanes(name: str, ty: str, snippet: Snippet) -> Snippet:
+    """A function of two scalars with which loops may reduce in any order, starting from the same value in each lane."""
+    both = f"omp_out = {name}(omp_out, omp_in)"
+    pragma = f"#pragma omp declare reduction({name} : {type_name(ty)} : {both}) initializer(omp_priv = omp_orig)\n"
+    return Snippet(snippet.text + pragma, snippet.needs)
