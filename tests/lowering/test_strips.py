@@ -79,7 +79,8 @@ def test_fibres_below_what_is_appended(format, result):
         ("C(i,j) += A(i,k)*B(k,j)", {"A": "csr"}, True),
         ("C(i,j) = A(i,k)*B(k,j)", {"A": "csc"}, False),  # rows of the result are reached in any order
         ("C(i,j) = A(i,k)*B(k,j)", {"A": "csr", "B": "csr"}, False),
-        ("C(i,j) = A(i,k)*B(j,k)", {"A": "csr"}, False),  # a sum for each element
+        ("C(i,j) = A(i,k)*B(j,k)", {"A": "csr"}, True),  # B is stored in the other order
+        ("C(i,j) = A(i,k)*B(k,j)", {"A": "csr", "B": "dense_f"}, True),
         ("C(i,j) = A(i,k,l)*B(k,j)*D(l,j)", {"A": "csf"}, False),  # what is below would be walked for each strip
         ("y(i) = A(i,k)*x(k)", {"A": "csr"}, False),
     ],

@@ -44,9 +44,7 @@ class Accumulation(Orders):
             if made is None:
                 axes = "".join(access.indices[m] for m in wanted.mode_order)
                 name = self.fresh(f"{access.tensor}_{axes}")
-                kept = wanted.remapping == type.format.remapping and not type.format.levels[0].full
-                again = kept and wanted != self.stored_as(access, order)
-                how = "would walk all of" if again else "cannot traverse"
+                how = self.misfit(access, wanted, order)
                 reason = f"loops {','.join(order)} {how} {access.tensor} in {type.format}"
                 made = Conversion(origin, name, wanted, reason)
                 self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
@@ -58,6 +56,14 @@ class Accumulation(Orders):
             self.conversions.append(made)
             expr = made.renamed(expr)
         return expr
+
+    def misfit(self, access: Access, wanted: Format, order: Sequence[str]) -> str:
+        """What the loops do with an operand that is to be stored again."""
+        format = self.types[access.tensor].format
+        if format.is_dense:
+            return "would pass across"
+        kept = wanted.remapping == format.remapping and not format.levels[0].full
+        return "would walk all of" if kept and wanted != self.stored_as(access, order) else "cannot traverse"
 
     def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
         for nest in nests:

@@ -1,16 +1,9 @@
-"""Iteration graphs (2017 paper, section 4): tensor paths, the loop orders they allow, and what a loop order costs.
-
-The cost model counts loop iterations for operands of a typical size, as neither sizes nor sparsity are known when
-compiling: a dense dimension has ``DIMENSION`` coordinates, a compressed level ``CHILDREN`` under each parent. Storing
-an operand in another order costs ``CONVERT`` a nonzero; finding the end of each run of equal coordinates, so as to
-sum inside it, makes loops ``RUNS`` times as dear. Only the ranking matters.
-"""
+"""Iteration graphs (2017 paper, section 4): tensor paths, and the loop orders they allow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,35 +29,15 @@ from .values import (
 )
 
 __all__ = [
-    "CHILDREN",
-    "CONVERT",
-    "DIMENSION",
-    "RUNS",
-    "Visit",
-    "conversions",
-    "cost",
-    "extent",
-    "fits",
-    "is_counted",
-    "is_full",
-    "is_linear",
-    "nonzeros",
-    "places",
-    "reads",
-    "restarts",
-]
+    "Types", "Visit", "conversions", "fill_of_reduced", "fits", "is_counted", "is_full", "is_linear", "places", "reads",
+    "strip", "types_of",
+]  # fmt: skip
 
 # How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
 # free variables; puts each in its own place of such a result; or needs them merged or appended in order.
 Visit: TypeAlias = Literal["scatter", "gather", "place", "merge"]
 
 _DENSE = Dense()
-
-DIMENSION = 1000.0
-CHILDREN = 8.0
-CONVERT = 12.0
-STRIDED = 1.5
-RUNS = 1.5
 
 
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
@@ -112,86 +85,6 @@ def reads(expr: Expr) -> list[Access]:
 
     visit(expr)
     return list(found)
-
-
-def nonzeros(format: Format) -> float:
-    """Stored entries of a typical tensor."""
-    return prod(_coordinates(format, k) for k in range(len(format.levels)))
-
-
-def _coordinates(format: Format, k: int) -> float:
-    """How many coordinates a level of a typical tensor has under one of those above; lists have those of a tree.
-
-    A level that is only asked for coordinates keeps loops from none.
-    """
-    level = format.levels[k]
-    if level.full or not level.walks:
-        return DIMENSION
-    if level.branchless and format.levels[k - 1].unique:
-        return 1.0
-    return DIMENSION / 2 if k == 0 else CHILDREN
-
-
-def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
-    """Iterations of the loop over ``v`` that an expression asks for; None when it does not depend on ``v``."""
-    match expr:
-        case Access(tensor=tensor):
-            format = types[tensor].format
-            least: float | None = None
-            for k, u in enumerate(path(expr, format)):
-                if u == v:
-                    n = _coordinates(format, k)
-                    least = n if least is None else min(least, n)
-            return least
-        case nodes.Literal():
-            return None
-        case Reduce(body=body):
-            return extent(body, v, types)
-        case Apply(op=op, args=args):
-            if len(args) == 1:
-                return extent(asked_of(expr) or args[0], v, types)
-            a, b = (extent(arg, v, types) for arg in args)
-            fill = [fill_of_reduced(arg, types) for arg in args]
-            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
-                return b if a is None else a if b is None else min(a, b)
-            if a is None and b is None:
-                return None
-            if is_constant(args[0]) or is_constant(args[1]):
-                return b if a is None else a
-            return DIMENSION if a is None or b is None else min(a + b, DIMENSION)
-    raise TypeError(f"no extent of {expr!r}")
-
-
-def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> Access | None:
-    """For whose few coordinates loops walk all of an operand's outermost ones again and again.
-
-    That takes the product of two numbers of coordinates, where finding each takes the smaller of them. None where
-    loops walk them once, or find them.
-    """
-    format = types[access.tensor].format
-    if format.is_structured or not access.indices or len(set(access.indices)) < format.order:
-        return None
-    root, v = format.levels[0], path(access, format)[0]
-    if root.has_every or root.locates == "probe" or not order or v == order[0]:
-        return None
-    product = _product_around(expr, access, types)
-    here = extent(product, v, types)
-    if here is None or here >= DIMENSION / 2:
-        return None
-    others = [a for a in reads(product) if a != access and v in path(a, types[a.tensor].format)]
-    return next((a for a in others if extent(a, v, types) == here), None)
-
-
-def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
-    """The largest part around an access that has no value where one of its operands has none."""
-    match expr:
-        case Reduce(body=body):
-            return _product_around(body, access, types)
-        case Apply(op=op, args=args):
-            fills = [fill_of_reduced(arg, types) for arg in args]
-            if not any(decides(op, args, k, fill) for k, fill in enumerate(fills)):
-                return _product_around(next(arg for arg in args if access in reads(arg)), access, types)
-    return expr
 
 
 def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
@@ -290,40 +183,12 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
     return False
 
 
-def cost(expr: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
-    """Iterations of a loop nest, summed over its depths; strided access to dense operands costs more."""
-    extents, strided = _extents(expr, _types_of(expr, types))
-    total, here = 0.0, 1.0
-    for v in order:
-        here *= extents.get(v, DIMENSION)
-        total += here
-    return total * STRIDED ** strided.get(order[-1], 0) if order else total
-
-
 Types: TypeAlias = tuple[tuple[str, TensorType], ...]
 
 
-def _types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
+def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     """The types of what an expression reads, by which is kept what all loop orders share."""
     return tuple([(a.tensor, types[a.tensor]) for a in reads(expr)])
-
-
-@lru_cache(maxsize=1024)
-def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int]]:
-    """The iterations of each loop that an expression asks for, and how many operands it passes in strides."""
-    body, types = strip(expr), dict(kinds)
-    extents: dict[str, float] = {}
-    strided: dict[str, int] = {}
-    for access in reads(body):
-        format = types[access.tensor].format
-        *above, last = path(access, format) or ("",)
-        for v in dict.fromkeys((*above, last)):
-            n = extent(body, v, types)
-            if n is not None:
-                extents[v] = n
-            if v in above and v != last and format.levels[above.index(v)].full:
-                strided[v] = strided.get(v, 0) + 1
-    return extents, strided
 
 
 def conversions(
@@ -340,7 +205,7 @@ def conversions(
     with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
     place.
     """
-    walked = _walked(expr, _types_of(expr, types), how, copying)
+    walked = _walked(expr, types_of(expr, types), how, copying)
     return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
 
 

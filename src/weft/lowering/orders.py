@@ -6,23 +6,40 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import factorial, inf
+from types import MappingProxyType
 from typing import Any
 
 from ..concrete_notation.nodes import Split, Strips, Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .conversions import Conversion, found_by_coordinate, reordered
-from .iteration_graph import CONVERT, RUNS, Visit, conversions, cost, nonzeros, places, reads, restarts, strip
+from .costs import (
+    CONVERT,
+    DIMENSION,
+    RUNS,
+    TRANSPOSE,
+    VECTORS,
+    cost,
+    is_strided,
+    iterations,
+    nonzeros,
+    passed_in_strides,
+    price,
+    restarts,
+)
+from .iteration_graph import Visit, conversions, fill_of_reduced, places, reads, strip
 from .physical import digits, path
 from .results import chains
 from .structured import View
 from .terms import bound_variables, dtype_of, nested, reductions_of, without_reductions
+from .values import same_value
 
 __all__ = ["Nest", "Orders"]
 
 CHILD_COST = 4.0
 _EXHAUSTIVE = 720
 """How many nests are weighed at most, if all orders of their loops are: those of six variables."""
+_NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass
@@ -157,6 +174,8 @@ class Orders:
                 wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.wide)
                 if wanted != known.get(a) and not self.impossible((*known, a), order):
                     yield a, wanted
+            elif not self.copying and a not in known and passed_in_strides(expr, a, order, types):
+                yield a, self.stored_as(a, order)
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
         """The types where operands are stored in other formats."""
@@ -165,12 +184,19 @@ class Orders:
             types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
         return types
 
-    def weigh(self, expr: Expr, order: tuple[str, ...], how: Visit = "merge") -> Nest:
+    def weigh(
+        self, expr: Expr, order: tuple[str, ...], how: Visit = "merge", into: Access | None = None,
+        entered: Mapping[str, float] = _NOTHING,
+    ) -> Nest:  # fmt: skip
+        """What a nest costs that writes ``into`` an array in its innermost loop, if that is given."""
         converts = self.converted(expr, order, how)
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
-        price = sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in converts)
-        return Nest(order, cost(expr, order, self.with_formats(converts) if converts else self.types) + price, converts)
+        types = self.with_formats(converts) if converts else self.types
+        return Nest(order, cost(expr, order, types, into, entered) + self.price_of(converts), converts)
+
+    def price_of(self, converts: Iterable[Access]) -> float:
+        return sum(price(self.types[a.tensor].format) for a in converts)
 
     def stored_as(self, access: Access, order: Sequence[str]) -> Format:
         """The format in which an operand follows the loops."""
@@ -239,49 +265,61 @@ class Orders:
             plain: Visit = "gather" if dense and len(reductions) == 1 and bare is None else "merge"
             if dense and isinstance(self.value, Access):
                 plain = "place"
+            entered = {} if bare is None and len(whole) == 1 else iterations(self.value, self.types)
             for r, as_is in zip(reductions, whole, strict=True):
-                bounds = self.orders(r.vars, each=factorial(len(self.free)))
-                nests = [self.weigh(r, (*free, *b), plain) for b in bounds if self.nests(within, b)]
-                if not nests:
-                    allowed = next(b for b in permutations(r.vars) if self.nests(within, b))
-                    nests = [self.weigh(r, (*free, *allowed), plain)]
-                for nest in nests if within else ():
-                    types = self.with_formats(nest.converts)
-                    nest.cost += self.cost_of_nested(as_is, free, nest.order, types) - cost(r, nest.order, types)
-                inner = min(nests, key=lambda n: n.cost)
-                order += inner.order[len(free) :]
+                inner = self.best_reduction(r, as_is, free, plain, {v: n for v, n in entered.items() if v in free})
+                order += [v for v in inner.order if v not in free]
                 total += inner.cost
             if reductions and any(
                 not u.unique for a in reads(self.value) for u in self.types[a.tensor].format.levels[:-1]
             ):
                 total *= RUNS
-            if bare is not None:
-                total += cost(bare, free, self.types)
+            total += cost(bare if bare is not None else self.value, free, self.types) if entered else 0.0
             converts = self.converted(self.value, order, plain)
             nest = Nest(tuple(order), total, converts)
             if self.impossible(nest.converts, order):
                 continue
             if not reductions:
-                nest = self.weigh(self.value, free, plain)
+                nest = self.weigh(self.value, free, plain, self.target if dense else None)
             elif bare is not None:
-                outside = [a for a in reads(bare) if a in nest.converts]
-                nest.cost += sum(CONVERT * nonzeros(self.types[a.tensor].format) for a in outside)
+                nest.cost += self.price_of(a for a in reads(bare) if a in nest.converts)
             if best is None or nest.cost < best.cost:
                 best = nest
         return best
 
+    def best_reduction(
+        self, flat: Reduce, as_is: Reduce, free: Sequence[str], how: Visit, entered: Mapping[str, float]
+    ) -> Nest:
+        """The loops of one reduction, inside the free ones that change it: ``entered`` is how often these are.
+
+        Those inside it are part of it in ``flat``.
+        """
+        within = nested(as_is)
+        changing = self.loops_of(flat)
+        around = tuple(free[: max((n + 1 for n, v in enumerate(free) if v in changing), default=0)])
+        bounds = self.orders(flat.vars, each=factorial(len(self.free)))
+        orders = [b for b in bounds if self.nests(within, b)]
+        orders = orders or [next(b for b in permutations(flat.vars) if self.nests(within, b))]
+        nests = [self.weigh(flat, (*around, *b), how, entered=entered) for b in orders]
+        for nest in nests if reductions_of(as_is.body) else ():
+            types = self.with_formats(nest.converts)
+            nested_cost = self.cost_of_nested(as_is, around, nest.order, types, entered)
+            nest.cost += nested_cost - cost(flat, nest.order, types, entered=entered)
+        return min(nests, key=lambda n: n.cost)
+
     def cost_of_nested(
-        self, reduction: Reduce, around: Sequence[str], order: Sequence[str], types: Mapping[str, TensorType]
-    ) -> float:
+        self, reduction: Reduce, around: Sequence[str], order: Sequence[str], types: Mapping[str, TensorType],
+        entered: Mapping[str, float],
+    ) -> float:  # fmt: skip
         """The iterations of a reduction and of those inside it, each in the loops it depends on."""
         loops = tuple(v for v in order if v in {*around, *reduction.vars})
         inside = reductions_of(reduction.body)
         bare = without_reductions(reduction.body)
-        total = cost(bare, loops, types) if bare is not None else 0.0
+        total = cost(bare, loops, types, entered=entered) if bare is not None else 0.0
         for r in inside:
             needed = self.loops_of(r)
-            total += self.cost_of_nested(r, tuple(v for v in loops if v in needed), order, types)
-        return total if inside else cost(reduction, loops, types)
+            total += self.cost_of_nested(r, tuple(v for v in loops if v in needed), order, types, entered)
+        return total if inside else cost(reduction, loops, types, entered=entered)
 
     def nests(self, within: Sequence[tuple[Reduce, Reduce]], order: Sequence[str]) -> bool:
         """Whether every reduction inside another comes after it where it must."""
@@ -300,9 +338,22 @@ class Orders:
 
     def best_scatter(self, term: Expr) -> Nest:
         bound = term.vars if isinstance(term, Reduce) else ()
-        return min(
-            (self.weigh(term, order, "scatter") for order in self.orders(self.free, bound)), key=lambda n: n.cost
-        )
+        nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound)]
+        if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
+            for nest in nests:  # what is absent is added as well, each time it comes up
+                nest.cost = max(nest.cost, DIMENSION ** len(nest.order) * VECTORS)
+        return min(nests, key=lambda n: n.cost)
+
+    def weigh_scatter(self, term: Expr, order: tuple[str, ...]) -> Nest:
+        """What loops cost that accumulate into the result; in strips of it where one loop inside is reduced over."""
+        *_, around, last = ("", "", *order)
+        strips = around not in ("", *self.free) and last in self.free and set(order[:-2]) <= set(self.free)
+        if not (strips and order[:-2]):
+            return self.weigh(term, order, "scatter", self.target)
+        nest = self.weigh(term, order, "scatter")
+        if is_strided(self.target, last, self.result.format):
+            nest.cost += TRANSPOSE * DIMENSION ** len(self.free)
+        return nest
 
     def best_triples(self, term: Expr) -> Nest:
         """Coordinates as they come; what is reduced inside the last free variable is gathered first."""

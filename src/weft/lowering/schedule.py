@@ -38,13 +38,8 @@ from ..records import record, replace
 from ..remapping import Remapping
 from .accumulation import Accumulation
 from .conversions import Conversion, triples_format
-from .iteration_graph import (
-    CONVERT,
-    fill_of_reduced,
-    is_full,
-    nonzeros,
-    reads,
-)
+from .costs import CONVERT, nonzeros
+from .iteration_graph import fill_of_reduced, is_full, reads
 from .orders import Nest
 from .physical import digits, path
 from .results import chains, is_appendable, takes_any_order
@@ -59,7 +54,7 @@ from .terms import (
     pull_factors,
     separated,
 )
-from .tiling import Tiles
+from .tiling import LINE, Tiles, across
 from .values import converted, same_value
 
 __all__ = ["Conversion", "Schedule", "schedule"]
@@ -245,6 +240,11 @@ class _Scheduler(Accumulation):
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
+        cut = across(free, self.target, reads(value), self.types, self.fresh) if self.tiling and not producers else None
+        if cut is not None:
+            self.splits.append(cut[0])
+            self.notes.append(f"the loop over {cut[0].var} is cut: other arrays are passed across in lines of {LINE}")
+            return foralls(cut[1], stmt)
         return self.filled(self.around(stmt, free, producers), free, stored)
 
     def around(self, stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt]) -> Stmt:
@@ -360,7 +360,9 @@ class _Scheduler(Accumulation):
         match stmt:
             case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in self.splits):
                 tiles = next(s.tiles for s in self.splits if isinstance(s, Split) and s.outer == v)
-                return Forall(v, body, parallel=tiles == path(self.target, self.result.format)[0])
+                outermost = path(self.target, self.result.format)[0]
+                whole = tiles in self.free and self.result.format.is_dense
+                return Forall(v, body, parallel=whole or tiles == outermost)
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
                 first = path(self.target, format)[:1]

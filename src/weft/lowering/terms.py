@@ -14,7 +14,8 @@ from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..records import replace
-from .iteration_graph import cost, strip
+from .costs import cost
+from .iteration_graph import strip
 from .values import convert
 
 __all__ = [
@@ -210,8 +211,8 @@ def pull_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr
 def separated(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     """``sum(j,k, B(j)*C(k))`` as ``sum(j, B(j)) * sum(k, C(k))``: what no index connects need not meet in pairs.
 
-    So, inside a sum over what connects them, of variables that only one factor has each. A sum whose dtype would be
-    another stays whole.
+    So, inside a sum over what connects them, of variables that only one factor has each; and of a factor that none of
+    the variables has. A sum whose dtype would be another stays whole.
     """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
@@ -224,7 +225,8 @@ def separated(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
                 connected.append((over, parts))
             new = product([_summed([v for v in vars if v in over], parts) for over, parts in connected])
             sums = reductions_of(new)
-            several = len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
+            outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
+            several = outside or len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
             same = all(dtype(strip(r.body)) == dtype(body) for s in sums for r in (s, *reductions_of(s.body)))
             return new if several and same and set(bound_variables(new)) == set(vars) else expr
         case Apply(op=op, args=args):

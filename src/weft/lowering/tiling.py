@@ -1,8 +1,12 @@
-"""Loops that go over the whole of a dense result again and again, cut so that they do so for one part of it at a time.
+"""Loops cut so that what they come back to is still in the cache: tiles of a dense result, and lines of arrays.
 
+Some go over the whole of a dense result again and again, and are cut so that they do for one part of it at a time.
 Diagonals of dia, columns of a matrix stored by columns: the outer loop does not decide what is written, the inner one
 does, and by the time it comes round again what it wrote has left the cache. With a loop over *tiles* of the result
 outside both, it has not; and tiles can be filled where they are computed, and shared by threads.
+
+Others pass along one array and across another, as a transposition does: of a line of the cache that is fetched they use
+one element. Over a few rows at a time, the next iterations use the others.
 """
 
 from __future__ import annotations
@@ -16,13 +20,36 @@ from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..records import replace
 from ..remapping.inverse import linear
+from .costs import is_strided
 from .iteration_graph import places
 from .physical import Definition, computed, digits, path
 
-__all__ = ["TILE", "Tiles"]
+__all__ = ["LINE", "TILE", "Tiles", "across"]
 
 TILE = 2048
 """Coordinates in a tile: of two vectors of float64, as many as a first-level cache holds."""
+
+LINE = 16
+"""Rows that are passed across at a time: elements of one or two lines of the cache."""
+
+
+def across(
+    order: Sequence[str],
+    target: Access,
+    read: Sequence[Access],
+    types: Mapping[str, TensorType],
+    fresh: Callable[[str], str],
+) -> tuple[Split, tuple[str, ...]] | None:
+    """The loops over arrays of different orders, and how one is cut; None where all are passed along."""
+    formats = [types[a.tensor].format for a in (target, *read)]
+    if not all(f.is_dense and not f.is_structured for f in formats) or not target.indices:
+        return None
+    along = path(target, formats[0])[-1]
+    others = [path(a, f)[-1] for a, f in zip(read, formats[1:], strict=True) if is_strided(a, along, f)]
+    if not others:
+        return None
+    cut = Split(along, fresh(f"{along}_line"), fresh(f"{along}_inside"), LINE, tiles=along)
+    return cut, (*(v for v in order if v not in (along, others[0])), cut.outer, others[0], cut.inner)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from .convert import convert, count_entries
 from .hand import Loops
+from .infer import dense_format
 from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable
@@ -14,6 +15,7 @@ __all__ = [
     "compile",
     "convert",
     "count_entries",
+    "dense_format",
     "evaluate",
     "executable",
     "lower",

@@ -17,7 +17,7 @@ from ..lowering.terms import dtype_of
 from ..lowering.values import UNKNOWN, decides
 from ..remapping import Remapping
 
-__all__ = ["result_dtype", "result_fill", "result_format"]
+__all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
 
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
@@ -54,9 +54,32 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
         first = lead is None and sparse != [] and v in sparse[0].indices
         full[v] = full[v] and bool(own or first or (is_full(value, v, types) and not _linked(sparse, v)))
     if all(full.values()) or result_fill(value, types) is None or _contracts_to_dense(assignment, types):
-        return Format.dense(len(indices))
+        return dense_format(assignment, types)
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)
+
+
+def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format:
+    """The order in which an array holds a dense result.
+
+    That of the arrays that have all its axes, if it is one, as in NumPy. In a product, the last axis but one is
+    innermost where only arrays have it, while the last is that of a sparse operand, as in ``X @ A``: what one of its
+    entries adds to lies together then.
+    """
+    indices, value = assignment.target.indices, assignment.value
+    order = list(indices)
+    dense = [a for a in reads(value) if types[a.tensor].format.is_dense and not types[a.tensor].format.is_structured]
+    if isinstance(value, Reduce):
+        stored = {v for a in reads(value) if a not in dense for v in a.indices}
+        if len(order) > 1 and order[-1] in stored and order[-2] not in stored:
+            order[-2:] = reversed(order[-2:])
+    else:
+        whole = {path(a, types[a.tensor].format) for a in dense if sorted(a.indices) == sorted(indices)}
+        if len(whole) == 1:
+            order = [*whole.pop()]
+    if order == [*indices]:
+        return Format.dense(len(order))
+    return Format(Remapping(tuple(indices.index(v) for v in order)), (Dense(),) * len(order))
 
 
 def _outermost(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .. import pipeline
 from ..errors import ShapeError
-from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
 from .elementwise import Plan, without_axis
@@ -40,9 +40,10 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple
     plan = _plans.get(key)
     if plan is None:
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
-        format = Format.dense(len(target)) if dense else None
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
-        plan = _plans[key] = Plan(Assignment(Access("C", target), value), (left.type, right.type), format)
+        assignment = Assignment(Access("C", target), value)
+        format = pipeline.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
+        plan = _plans[key] = Plan(assignment, (left.type, right.type), format)
     return plan, (left, right)
 
 
