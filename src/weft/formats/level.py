@@ -203,6 +203,19 @@ class LevelFormat:
         """Whether positions are visited at which nothing was put."""
         return self.iteration == "value" or (not self.compact and self.gapless)
 
+    # -- as the level of a tensor whose axes are the coordinates of the levels -----------------------------------------
+    def over_own_axis(self, level: int) -> LevelFormat | None:
+        """The level that stores the same where the coordinate is that of an axis, if there is one."""
+        return None
+
+    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
+        """The size of that axis, whose coordinates count from 0, and the arrays over it, if they fit."""
+        return dimension, arrays
+
+    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
+        """The arrays of the level, from those over an axis of its own."""
+        return arrays
+
     @property
     def merges(self) -> bool:
         """Whether the level can be walked together with others, by increasing coordinate."""

@@ -40,6 +40,9 @@ class Operator:
         One-sided identities, e.g. 0 on the right of subtraction.
     annihilators : tuple
         Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
+    near_annihilators : tuple
+        The same beside most values of the other operand (0 divided by anything but 0 and NaN): whether beside all of
+        an array's has to be asked of the array.
     extreme : {-1, 0, 1}
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     skips_nan : bool
@@ -59,6 +62,7 @@ class Operator:
     identity: Any = None
     right_identity: Any = None
     annihilators: tuple[tuple[int, Any], ...] = ()
+    near_annihilators: tuple[tuple[int, Any], ...] = ()
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
@@ -121,9 +125,9 @@ class Operator:
 _BOTH_ZERO = ((0, 0), (1, 0))
 
 
-def _called(arity: int, names: str) -> list[Operator]:
+def _called(arity: int, names: str, **properties: Any) -> list[Operator]:
     """Rows of NumPy's ufuncs that have no identity or annihilator: each is the prelude function of its name."""
-    return [Operator(name, arity, f"call:{name}", getattr(np, name)) for name in names.split()]
+    return [Operator(name, arity, f"call:{name}", getattr(np, name), **properties) for name in names.split()]
 
 
 ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
@@ -137,7 +141,8 @@ OPERATORS: dict[str, Operator] = {
         Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
         Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, symbol="*", precedence=2),
-        Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2),
+        Operator("divide", 2, "/", np.true_divide, right_identity=1, near_annihilators=((0, 0),), symbol="/",
+                 precedence=2),
         Operator("negative", 1, "-", np.negative, symbol="-", precedence=3),
         Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True,
                  idempotent=True, extreme=1),
@@ -166,8 +171,9 @@ OPERATORS: dict[str, Operator] = {
         *_called(1, "absolute sqrt conjugate arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad "
                     "exp exp2 expm1 floor invert isfinite isinf isnan log log10 log1p log2 logical_not positive "
                     "rad2deg reciprocal rint sign signbit sin sinh square tan tanh trunc"),
-        *_called(2, "arctan2 copysign float_power floor_divide fmod gcd heaviside hypot lcm ldexp left_shift "
-                    "logaddexp logaddexp2 nextafter power remainder right_shift"),
+        *_called(2, "copysign gcd heaviside hypot lcm logaddexp logaddexp2 nextafter"),
+        *_called(2, "arctan2 float_power floor_divide fmod ldexp left_shift power remainder right_shift",
+                 near_annihilators=((0, 0),)),
         Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)

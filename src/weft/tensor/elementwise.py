@@ -17,17 +17,20 @@ from .. import pipeline
 from ..dtypes import name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import ABSENT_ANSWERS, operator
 from ..index_notation.promotion import COMPARISONS, holds, loop_dtypes
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
-from . import foreign
+from . import foreign, levelwise
 from .canonical import pruned
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
-__all__ = ["Plan", "apply_scalar", "apply_unary", "flat_map", "plan_binary", "vector", "with_axes", "without_axis"]
+__all__ = [
+    "Plan", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary", "vector", "with_axes",
+    "without_axis",
+]  # fmt: skip
 
 Run = Callable[[tuple[Storage, ...]], Storage]
 _FLAT = Format.dense(1)
@@ -50,6 +53,20 @@ class Plan:
         self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
 
 
+class Levelwise(Plan):
+    """What computes with the coordinates of levels instead of axes, where that can be done."""
+
+    __slots__ = ()
+
+    def __init__(self, op: str, types: tuple[TensorType, TensorType]) -> None:
+        def run(storages: tuple[Storage, ...]) -> Storage:
+            a, b = storages
+            found = levelwise.apply(op, a, b)
+            return _plan_over_axes(op, a, b)[0].run(storages) if found is None else found
+
+        self.types, self.run = types, run
+
+
 _binary: dict[tuple[Any, ...], Plan] = {}
 _flat: dict[tuple[Any, ...], Plan] = {}
 
@@ -62,6 +79,12 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
     ShapeError
         When the shapes do not broadcast.
     """
+    if left.format.is_structured and levelwise.apply(op, left, right) is not None:
+        return Levelwise(op, (left.type, right.type)), (left, right)
+    return _plan_over_axes(op, left, right)
+
+
+def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
     try:
         shape = broadcast_shapes(left.shape, right.shape)
     except ValueError:
@@ -70,14 +93,54 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
         ) from None
     target = tuple(f"i{axis}" for axis in range(len(shape)))
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
-    key = (op, left.type, right.type, first, second, target)
+    zero = _stays_zero(op, left, right)
+    key = (op, left.type, right.type, first, second, target, zero)
     plan = _binary.get(key)
     if plan is None:
-        assignment = Assignment(Access("C", target), Apply(op, (first, second)))
+        value = Apply(op, (first, second))
+        if zero is not None:
+            stored = Apply("not_equal", ((first, second)[zero], Literal(0)))
+            value = Apply("select", (stored, value))
+        assignment = Assignment(Access("C", target), value)
         # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
         prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
         plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=prune)
     return plan, (left, right)
+
+
+def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
+    """Whether the format of ``left op right`` depends on the values of one that is an array beside a sparse one."""
+    return bool(operator(op).near_annihilators) and left.format.is_dense != right.format.is_dense
+
+
+def _stays_zero(op: str, left: Storage, right: Storage) -> int | None:
+    """The operand whose absent zeros stay zeros beside all values of an array; None where that is not so.
+
+    Zero divided by an array is zero unless that holds a zero or NaN.
+    """
+    if depends_on_values(op, left, right):
+        position = int(left.format.is_dense)
+        sparse, array = (right, left) if position else (left, right)
+        near = (position, sparse.type.fill) in operator(op).near_annihilators
+        return position if near and _all_zero(op, position, sparse, array) else None
+    return None
+
+
+def _all_zero(op: str, position: int, like: Storage, array: Storage) -> bool:
+    """Whether an operator makes zero of a zero of the dtype of ``like`` beside each element of an array."""
+    key = (op, position, like.type.dtype, array.type)
+    plan = _zeros.get(key)
+    zero = Storage.dense(np.zeros((), like.dtype))
+    if plan is None:
+        indices = tuple(f"i{axis}" for axis in range(len(array.shape)))
+        args: tuple[Expr, Expr] = (Access("Z", ()), Access("A", indices))
+        value = Apply("equal", (Apply(op, args[::-1] if position else args), Literal(0)))
+        types = (array.type, zero.type) if position else (zero.type, array.type)
+        plan = _zeros[key] = Plan(Assignment(Access("t", ()), Reduce("logical_and", indices, value)), types)
+    return bool(plan.run((array, zero) if position else (zero, array)).vals[0])
+
+
+_zeros: dict[tuple[Any, ...], Plan] = {}
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:

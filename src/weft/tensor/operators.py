@@ -25,7 +25,7 @@ __all__ = ["Operators", "elementwise", "finish", "in_place", "matmul", "power", 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
 _same_shape: dict[tuple[str, int, int], Plan] = {}
-_products: dict[tuple[int, int], Plan] = {}
+_products: dict[tuple[int, int, bool], Plan] = {}
 _vectors: dict[tuple[int, np.dtype[Any]], Plan] = {}
 
 
@@ -42,12 +42,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
         a, b = left._storage, right._storage
         if a.shape == b.shape:
             key = (op, id(a.type), id(b.type))
-            plan = _same_shape.get(key)
-            if plan is None:
-                from .elementwise import plan_binary
-
-                plan, _ = plan_binary(op, a, b)
-                _same_shape[key] = _keep(plan, a, b)
+            plan = _same_shape.get(key) or _plan_same_shape(op, a, b)
             return cls(plan.run((a, b)))
     from .elementwise import apply_scalar, plan_binary
 
@@ -67,8 +62,22 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
             return finish(cls, apply_scalar(op, a, _element(b), False), first.is_array)
         if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
             return finish(cls, apply_scalar(op, b, _element(a), True), second.is_array)
-    plan, storages = plan_binary(op, a, b)
+    storages = a, b
+    if a.shape == b.shape:
+        plan = _same_shape.get((op, id(a.type), id(b.type))) or _plan_same_shape(op, a, b)
+    else:
+        plan, storages = plan_binary(op, a, b)
     return finish(cls, plan.run(storages), first.is_array or second.is_array)
+
+
+def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:
+    """What computes ``a op b``, kept unless it depends on values."""
+    from .elementwise import depends_on_values, plan_binary
+
+    plan, _ = plan_binary(op, a, b)
+    if not depends_on_values(op, a, b):
+        _same_shape[op, id(a.type), id(b.type)] = _keep(plan, a, b)
+    return plan
 
 
 def _element(storage: Storage) -> Any:
@@ -94,7 +103,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
                 return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix
         elif type(right) is cls:
             b = right._storage
-            plan = _products.get((id(a.type), id(b.type)))
+            plan = _products.get((id(a.type), id(b.type), False))
             if plan is not None and a.shape[-1] == b.shape[0]:
                 return cls(plan.run((a, b)))
     if is_scalar(left) or is_scalar(right):
@@ -102,17 +111,20 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
         return NotImplemented
+    a, b = first.storage, second.storage
+    has_array = first.is_array or second.is_array
+    key = id(a.type), id(b.type), has_array
+    plan = _products.get(key)
+    if plan is not None and a.shape[-1] == b.shape[0]:
+        return finish(cls, plan.run((a, b)), has_array)
     from .products import plan_matmul
 
-    has_array = first.is_array or second.is_array
-    plan, storages = plan_matmul(first.storage, second.storage, has_array)
+    plan, storages = plan_matmul(a, b, has_array)
     result = plan.run(storages)
-    a, b = first.storage, second.storage
-    if len(a.shape) == 2 and type(left) is cls:
-        if type(right) is cls and len(b.shape) <= 2:
-            _products[id(a.type), id(b.type)] = _keep(plan, a, b)
-        elif type(right) is _ndarray and len(b.shape) == 1 and b.vals is right and result.format.is_dense:
-            _vectors[id(a.type), right.dtype] = _keep(plan, a, b)
+    if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
+        _products[key] = _keep(plan, a, b)
+        if type(right) is _ndarray and b.vals is right and type(left) is cls and result.format.is_dense:
+            _vectors[id(a.type), right.dtype] = plan
     if not result.shape:
         return result.vals[0]
     return finish(cls, result, has_array)

@@ -11,8 +11,9 @@ from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Axis, Remapping
-from ..level import LevelFormat, LevelVars, Placing
+from ..level import Arrays, LevelFormat, LevelVars, Placing
 from .access import element, put
+from .dense import Dense
 
 __all__ = ["Range"]
 
@@ -44,6 +45,15 @@ class Range(LevelFormat):
         if not isinstance(remapping.coordinates[level], Axis):
             return "it stores nothing of its coordinate, which must be that of an axis"
         return None
+
+    def over_own_axis(self, level: int) -> LevelFormat | None:
+        return Dense()
+
+    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
+        return int(np.asarray(arrays["width"])[0]), {}
+
+    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
+        return {"width": np.array([dimension])}
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         begin, end = m.coordinates(coords)

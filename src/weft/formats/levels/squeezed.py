@@ -11,8 +11,9 @@ from ...ir.builder import add, block, increment, lit, lt, mul, sub
 from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
 from ...records import record
-from ..level import LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
+from .compressed import Compressed
 
 __all__ = ["Squeezed"]
 
@@ -29,6 +30,19 @@ class Squeezed(LevelFormat):
     flags: ClassVar[tuple[str, ...]] = ("nz",)
     unread: ClassVar[tuple[str, ...]] = ("crd", "rank")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
+
+    def over_own_axis(self, level: int) -> LevelFormat | None:
+        return Compressed() if level == 0 and self.ordered and self.unique else None
+
+    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
+        size, crd = np.asarray(arrays["size"]), np.asarray(arrays["crd"])
+        if len(crd) and not lowest <= crd[0] <= crd[-1] < lowest + dimension:
+            return None  # diagonals outside the tensor
+        return dimension, {"pos": np.array([0, size[0]], crd.dtype), "crd": crd - crd.dtype.type(lowest)}
+
+    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
+        crd = np.asarray(arrays["crd"])
+        return {"size": np.array([len(crd)], crd.dtype), "crd": crd + crd.dtype.type(lowest)}
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         size = element(m["size"], lit(0))

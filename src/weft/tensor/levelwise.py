@@ -1,0 +1,94 @@
+"""Operators on two tensors of one structured format, over the coordinates of its levels instead of the axes'.
+
+Diagonals are stored as rows of an array, by offset and column. What is added element by element is so row by row, too:
+the kernel is that of two tensors with an axis for each level, whose arrays are theirs.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from .. import pipeline
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment
+from ..pipeline import Executable
+from ..remapping import Remapping
+from ..storage import Storage, tensor_type
+
+__all__ = ["apply"]
+
+
+def apply(op: str, left: Storage, right: Storage) -> Storage | None:
+    """``left op right`` for two tensors of one shape and one format; None where that has no such levels.
+
+    None, too, where their levels have other sizes, or absent elements would have to be computed.
+    """
+    format = left.format.canonical()
+    if left.shape != right.shape or format != right.format.canonical() or _over_levels(format) is None:
+        return None
+    left, right = (pipeline.convert(storage, format) for storage in (left, right))
+    a, b = _with_axes(left), _with_axes(right)
+    if a is None or b is None or a.shape != b.shape:
+        return None
+    plan = _plan(op, a.type, b.type)
+    return None if plan is None else _with_levels(plan.run((a, b)), left)
+
+
+@lru_cache(maxsize=1024)
+def _over_levels(format: Format) -> Format | None:
+    """The format whose axes are the levels, but for those whose coordinates follow."""
+    if not format.is_structured:
+        return None
+    found = [level.over_own_axis(k) for k, level in enumerate(format.levels) if level.roles]
+    rest = [level for level in format.levels if not level.roles]
+    if not found or not all(level.branchless for level in rest):
+        return None
+    levels = [level for level in found if level is not None]
+    return Format(Remapping.identity(len(levels)), levels) if len(levels) == len(found) else None
+
+
+@lru_cache(maxsize=1024)
+def _plan(op: str, left: TensorType, right: TensorType) -> Executable | None:
+    """The kernel; None where its result has other levels."""
+    axes = tuple(f"i{k}" for k in range(left.format.order))
+    assignment = Assignment(Access("C", axes), Apply(op, (Access("A", axes), Access("B", axes))))
+    plan = pipeline.executable(assignment, (left, right))
+    return plan if plan.target.format == left.format else None
+
+
+def _with_axes(storage: Storage) -> Storage | None:
+    format = storage.format
+    wanted = _over_levels(format)
+    assert wanted is not None
+    shape: list[int] = []
+    arrays: list[np.ndarray] = []
+    extents = format.remapping.extents(storage.shape)
+    sizes = format.level_shape(storage.shape)
+    for k, level in enumerate(format.levels):
+        if level.roles:
+            lowest = (extents[k] or (0, 0))[0]
+            found = level.to_own_axis(storage.level_arrays(k), sizes[k], lowest)
+            if found is None:
+                return None
+            shape.append(found[0])
+            arrays += found[1].values()
+    type = storage.type
+    index = tuple(a.dtype.name for a in arrays)
+    return Storage(tuple(shape), tensor_type(type.dtype, wanted, index, type.fill), tuple(arrays), storage.vals)
+
+
+def _with_levels(found: Storage, like: Storage) -> Storage:
+    format, type, own = like.format, found.type, 0
+    arrays: list[np.ndarray] = []
+    extents = format.remapping.extents(like.shape)
+    for k, level in enumerate(format.levels):
+        if level.roles:
+            lowest = (extents[k] or (0, 0))[0]
+            given = level.from_own_axis(found.level_arrays(own), found.shape[own], lowest)
+            index = [dtype for (j, _), dtype in zip(format.roles, like.type.index_dtypes, strict=True) if j == k]
+            arrays += [np.asarray(a, dtype) for a, dtype in zip(given.values(), index, strict=True)]
+            own += 1
+    wanted = tensor_type(type.dtype, format, like.type.index_dtypes, type.fill)
+    return Storage(like.shape, wanted, tuple(arrays), found.vals)
