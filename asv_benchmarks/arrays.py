@@ -34,6 +34,11 @@ def _index(rows: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(5).integers(0, rows, max(rows // 10, 3))
 
 
+@cache
+def _dense(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(7).uniform(0.5, 1.5, shape)
+
+
 # What each does with the module that has the functions, a tensor, and another of its shape.
 CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "A + B": lambda xp, a, b: a + b,
@@ -57,8 +62,11 @@ CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "vstack": lambda xp, a, b: _stacked(xp, 0, a, b),
     "hstack": lambda xp, a, b: _stacked(xp, 1, a, b),
     "kron": lambda xp, a, b: xp.kron(a, _corner(xp)),
+    "A / d": lambda xp, a, b: a / _dense(a.shape[0])[:, None],
+    "A @ X.T": lambda xp, a, b: a @ _dense(8, a.shape[1]).T,
+    "X @ A": lambda xp, a, b: _dense(8, a.shape[0]) @ a,
 }
-ONLY_MATRICES = {"kron"}
+ONLY_MATRICES = {"kron", "A / d", "A @ X.T", "X @ A"}
 ENDLESS = {"A[:, idx]", "A[idx]", "A[mask]"}
 """What takes pydata/sparse minutes on the largest matrix."""
 

@@ -47,11 +47,15 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
     n = len(storage.shape)
     if n < 2:
         raise ShapeError(f"{name} needs two axes; this tensor has shape {storage.shape}")
-    coo = pipeline.convert(storage, coordinates(n))
-    keep = inside(coo.arrays[-2], coo.arrays[-1])
-    rows = [row[keep] for row in coo.arrays[1:]]
-    found = coordinate_storage(storage.shape, rows, coo.vals[keep], 0)
-    return SparseTensor(pipeline.convert(found, storage.format))
+    # In the order in which entries are stored, so that none is sorted.
+    modes = range(n) if storage.format.is_structured else storage.format.mode_order
+    turned = SparseTensor(storage).transpose(modes)._storage
+    coo = pipeline.convert(turned, coordinates(n))
+    rows = dict(zip(modes, coo.arrays[1:], strict=True))
+    keep = inside(rows[n - 2], rows[n - 1])
+    found = coordinate_storage(turned.shape, [row[keep] for row in coo.arrays[1:]], coo.vals[keep], 0)
+    back = [list(modes).index(axis) for axis in range(n)]
+    return SparseTensor(pipeline.convert(found, turned.format)).transpose(back)
 
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:

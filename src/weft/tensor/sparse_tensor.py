@@ -307,7 +307,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """
         storage = self._storage
         if not storage.format.is_dense:
-            storage = foreign.convert(storage, Format.dense(self.ndim))
+            storage = foreign.convert(storage, "dense_f" if order == "F" and self.ndim else "dense")
         found = storage.to_dense_array()
         if out is None:
             return found if order is None else np.asarray(found, order=order)
