@@ -7,7 +7,9 @@ import pytest
 
 import weft
 from weft.formats import Dense, Format
+from weft.index_notation import parse
 from weft.lowering.tiling import LINE
+from weft.pipeline import executable
 from weft.remapping import Remapping
 
 SHAPES = [(1, 1), (0, 3), (LINE - 1, 2), (LINE, LINE), (LINE + 1, 3), (3, 2 * LINE + 5), (100, 7), (7, 100)]
@@ -104,3 +106,27 @@ def test_the_order_of_dense_results():
     assert (X["F"].T @ A).flags.f_contiguous
     assert (A @ X["F"].T).flags.c_contiguous
     assert weft.einsum("ij,jk->ik", A, weft.asarray(X["F"].T)).todense().flags.c_contiguous
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("width", [3, 40])
+def test_products_that_threads_share(format, width):
+    """In other loops than one thread has, where an operand is converted for that."""
+    A = weft.random((50, 60), density=0.2, rng=0, format="csr").asformat(format)
+    X, Z = np.random.default_rng(3).random((width, 50)), np.random.default_rng(4).random((60, width))
+    one = X @ A, A @ Z, A.T @ X.T
+    with weft.config.override(num_threads=2, parallel_threshold=1):
+        two = X @ A, A @ Z, A.T @ X.T
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-14)
+
+
+def test_threads_have_other_loops_where_theirs_cannot_be_shared():
+    types = [weft.random((4, 4), format="csr")._storage.type, weft.asarray(np.ones((4, 4)))._storage.type]
+    text = parse("Y(i,j) = X(k,i)*Z(k,j)")
+    alone = executable(text, tuple(types))
+    shared = executable(text, tuple(types), sharing=True)
+    assert alone.kernel.lowered.schedule.serial
+    assert not alone.kernel.chunked
+    assert shared.kernel.chunked
+    assert [c.tensor for c in shared.kernel.lowered.schedule.conversions] == ["X"]

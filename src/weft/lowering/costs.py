@@ -4,7 +4,8 @@ Neither sizes nor sparsity are known when compiling: a dense dimension has ``DIM
 level ``CHILDREN`` under each parent. An iteration of an innermost loop is ``VECTORS`` times as dear where it only
 passes along arrays, and ``STRIDED`` times for each array that it passes across. Storing an operand in another order
 costs ``CONVERT`` a nonzero, or ``TRANSPOSE`` an element of an array; finding the end of each run of equal coordinates,
-so as to sum inside it, makes loops ``RUNS`` times as dear. Only the ranking matters.
+so as to sum inside it, makes loops ``RUNS`` times as dear. Where threads are to share them, those that they cannot are
+``SHARED`` times as dear. Only the ranking matters.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from .physical import path
 from .values import asked_of, decides, is_constant
 
 __all__ = [
-    "CHILDREN", "CONVERT", "DIMENSION", "RUNS", "TRANSPOSE", "VECTORS", "cost", "extent", "is_strided", "iterations",
-    "nonzeros", "passed_in_strides", "price", "restarts",
+    "CHILDREN", "CONVERT", "DIMENSION", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent", "is_strided",
+    "iterations", "nonzeros", "passed_in_strides", "price", "restarts",
 ]  # fmt: skip
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -37,6 +38,7 @@ VECTORS = 0.5
 AGAIN = 3.0
 """How often each element of an array is read at least, where it is stored in another order for that."""
 RUNS = 1.5
+SHARED = 2.0
 
 
 def nonzeros(format: Format) -> float:

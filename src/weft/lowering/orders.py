@@ -17,6 +17,7 @@ from .costs import (
     CONVERT,
     DIMENSION,
     RUNS,
+    SHARED,
     TRANSPOSE,
     VECTORS,
     cost,
@@ -65,6 +66,7 @@ class Orders:
     tiling: bool = True
     wide: bool = False
     finding: bool = False
+    sharing: bool = False
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
@@ -339,6 +341,8 @@ class Orders:
     def best_scatter(self, term: Expr) -> Nest:
         bound = term.vars if isinstance(term, Reduce) else ()
         nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound)]
+        for nest in nests if self.sharing else ():
+            nest.cost *= 1 if nest.order[:1] and nest.order[0] in self.free else SHARED
         if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
             for nest in nests:  # what is absent is added as well, each time it comes up
                 nest.cost = max(nest.cost, DIMENSION ** len(nest.order) * VECTORS)

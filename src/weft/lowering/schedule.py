@@ -82,6 +82,8 @@ class Schedule:
         Whether a marked workspace over the whole result can gather it: what pays where most coordinates come up.
     again : tuple of (str, str)
         Vectors that are walked many times, each with the operand for whose coordinates it is walked.
+    serial : bool
+        Whether threads cannot share the loops, and others might be that they can.
     """
 
     program: Program
@@ -92,6 +94,7 @@ class Schedule:
     notes: tuple[str, ...] = ()
     crowds: bool = False
     again: tuple[tuple[str, str], ...] = ()
+    serial: bool = False
 
 
 @dataclass
@@ -174,7 +177,9 @@ class _Scheduler(Accumulation):
             stmt = tiles.cut(stmt)
             self.splits += tiles.splits
             self.notes += tiles.notes
-        program = Program(self.parallelize(stmt), tuple(self.workspaces), tuple(self.splits))
+        stmt = self.parallelize(stmt)
+        serial = kind == "scatter" and dense and len(self.free) > 1 and not self.sharing and not is_shared(stmt)
+        program = Program(stmt, tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
         if crowds:
             self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
@@ -182,7 +187,7 @@ class _Scheduler(Accumulation):
             vectors = ", ".join(dict.fromkeys(name for name, _ in again))
             self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
         types, notes = dict(self.types), tuple(self.notes)
-        found = Schedule(program, self.target, types, conversions, final, notes, crowds, again)
+        found = Schedule(program, self.target, types, conversions, final, notes, crowds, again, serial)
         return price + self.price, found
 
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
@@ -384,6 +389,7 @@ def schedule(
     tiling: bool = True,
     wide: bool = False,
     finding: bool = False,
+    sharing: bool = False,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -404,6 +410,8 @@ def schedule(
         Dimensions are too large for dense levels: what is stored plainly has none.
     finding : bool
         Vectors have so many entries that none is walked for each row of something else.
+    sharing : bool
+        Threads are to share the loops.
 
     Returns
     -------
@@ -417,12 +425,22 @@ def schedule(
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
         seen = [view for view in seen if assignment.target.tensor not in view.kept]
-    found = [_Scheduler(view, copying, gathering, tiling, wide, finding).run() for view in seen]
+    found = [_Scheduler(view, copying, gathering, tiling, wide, finding, sharing).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
         raise ScheduleError(f"{to_text(assignment)} has no schedule for formats {given}")
     return min(possible, key=lambda f: f[0])[1]
+
+
+def is_shared(stmt: Stmt) -> bool:
+    """Whether threads share a loop of a statement."""
+    match stmt:
+        case Forall(parallel=parallel):
+            return parallel
+        case Seq(stmts=stmts):
+            return any(is_shared(s) for s in stmts)
+    return False
 
 
 def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:

@@ -61,6 +61,7 @@ class Lowered:
     by_hand: bool = False
     wide: bool = False
     finding: bool = False
+    sharing: bool = False
 
     def gathered(self, how: str) -> Lowered:
         """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
@@ -71,6 +72,7 @@ class Lowered:
             gathering=how,
             wide=self.wide,
             finding=self.finding,
+            sharing=self.sharing,
         )
 
     @cached_property
@@ -203,6 +205,7 @@ def lower(
     by_hand: Callable[[Loops], Loops] | None = None,
     wide: bool = False,
     finding: bool = False,
+    sharing: bool = False,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -224,10 +227,20 @@ def lower(
         Dimensions are too large for dense levels.
     finding : bool
         No vector is walked for each row of something else.
+    sharing : bool
+        Threads are to share the loops.
     """
     explicit = explicit_sums(assignment)
-    alone = by_hand is None
-    planned = schedule(explicit, types, copying=copying, gathering=gathering, tiling=alone, wide=wide, finding=finding)
+    planned = schedule(
+        explicit,
+        types,
+        copying=copying,
+        gathering=gathering,
+        tiling=by_hand is None,
+        wide=wide,
+        finding=finding,
+        sharing=sharing,
+    )
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
@@ -235,7 +248,7 @@ def lower(
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide, finding)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide, finding, sharing)
 
 
 def over_entries(source: TensorType, target: TensorType) -> Lowered:

@@ -14,6 +14,7 @@ from ..index_notation import explicit_sums, expression_text, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
 from ..lowering.terms import dtype_of, wrapping_sum
+from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, finish
 from .hand import Loops
@@ -26,6 +27,7 @@ __all__ = ["Executable", "compile", "evaluate", "executable"]
 _CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
 _FEW = 64  # entries of a vector that are always walked
 _LONG = 4  # times as long as a row is what takes longer to walk than to be searched for each entry of the row
+_OFTEN = 16  # elements of the result for each entry of an operand that is converted so that threads can share loops
 _WIDE = 1 << 26
 """Sizes of axes from which on conversions on the way make no array over one."""
 
@@ -49,6 +51,8 @@ class Executable:
         Plans the same for results most of whose coordinates will come up.
     for_many : callable, optional
         Plans the same for vectors with many entries, each of which is found instead of walked to.
+    for_threads : callable, optional
+        Plans the same for several threads, which could not share the kernel's loops.
     """
 
     def __init__(
@@ -60,8 +64,10 @@ class Executable:
         varies: bool = False,
         for_crowded: Callable[[], Executable] | None = None,
         for_many: Callable[[], Executable] | None = None,
+        for_threads: Callable[[], Executable] | None = None,
     ):
         self._for_wide, self._for_crowded, self._for_many = for_wide, for_crowded, for_many
+        self._for_threads = for_threads
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final
@@ -73,7 +79,7 @@ class Executable:
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
         self._again = tuple([(place[a], place[b]) for a, b in s.again])
-        alone = alone and not varies and for_crowded is None and for_many is None
+        alone = alone and not varies and for_crowded is None and for_many is None and for_threads is None
         self.run = kernel.run if alone else self._run
 
     @cached_property
@@ -90,6 +96,27 @@ class Executable:
     def _many(self) -> Executable:
         assert self._for_many is not None
         return self._for_many()
+
+    @cached_property
+    def _shared(self) -> Executable | None:
+        """The same in loops that threads can share, if there are such."""
+        assert self._for_threads is not None
+        found = self._for_threads()
+        return found if found.kernel.chunked else None
+
+    def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
+        """The plan for several threads, where they have enough to do.
+
+        A sparse operand that it converts must be read for many elements of the result.
+        """
+        if for_work(work(storages)) < 2 or self._shared is None:
+            return None
+        s = self._shared.kernel.lowered.schedule
+        shape = self.kernel.shape([storages[n] for n, _ in self._sources])
+        extents = dict(zip(s.target.indices, shape, strict=True))
+        converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
+        often = all(prod(n for v, n in extents.items() if v not in a.indices) >= _OFTEN for a in converted)
+        return self._shared if often else None
 
     def _walks_long(self, storages: Sequence[Storage]) -> bool:
         """Whether a vector has many more entries than the rows for each of which it would be walked."""
@@ -109,6 +136,8 @@ class Executable:
                 return self._crowded.run(storages, out)
         if self._for_many is not None and self._walks_long(storages):
             return self._many.run(storages, out)
+        if self._for_threads is not None and (shared := self._for_several(storages)) is not None:
+            return shared.run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources
@@ -188,6 +217,7 @@ def executable(
     prune: bool = False,
     gathering: str = "listed",
     finding: bool = False,
+    sharing: bool = False,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -212,6 +242,8 @@ def executable(
         How coordinates are gathered: one by one, or as if most of the result's will come up.
     finding : bool
         Vectors have many entries: none is walked for each row of something else.
+    sharing : bool
+        Threads are to share the loops.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
@@ -232,11 +264,13 @@ def executable(
         skip_fill=prune,
         gathering=gathering,
         finding=finding,
+        sharing=sharing,
     )
     again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
     varies = format is None and not wide and target_type(assignment, types, format, dtype, True) != target
     crowds = lowered.schedule.crowds and by_hand is None
     searches = lowered.schedule.again and by_hand is None
+    serial = lowered.schedule.serial and by_hand is None
     return Executable(
         Kernel(lowered),
         tuple(types),
@@ -245,6 +279,7 @@ def executable(
         varies,
         partial(again, wide=wide, gathering="marked", finding=finding) if crowds else None,
         partial(again, wide=wide, gathering=gathering, finding=True) if searches else None,
+        partial(again, wide=wide, gathering=gathering, finding=finding, sharing=True) if serial else None,
     )
 
 
