@@ -27,9 +27,12 @@ def divisors():
     yield from (whole, np.asfortranarray(whole), whole[0], whole[:, :1], weft.asarray(whole), whole.astype("float32"))
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "dia", "bsr", "ell", "dok", "hash", "lil", "skyline"])
-@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
-def test_sparse_by_an_array_without_zeros(matrix, format, op):
+FORMATS = ["csr", "csc", "coo", "dcsr", "dia", "bsr", "ell", "dok", "hash", "lil", "skyline"]
+CASES = [*((np.divide, f) for f in FORMATS), *((op, f) for op in OPERATORS[1:] for f in ("csr", "coo"))]
+
+
+@pytest.mark.parametrize(("op", "format"), CASES, ids=lambda case: case if isinstance(case, str) else case.__name__)
+def test_sparse_by_an_array_without_zeros(matrix, op, format):
     A = matrix.asformat(format)
     for divisor in divisors():
         found = op(A, divisor)
