@@ -350,9 +350,8 @@ class Orders:
 
     def weigh_scatter(self, term: Expr, order: tuple[str, ...]) -> Nest:
         """What loops cost that accumulate into the result; in strips of it where one loop inside is reduced over."""
-        *_, around, last = ("", "", *order)
-        strips = around not in ("", *self.free) and last in self.free and set(order[:-2]) <= set(self.free)
-        if not (strips and order[:-2]):
+        *outer, around, last = order if len(order) > 2 else ("", "", "")
+        if not (set(outer) <= set(self.free) and around not in self.free and last in self.free):
             return self.weigh(term, order, "scatter", self.target)
         nest = self.weigh(term, order, "scatter")
         if is_strided(self.target, last, self.result.format):
