@@ -30,6 +30,7 @@ def sparse(*shape, density=0.4):
 
 A, B = sparse(7, 9), sparse(7, 9)
 A[3] = 0
+SHARED = sparse(61, 83, density=0.1)
 x, z = rng.random(9), rng.random(7)
 C, V, W = rng.random((9, 4)), rng.random((7, 3)), rng.random((9, 3))
 MATRIX_OPERATIONS = {
@@ -114,6 +115,23 @@ def test_conversions(format):
         found = tensor.asformat(other)
         check(found._storage)
         np.testing.assert_array_equal(found.todense(), A)
+
+    together(MATRICES, convert)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=str)
+def test_conversions_that_threads_share(format):
+    """What is stored is what one thread stores, to the element."""
+    tensor = weft.asarray(SHARED, format=format)
+
+    def convert(other):
+        alone = tensor.asformat(other)._storage
+        with weft.config.override(num_threads=2, parallel_threshold=1):
+            shared = tensor.asformat(other)._storage
+        check(shared)
+        assert shared.type == alone.type
+        for one, two in zip((*alone.arrays, alone.vals), (*shared.arrays, shared.vals), strict=True):
+            np.testing.assert_array_equal(two, one)
 
     together(MATRICES, convert)
 

@@ -62,6 +62,8 @@ class InParts(Lowerer):
         levels, stmt = self.target.format.levels, self.program.stmt
         if len(self.target.chains) != 1 or self.target.chains[0].last + 1 != len(levels):
             return "not one list of coordinates with values"
+        if any(level.borrows for level in levels):
+            return "coordinates of several levels share an array, which has more than one element for each position"
         first = self.target.chains[0].first
         if not isinstance(stmt, Forall) or not stmt.parallel or self.program.splits:
             return "no plain parallel loop"
