@@ -203,6 +203,11 @@ class LevelFormat:
         """Whether positions are visited at which nothing was put."""
         return self.iteration == "value" or (not self.compact and self.gapless)
 
+    @property
+    def merges(self) -> bool:
+        """Whether the level can be walked together with others, by increasing coordinate."""
+        return self.has_every or (self.walks and self.ordered and self.gapless and self.iteration == "position")
+
     # -- as the level of a tensor whose axes are the coordinates of the levels -----------------------------------------
     def over_own_axis(self, level: int) -> LevelFormat | None:
         """The level that stores the same where the coordinate is that of an axis, if there is one."""
@@ -215,11 +220,6 @@ class LevelFormat:
     def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
         """The arrays of the level, from those over an axis of its own."""
         return arrays
-
-    @property
-    def merges(self) -> bool:
-        """Whether the level can be walked together with others, by increasing coordinate."""
-        return self.has_every or (self.walks and self.ordered and self.gapless and self.iteration == "position")
 
     # -- access: coordinate value iteration ---------------------------------------------------------------------
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:

@@ -23,11 +23,12 @@ from .physical import path
 from .values import asked_of, decides, is_constant
 
 __all__ = [
-    "CHILDREN", "CONVERT", "DIMENSION", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent", "is_strided",
-    "iterations", "nonzeros", "passed_in_strides", "price", "restarts",
+    "CHILDREN", "CONVERT", "DIMENSION", "NOTHING", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent",
+    "is_strided", "iterations", "nonzeros", "passed_in_strides", "price", "restarts",
 ]  # fmt: skip
 
-_NOTHING: Mapping[str, float] = MappingProxyType({})
+NOTHING: Mapping[str, float] = MappingProxyType({})
+"""No loop whose iterations something else decides."""
 
 DIMENSION = 1000.0
 CHILDREN = 8.0
@@ -126,7 +127,7 @@ def cost(
     order: Sequence[str],
     types: Mapping[str, TensorType],
     into: Access | None = None,
-    entered: Mapping[str, float] = _NOTHING,
+    entered: Mapping[str, float] = NOTHING,
 ) -> float:
     """Iterations of a loop nest, summed over its depths; what is passed in strides costs more, ``into`` included.
 

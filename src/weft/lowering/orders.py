@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import factorial, inf
-from types import MappingProxyType
 from typing import Any
 
 from ..concrete_notation.nodes import Split, Strips, Workspace
@@ -16,6 +15,7 @@ from .conversions import Conversion, found_by_coordinate, reordered
 from .costs import (
     CONVERT,
     DIMENSION,
+    NOTHING,
     RUNS,
     SHARED,
     TRANSPOSE,
@@ -40,7 +40,6 @@ __all__ = ["Nest", "Orders"]
 CHILD_COST = 4.0
 _EXHAUSTIVE = 720
 """How many nests are weighed at most, if all orders of their loops are: those of six variables."""
-_NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass
@@ -188,7 +187,7 @@ class Orders:
 
     def weigh(
         self, expr: Expr, order: tuple[str, ...], how: Visit = "merge", into: Access | None = None,
-        entered: Mapping[str, float] = _NOTHING,
+        entered: Mapping[str, float] = NOTHING,
     ) -> Nest:  # fmt: skip
         """What a nest costs that writes ``into`` an array in its innermost loop, if that is given."""
         converts = self.converted(expr, order, how)

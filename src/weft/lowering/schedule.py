@@ -178,7 +178,7 @@ class _Scheduler(Accumulation):
             self.splits += tiles.splits
             self.notes += tiles.notes
         stmt = self.parallelize(stmt)
-        serial = kind == "scatter" and dense and len(self.free) > 1 and not self.sharing and not is_shared(stmt)
+        serial = kind == "scatter" and dense and len(self.free) > 1 and not self.sharing and not _is_shared(stmt)
         program = Program(stmt, tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
         if crowds:
@@ -433,13 +433,13 @@ def schedule(
     return min(possible, key=lambda f: f[0])[1]
 
 
-def is_shared(stmt: Stmt) -> bool:
+def _is_shared(stmt: Stmt) -> bool:
     """Whether threads share a loop of a statement."""
     match stmt:
         case Forall(parallel=parallel):
             return parallel
         case Seq(stmts=stmts):
-            return any(is_shared(s) for s in stmts)
+            return any(_is_shared(s) for s in stmts)
     return False
 
 
