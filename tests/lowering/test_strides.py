@@ -8,6 +8,7 @@ import pytest
 import weft
 from weft.formats import Dense, Format
 from weft.index_notation import parse
+from weft.lowering.premises import Premises
 from weft.lowering.tiling import LINE
 from weft.pipeline import executable
 from weft.remapping import Remapping
@@ -125,7 +126,7 @@ def test_threads_have_other_loops_where_theirs_cannot_be_shared():
     types = [weft.random((4, 4), format="csr")._storage.type, weft.asarray(np.ones((4, 4)))._storage.type]
     text = parse("Y(i,j) = X(k,i)*Z(k,j)")
     alone = executable(text, tuple(types))
-    shared = executable(text, tuple(types), sharing=True)
+    shared = executable(text, tuple(types), premises=Premises(sharing=True))
     assert alone.kernel.lowered.schedule.serial
     assert not alone.kernel.chunked
     assert shared.kernel.chunked

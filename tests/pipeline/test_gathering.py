@@ -11,6 +11,7 @@ import weft
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
+from weft.lowering.premises import Premises
 from weft.pipeline import executable
 from weft.pipeline.kernel import Kernel
 from weft.pipeline.passes import lower
@@ -130,7 +131,7 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
     dense = np.where(tensor("some") == 0, absent, tensor("some"))
     A = weft.asarray(dense, format="csf", fill_value=absent)
     result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
-    kernel = Kernel(lower(parse(text), {"y": result, "A": A._storage.type}, gathering=gathering))
+    kernel = Kernel(lower(parse(text), {"y": result, "A": A._storage.type}, Premises(gathering=gathering)))
     assert [w.kind for w in kernel.lowered.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))

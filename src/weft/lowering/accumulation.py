@@ -195,7 +195,8 @@ class Accumulation(Orders):
             return None  # an axis of the result follows from what is reduced over
         sizes = [size_of(v, reads(term), self.types) for v in inner]
         small = prod(FEW + 1 if n is None else n for n in sizes) <= FEW
-        if not small and not (self.tiling and len(bound) == len(inner) == 1 and self.is_stripped(term, inner[0])):
+        single = self.premises.tiling and len(bound) == len(inner) == 1
+        if not small and not (single and self.is_stripped(term, inner[0])):
             return None
         cut = None
         if not small:

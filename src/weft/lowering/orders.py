@@ -30,6 +30,7 @@ from .costs import (
 )
 from .iteration_graph import Visit, conversions, fill_of_reduced, places, reads, strip
 from .physical import digits, path
+from .premises import Premises
 from .results import chains
 from .structured import View
 from .terms import bound_variables, dtype_of, nested, reductions_of, without_reductions
@@ -60,12 +61,7 @@ class Orders:
     """
 
     view: View
-    copying: bool = False
-    gathering: str = "listed"
-    tiling: bool = True
-    wide: bool = False
-    finding: bool = False
-    sharing: bool = False
+    premises: Premises
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
     conversions: list[Conversion] = field(default_factory=list)
@@ -166,16 +162,16 @@ class Orders:
 
         Of those known only what is to be stored in yet another way, as it would be walked many times now.
         """
-        unfit = conversions(expr, order, types, how, self.view.definitions, self.copying)
+        unfit = conversions(expr, order, types, how, self.view.definitions, self.premises.copying)
         for a in reads(expr):
             if a in unfit and a not in known:
                 never = self.impossible((a,), order)  # which the format does not matter for
                 yield a, self.types[a.tensor].format if never else self.stored_as(a, order)
-            elif not self.copying and self.is_to_be_found(expr, a, order, types):
-                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.wide)
+            elif not self.premises.copying and self.is_to_be_found(expr, a, order, types):
+                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.premises.wide)
                 if wanted != known.get(a) and not self.impossible((*known, a), order):
                     yield a, wanted
-            elif not self.copying and a not in known and passed_in_strides(expr, a, order, types):
+            elif not self.premises.copying and a not in known and passed_in_strides(expr, a, order, types):
                 yield a, self.stored_as(a, order)
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
@@ -210,7 +206,7 @@ class Orders:
 
         What that is worth for a vector depends on how many entries it has.
         """
-        return (self.finding or len(access.indices) > 1) and restarts(expr, access, order, types) is not None
+        return (self.premises.finding or len(access.indices) > 1) and restarts(expr, access, order, types) is not None
 
     def walked_again(self, nests: Sequence[Nest]) -> tuple[tuple[str, str], ...]:
         """Vectors that are walked many times, and for each the operand for whose coordinates."""
@@ -340,7 +336,7 @@ class Orders:
     def best_scatter(self, term: Expr) -> Nest:
         bound = term.vars if isinstance(term, Reduce) else ()
         nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound)]
-        for nest in nests if self.sharing else ():
+        for nest in nests if self.premises.sharing else ():
             nest.cost *= 1 if nest.order[:1] and nest.order[0] in self.free else SHARED
         if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
             for nest in nests:  # what is absent is added as well, each time it comes up

@@ -42,6 +42,7 @@ from .costs import CONVERT, nonzeros
 from .iteration_graph import fill_of_reduced, is_full, reads
 from .orders import Nest
 from .physical import digits, path
+from .premises import USUAL, Premises
 from .results import chains, is_appendable, takes_any_order
 from .structured import views
 from .terms import (
@@ -131,21 +132,21 @@ class _Scheduler(Accumulation):
             w = self.best_workspace(terms[0][1]) if scatters or self.folds(*terms[0]) else None
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
-        if not dense and scatters and (self.copying or self.neutral_terms(terms)) and self.result.format.order:
+        if not dense and scatters and (self.premises.copying or self.neutral_terms(terms)) and self.result.format.order:
             nests = [self.best_triples(t) for _, t in terms]
             pairs = zip(terms, nests, strict=True)
             tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
-        if self.copying:
+        if self.premises.copying:
             # A conversion must not ask for another conversion.
             choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
-        if self.gathering == "marked" and (whole := self.best_whole(terms)) is not None:
+        if self.premises.gathering == "marked" and (whole := self.best_whole(terms)) is not None:
             choices = [(whole.cost, 0, ("whole", whole))]
         choices = [c for c in choices if c[0] < inf]
         if not choices:
             return None
         price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
-        again = () if self.finding else self.walked_again(_nests(how))
+        again = () if self.premises.finding else self.walked_again(_nests(how))
         crowds = self.reorders(kind, how) and self.best_whole(terms) is not None
         final = self.view.final
         if final is not None:
@@ -172,13 +173,13 @@ class _Scheduler(Accumulation):
                     "triples are appended, sorted and summed"
                 )
             stmt = self.triples(terms, how)
-        if kind == "scatter" and dense and self.tiling:
+        if kind == "scatter" and dense and self.premises.tiling:
             tiles = Tiles(self.target, self.types, self.view.definitions, self.fresh)
             stmt = tiles.cut(stmt)
             self.splits += tiles.splits
             self.notes += tiles.notes
         stmt = self.parallelize(stmt)
-        serial = kind == "scatter" and dense and len(self.free) > 1 and not self.sharing and not _is_shared(stmt)
+        serial = kind == "scatter" and dense and len(self.free) > 1 and not (self.premises.sharing or _is_shared(stmt))
         program = Program(stmt, tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
         if crowds:
@@ -215,7 +216,7 @@ class _Scheduler(Accumulation):
     def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> Nest | None:
         """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""
         format, (negative, term) = self.result.format, terms[0]
-        if self.copying or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
+        if self.premises.copying or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
             return None
         appended = chains(format)
         listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # nothing below is to be filled
@@ -245,7 +246,8 @@ class _Scheduler(Accumulation):
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
-        cut = across(free, self.target, reads(value), self.types, self.fresh) if self.tiling and not producers else None
+        whole = not self.premises.tiling or producers
+        cut = None if whole else across(free, self.target, reads(value), self.types, self.fresh)
         if cut is not None:
             self.splits.append(cut[0])
             self.notes.append(f"the loop over {cut[0].var} is cut: other arrays are passed across in lines of {LINE}")
@@ -327,7 +329,7 @@ class _Scheduler(Accumulation):
 
     def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
         *outer, last = path(self.target, self.result.format)
-        kind = "listed" if self.gathering == "marked" else self.gathering
+        kind = "listed" if self.premises.gathering == "marked" else self.premises.gathering
         return self.in_workspace(term, nest, outer, (last,), kind)
 
     def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
@@ -383,13 +385,7 @@ class _Scheduler(Accumulation):
 def schedule(
     assignment: Assignment,
     types: Mapping[str, TensorType],
-    *,
-    copying: bool = False,
-    gathering: str = "listed",
-    tiling: bool = True,
-    wide: bool = False,
-    finding: bool = False,
-    sharing: bool = False,
+    premises: Premises = USUAL,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -399,19 +395,8 @@ def schedule(
         With ``Reduce`` nodes for every sum.
     types : mapping
         The type of every tensor, the result's included.
-    copying : bool
-        The assignment is a conversion: it must not ask for another.
-    gathering : {'listed', 'hashed', 'marked'}
-        The workspaces that gather coordinates: hash tables where dimensions are too large for an array over one, and
-        where most coordinates of the whole result will come up, arrays without a list.
-    tiling : bool
-        Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
-    wide : bool
-        Dimensions are too large for dense levels: what is stored plainly has none.
-    finding : bool
-        Vectors have so many entries that none is walked for each row of something else.
-    sharing : bool
-        Threads are to share the loops.
+    premises : Premises
+        What else it is made for.
 
     Returns
     -------
@@ -420,12 +405,12 @@ def schedule(
     dtypes = {name: type.dtype for name, type in types.items()}
     assignment = replace(assignment, value=merged(assignment.value, lambda e: dtype_of(e, dtypes)))
     apart = replace(assignment, value=separated(assignment.value, lambda e: dtype_of(e, dtypes)))
-    seen = [view for way in dict.fromkeys((assignment, apart)) for view in views(way, types, wide)]
-    if copying:
+    seen = [view for way in dict.fromkeys((assignment, apart)) for view in views(way, types, premises.wide)]
+    if premises.copying:
         seen = [view for view in seen if not (view.stored or view.asked or view.final)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
         seen = [view for view in seen if assignment.target.tensor not in view.kept]
-    found = [_Scheduler(view, copying, gathering, tiling, wide, finding, sharing).run() for view in seen]
+    found = [_Scheduler(view, premises).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())

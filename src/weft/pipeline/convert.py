@@ -20,6 +20,7 @@ from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
 from ..lowering.growing import tables_of
+from ..lowering.premises import Premises
 from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
@@ -259,7 +260,7 @@ def _assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: 
 def _copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    return Kernel(lower(assignment, {"B": target, "A": source}, copying=True, skip_fill=skip_fill))
+    return Kernel(lower(assignment, {"B": target, "A": source}, Premises(copying=True), skip_fill=skip_fill))
 
 
 def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:

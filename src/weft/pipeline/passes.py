@@ -20,6 +20,7 @@ from ..lowering.conversions import triples_format
 from ..lowering.lower import Lowerer
 from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
+from ..lowering.premises import USUAL, Premises
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from ..records import record, replace
@@ -49,8 +50,8 @@ class Lowered:
         The types it was planned for.
     by_hand : bool
         Whether the schedule is the user's.
-    wide : bool
-        Dimensions are too large for dense levels.
+    premises : Premises
+        What else it was planned for.
     """
 
     assignment: Assignment
@@ -59,21 +60,11 @@ class Lowered:
     skip_fill: bool = False
     types: Mapping[str, TensorType] = field(default_factory=dict)
     by_hand: bool = False
-    wide: bool = False
-    finding: bool = False
-    sharing: bool = False
+    premises: Premises = USUAL
 
     def gathered(self, how: str) -> Lowered:
         """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
-        return lower(
-            self.assignment,
-            self.types,
-            skip_fill=self.skip_fill,
-            gathering=how,
-            wide=self.wide,
-            finding=self.finding,
-            sharing=self.sharing,
-        )
+        return lower(self.assignment, self.types, replace(self.premises, gathering=how), skip_fill=self.skip_fill)
 
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
@@ -198,14 +189,10 @@ def _variables(s: Schedule) -> list[str]:
 def lower(
     assignment: Assignment,
     types: Mapping[str, TensorType],
+    premises: Premises = USUAL,
     *,
-    copying: bool = False,
     skip_fill: bool = False,
-    gathering: str = "listed",
     by_hand: Callable[[Loops], Loops] | None = None,
-    wide: bool = False,
-    finding: bool = False,
-    sharing: bool = False,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -215,32 +202,15 @@ def lower(
         As parsed.
     types : mapping
         The type of every tensor, the result's included.
-    copying : bool
-        The assignment is a conversion.
+    premises : Premises
+        What else it is planned for.
     skip_fill : bool
         Do not store entries equal to the fill value.
-    gathering : {'listed', 'hashed', 'marked'}
-        The workspaces that gather coordinates.
     by_hand : callable, optional
         Changes the automatic schedule.
-    wide : bool
-        Dimensions are too large for dense levels.
-    finding : bool
-        No vector is walked for each row of something else.
-    sharing : bool
-        Threads are to share the loops.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(
-        explicit,
-        types,
-        copying=copying,
-        gathering=gathering,
-        tiling=by_hand is None,
-        wide=wide,
-        finding=finding,
-        sharing=sharing,
-    )
+    planned = schedule(explicit, types, replace(premises, tiling=by_hand is None))
     if by_hand is not None:
         loops = by_hand(Loops(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
@@ -248,7 +218,7 @@ def lower(
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, wide, finding, sharing)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, premises)
 
 
 def over_entries(source: TensorType, target: TensorType) -> Lowered:
@@ -256,7 +226,7 @@ def over_entries(source: TensorType, target: TensorType) -> Lowered:
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
-    planned = schedule(assignment, {"B": triples, "A": source}, copying=True)
+    planned = schedule(assignment, {"B": triples, "A": source}, Premises(copying=True))
     return Lowered(assignment, planned, ("A",), types=planned.types)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, expression_text, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
+from ..lowering.premises import USUAL, Premises
 from ..lowering.terms import dtype_of, wrapping_sum
+from ..records import replace
 from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
 from .convert import convert, finish
@@ -43,16 +46,10 @@ class Executable:
         The operands in the order in which ``run`` takes them.
     target : TensorType
         The type of the result.
-    for_wide : callable, optional
-        Plans the same for dimensions that are too large for dense levels.
+    again : callable
+        Plans the same with other premises.
     varies : bool
-        Whether the result has another format then.
-    for_crowded : callable, optional
-        Plans the same for results most of whose coordinates will come up.
-    for_many : callable, optional
-        Plans the same for vectors with many entries, each of which is found instead of walked to.
-    for_threads : callable, optional
-        Plans the same for several threads, which could not share the kernel's loops.
+        Whether the result has another format where dimensions are too large for dense levels.
     """
 
     def __init__(
@@ -60,14 +57,10 @@ class Executable:
         kernel: Kernel,
         operands: tuple[str, ...],
         target: TensorType,
-        for_wide: Callable[[], Executable] | None = None,
+        again: Callable[[Premises], Executable],
         varies: bool = False,
-        for_crowded: Callable[[], Executable] | None = None,
-        for_many: Callable[[], Executable] | None = None,
-        for_threads: Callable[[], Executable] | None = None,
     ):
-        self._for_wide, self._for_crowded, self._for_many = for_wide, for_crowded, for_many
-        self._for_threads = for_threads
+        self._plan_again = again
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final
@@ -79,29 +72,34 @@ class Executable:
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
         self._again = tuple([(place[a], place[b]) for a, b in s.again])
-        alone = alone and not varies and for_crowded is None and for_many is None and for_threads is None
+        automatic = not kernel.lowered.by_hand
+        self._crowds, self._walks = automatic and s.crowds, automatic and bool(s.again)
+        self._serial, self._widens = automatic and s.serial, not kernel.lowered.premises.wide
+        alone = alone and not (varies or self._crowds or self._walks or self._serial)
         self.run = kernel.run if alone else self._run
+
+    def _given(self, **premises: Any) -> Executable:
+        return self._plan_again(replace(self.kernel.lowered.premises, **premises))
 
     @cached_property
     def _wide(self) -> Executable:
-        assert self._for_wide is not None
-        return self._for_wide()
+        """The same for dimensions that are too large for dense levels."""
+        return self._given(wide=True)
 
     @cached_property
     def _crowded(self) -> Executable:
-        assert self._for_crowded is not None
-        return self._for_crowded()
+        """The same for a result most of whose coordinates will come up."""
+        return self._given(gathering="marked")
 
     @cached_property
     def _many(self) -> Executable:
-        assert self._for_many is not None
-        return self._for_many()
+        """The same for vectors with many entries, each of which is found instead of walked to."""
+        return self._given(finding=True)
 
     @cached_property
     def _shared(self) -> Executable | None:
         """The same in loops that threads can share, if there are such."""
-        assert self._for_threads is not None
-        found = self._for_threads()
+        found = self._given(sharing=True)
         return found if found.kernel.chunked else None
 
     def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
@@ -128,15 +126,15 @@ class Executable:
         return False
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        if self._for_wide is not None and any(max(s.shape, default=0) > _WIDE for s in storages):
+        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
             return self._wide.run(storages, out)
-        if self._for_crowded is not None:
+        if self._crowds:
             shape = self.kernel.shape([storages[n] for n, _ in self._sources])
             if prod(shape) <= _CROWDED * work(storages):
                 return self._crowded.run(storages, out)
-        if self._for_many is not None and self._walks_long(storages):
+        if self._walks and self._walks_long(storages):
             return self._many.run(storages, out)
-        if self._for_threads is not None and (shared := self._for_several(storages)) is not None:
+        if self._serial and (shared := self._for_several(storages)) is not None:
             return shared.run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
@@ -213,11 +211,8 @@ def executable(
     format: Format | None = None,
     dtype: str | None = None,
     by_hand: Callable[[Loops], Loops] | None = None,
-    wide: bool = False,
     prune: bool = False,
-    gathering: str = "listed",
-    finding: bool = False,
-    sharing: bool = False,
+    premises: Premises = USUAL,
 ) -> Executable:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
@@ -233,54 +228,27 @@ def executable(
         Of the result; NumPy's promotion where not given.
     by_hand : callable, optional
         Changes the automatic schedule.
-    wide : bool
-        Dimensions are too large for dense levels: what is converted on the way has none.
     prune : bool
         Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
         the levels above imply, stay.
-    gathering : {'listed', 'marked'}
-        How coordinates are gathered: one by one, or as if most of the result's will come up.
-    finding : bool
-        Vectors have many entries: none is walked for each row of something else.
-    sharing : bool
-        Threads are to share the loops.
+    premises : Premises
+        What else it is planned for.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
     if by_hand is None and (first := wrapping_sum(explicit_sums(assignment), types)) is not None:
         rest, part = first
-        made = executable(part, tuple(types[n] for n in _names(part)), wide=wide)
+        made = executable(part, tuple(types[n] for n in _names(part)), premises=premises)
         every = {**types, part.target.tensor: made.target}
-        last = executable(
-            rest, tuple(every[n] for n in _names(rest)), format=format, dtype=dtype, wide=wide, prune=prune
-        )
+        left = tuple(every[n] for n in _names(rest))
+        last = executable(rest, left, format=format, dtype=dtype, prune=prune, premises=premises)
         return InSteps(made, last, part.target.tensor, names)
-    target = target_type(assignment, types, format, dtype, wide)
-    lowered = lower(
-        assignment,
-        {assignment.target.tensor: target, **types},
-        by_hand=by_hand,
-        wide=wide,
-        skip_fill=prune,
-        gathering=gathering,
-        finding=finding,
-        sharing=sharing,
-    )
+    target = target_type(assignment, types, format, dtype, premises.wide)
+    known = {assignment.target.tensor: target, **types}
+    lowered = lower(assignment, known, premises, skip_fill=prune, by_hand=by_hand)
     again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
-    varies = format is None and not wide and target_type(assignment, types, format, dtype, True) != target
-    crowds = lowered.schedule.crowds and by_hand is None
-    searches = lowered.schedule.again and by_hand is None
-    serial = lowered.schedule.serial and by_hand is None
-    return Executable(
-        Kernel(lowered),
-        tuple(types),
-        target,
-        None if wide else partial(again, wide=True, gathering=gathering, finding=finding),
-        varies,
-        partial(again, wide=wide, gathering="marked", finding=finding) if crowds else None,
-        partial(again, wide=wide, gathering=gathering, finding=True) if searches else None,
-        partial(again, wide=wide, gathering=gathering, finding=finding, sharing=True) if serial else None,
-    )
+    varies = format is None and not premises.wide and target_type(assignment, types, format, dtype, True) != target
+    return Executable(Kernel(lowered), tuple(types), target, lambda p: again(premises=p), varies)
 
 
 def evaluate(
