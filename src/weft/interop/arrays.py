@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import INDEX_DTYPES, value_dtype
+from ..dtypes import INDEX_DTYPES, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError
 
 __all__ = ["index_array", "value_array"]
@@ -33,7 +33,7 @@ def index_array(given: Any) -> np.ndarray[Any, Any]:
     array: np.ndarray[Any, Any] = np.asarray(given)
     if array.dtype in _INDEX and array.flags.c_contiguous:
         return array
-    if array.dtype.name in INDEX_DTYPES:
+    if name_of(array.dtype) in INDEX_DTYPES:
         return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     if array.dtype.kind not in "iub" and array.size:
         raise DTypeError(f"index arrays hold integers, not {array.dtype}")

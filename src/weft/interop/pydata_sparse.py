@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import name_of
 from ..errors import FormatError
 from ..formats import Format, FormatLike, formats, options_of
 from ..records import replace
@@ -37,7 +38,7 @@ def _from_gcxs(obj: Any) -> Storage:
     *rows, column = format.levels
     format = Format(format.remapping, (*rows, replace(column, ordered=ordered, unique=unique)))
     fill = fill_of(vals.dtype, np.asarray(obj.fill_value)[()])
-    type = tensor_type(vals.dtype.name, format, (pos.dtype.name, crd.dtype.name), fill)
+    type = tensor_type(name_of(vals.dtype), format, (name_of(pos.dtype), name_of(crd.dtype)), fill)
     return Storage(tuple(int(n) for n in obj.shape), type, (pos, crd), vals)
 
 

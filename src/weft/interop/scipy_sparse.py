@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dtypes import name_of
 from ..errors import FormatError, StorageError
 from ..formats import Compressed, Dense, Format, FormatLike, formats, options_of, parse_format
 from ..records import replace
@@ -61,7 +62,7 @@ def _from_diagonals(obj: Any) -> Storage:
         raise _broken(obj, "an offset repeats")
     ordered = not (offsets[1:] < offsets[:-1]).any()
     size, width = (np.array([n], offsets.dtype) for n in data.shape)
-    type = _diagonal_type(data.dtype.name, ordered, offsets.dtype.name)
+    type = _diagonal_type(name_of(data.dtype), ordered, name_of(offsets.dtype))
     return Storage(obj.shape, type, (size, offsets, width), np.ascontiguousarray(data).reshape(-1))
 
 
@@ -82,7 +83,7 @@ def _from_blocks(obj: Any) -> Storage:
     crd, data = crd[: pos[-1]], data[: pos[-1]]
     _check_range(obj, crd, columns)
     ordered, unique = segment_order(pos, crd)
-    type = _block_type(data.dtype.name, sizes, ordered, unique, pos.dtype.name, crd.dtype.name)
+    type = _block_type(name_of(data.dtype), sizes, ordered, unique, name_of(pos.dtype), name_of(crd.dtype))
     return Storage(shape, type, (pos, crd), np.ascontiguousarray(data).reshape(-1))
 
 
@@ -118,7 +119,7 @@ def _from_compressed(obj: Any, modes: tuple[int, ...]) -> Storage:
         crd, vals = crd[:nnz], vals[:nnz]
     _check_range(obj, crd, columns)
     ordered, unique = segment_order(pos, crd)
-    type = _compressed_type(vals.dtype.name, modes, ordered, unique, pos.dtype.name, crd.dtype.name)
+    type = _compressed_type(name_of(vals.dtype), modes, ordered, unique, name_of(pos.dtype), name_of(crd.dtype))
     return Storage(shape, type, (pos, crd), vals)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..codegen import emit_library
 from ..config import config
+from ..dtypes import name_of
 from ..errors import FormatError, IndexOverflowError, ResultTooLargeError
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
@@ -56,6 +57,9 @@ def convert(
         Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
     """
     source = storage.type
+    warm = _warm.get((id(source), id(format))) if dtype is None and not prune else None
+    if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
+        return warm[0].run((storage,))
     dtype = dtype or source.dtype
     if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
         return relabelled
@@ -67,11 +71,17 @@ def convert(
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
     skip_fill = prune or (source.format.is_dense and not format.is_dense)
+    if format.is_dense and dtype == source.dtype and isinstance(found := _at_once(source, target, skip_fill), Kernel):
+        _warm[id(source), id(format)] = found, source, format
     try:
         return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
     except ResultTooLargeError as error:
         what = f"converting a tensor of shape {storage.shape} from {source.format} to {format}"
         raise ResultTooLargeError(f"{error}; in {what}") from None
+
+
+_warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}
+"""What makes arrays, whose type follows from the source's, by identity; with what has it, to keep that alive."""
 
 
 def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
@@ -293,7 +303,7 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
         coords = [ordered[k] if k in ordered else triples.arrays[1 + k][permutation] for k in keep]
         vals = vals[permutation]
     arrays = (triples.arrays[0], *coords)
-    dtypes = tuple(a.dtype.name for a in arrays)
+    dtypes = tuple(name_of(a.dtype) for a in arrays)
     format = _sorted_format(triples.format.remapping, keep)
     return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
 

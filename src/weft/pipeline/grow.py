@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen import emit_module
+from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.level import Entries
 from ..ir import simplify
@@ -28,7 +29,7 @@ __all__ = ["Room", "empty_tables", "inserted", "list_of", "room_of"]
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
     """Entries as a list that promises nothing."""
     arrays = (np.array([0, len(vals)]), *(np.ascontiguousarray(row, np.int64) for row in rows))
-    return Storage(shape, _list_type(vals.dtype.name, len(shape)), arrays, np.ascontiguousarray(vals))
+    return Storage(shape, _list_type(name_of(vals.dtype), len(shape)), arrays, np.ascontiguousarray(vals))
 
 
 @lru_cache(maxsize=256)

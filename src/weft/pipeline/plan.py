@@ -28,6 +28,7 @@ from .passes import lower
 __all__ = ["Executable", "compile", "evaluate", "executable"]
 
 _CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
+_PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
 _FEW = 64  # entries of a vector that are always walked
 _LONG = 4  # times as long as a row is what takes longer to walk than to be searched for each entry of the row
 _OFTEN = 16  # elements of the result for each entry of an operand that is converted so that threads can share loops
@@ -130,7 +131,7 @@ class Executable:
             return self._wide.run(storages, out)
         if self._crowds:
             shape = self.kernel.shape([storages[n] for n, _ in self._sources])
-            if prod(shape) <= _CROWDED * work(storages):
+            if prod(shape) <= _PLENTY + _CROWDED * work(storages):
                 return self._crowded.run(storages, out)
         if self._walks and self._walks_long(storages):
             return self._many.run(storages, out)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import name_of
 from ..formats import Compressed, Format, LevelFormat, Singleton
 from ..remapping import Remapping
 from .storage import Storage, fill_of, tensor_type
@@ -107,8 +108,8 @@ def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Arra
     if not crds:  # one element: the sum of what is given of it
         if len(vals) != 1:
             vals = np.add.reduce(vals, dtype=vals.dtype, keepdims=True) if len(vals) else np.full(1, fill, vals.dtype)
-        return Storage(shape, tensor_type(vals.dtype.name, format, (), fill_of(vals.dtype, fill)), (), vals)
+        return Storage(shape, tensor_type(name_of(vals.dtype), format, (), fill_of(vals.dtype, fill)), (), vals)
     bounds = np.array([0, len(vals)], crds[0].dtype if len(vals) <= np.iinfo(np.int32).max else np.int64)
     arrays = (bounds, *crds)
-    names = tuple(array.dtype.name for array in arrays)
-    return Storage(shape, tensor_type(vals.dtype.name, format, names, fill_of(vals.dtype, fill)), arrays, vals)
+    names = tuple(name_of(array.dtype) for array in arrays)
+    return Storage(shape, tensor_type(name_of(vals.dtype), format, names, fill_of(vals.dtype, fill)), arrays, vals)

@@ -6,13 +6,17 @@ All of it is conversion to the tensor's own format, by compiled kernels.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formats import Format
+from ..dtypes import name_of
+from ..formats import Format, TensorType
 from ..storage import Storage, tensor_type
 from . import foreign
+
+if TYPE_CHECKING:
+    from ..pipeline import Executable
 
 __all__ = ["canonical", "count_explicit_fill", "entries_alone", "pruned"]
 
@@ -31,24 +35,23 @@ def entries_alone(storage: Storage) -> Storage:
 
 def count_explicit_fill(storage: Storage) -> int:
     """How many stored values equal the fill value."""
+    vals, fill = entries_alone(storage).vals, storage.type.fill
+    operands = [_ONE, Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
+    if fill == fill:  # NaN is what does not equal itself
+        operands.append(Storage.dense(np.asarray(fill, vals.dtype)))
+    return int(_counter(tuple([s.type for s in operands])).run(operands).vals[0])
+
+
+_ONE = Storage.dense(np.asarray(1, np.int64))
+
+
+@lru_cache(maxsize=64)
+def _counter(types: tuple[TensorType, ...]) -> Executable:
     from .. import pipeline
-
-    vals = entries_alone(storage).vals
-    flat = tensor_type(vals.dtype.name, Format.dense(1))
-    operands = {
-        "v": Storage(vals.shape, flat, (), vals),
-        "f": Storage.dense(np.asarray(storage.type.fill, vals.dtype)),
-        "one": Storage.dense(np.asarray(1, np.int64)),
-    }
-    return int(pipeline.evaluate(_counting(storage.type.fill != storage.type.fill), operands).vals[0])
-
-
-@lru_cache(maxsize=2)
-def _counting(nan: bool) -> Any:
     from ..index_notation import parse
 
-    # NaN is what does not equal itself.
-    return parse("n = one*not_equal(v(i), v(i))" if nan else "n = one*equal(v(i), f)")
+    text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
+    return pipeline.executable(parse(text), types)
 
 
 def pruned(storage: Storage) -> Storage:

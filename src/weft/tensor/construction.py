@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..dtypes import index_dtype, value_dtype
+from ..dtypes import INDEX_DTYPES, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
@@ -171,7 +171,7 @@ def from_coords(
     if duplicates not in ("sum", "raise", "keep"):
         raise ValueError(f"duplicates is 'sum', 'raise' or 'keep', not {duplicates!r}")
     dtypes = [index_dtype(max(size - 1, 0)) for size in whole]
-    kept = [row if row.dtype.name in ("int32", "int64") else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
+    kept = [row if name_of(row.dtype) in INDEX_DTYPES else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
     storage = coordinate_storage(
         whole, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), fill_value
     )
@@ -259,8 +259,8 @@ def from_levels(
         arrays.extend(_level_arrays(f"level {k + 1} ({level}) of format {found}", level.roles, given))
     vals = np.asarray(values)
     vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
-    names = tuple(array.dtype.name for array in arrays)
-    type = tensor_type(vals.dtype.name, found, names, fill_of(vals.dtype, fill_value))
+    names = tuple(name_of(array.dtype) for array in arrays)
+    type = tensor_type(name_of(vals.dtype), found, names, fill_of(vals.dtype, fill_value))
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
         _check(storage)
@@ -287,7 +287,7 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
             array = np.asarray(array)
             if array.dtype.kind == "i" or not array.size:
                 array = array.astype(index_dtype(int(array.max(initial=0))))
-        if array.dtype.name not in ("int32", "int64"):
+        if name_of(array.dtype) not in INDEX_DTYPES:
             raise StorageError(f"{where}: {role} has dtype {array.dtype}; index dtypes are int32 and int64")
         if array.ndim != 1:
             raise StorageError(f"{where}: {role} has {array.ndim} axes instead of one")

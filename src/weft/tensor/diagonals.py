@@ -10,6 +10,7 @@ Examples
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from numpy.typing import DTypeLike
 
 from .. import pipeline
 from ..errors import ShapeError
-from ..formats import Format, FormatLike
+from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..storage import Storage, coordinate_storage
+from .elementwise import Plan
 from .indexing import coordinates, getitem, has_long_array, natural
 from .manipulation import ravel, storage_of
 from .refill import refilled, require_dense, with_fill
@@ -72,17 +74,24 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     rows, columns = tensor.shape[a], tensor.shape[b]
     first, second = max(0, -offset), max(0, offset)
     count = max(0, min(rows - first, columns - second))
-    key = [slice(None)] * tensor.ndim
-    key[a], key[b] = slice(first, first + count), slice(second, second + count)
-    square = getitem(tensor._storage, tuple(key))
-    names = [f"i{axis}" for axis in range(tensor.ndim)]
-    names[b] = names[a]
-    rest = [f"i{axis}" for axis in range(tensor.ndim) if axis not in (a, b)]
-    assignment = Assignment(Access("B", (*rest, names[a])), Access("A", tuple(names)))
+    square = tensor._storage
+    if count < rows or count < columns:
+        key = [slice(None)] * tensor.ndim
+        key[a], key[b] = slice(first, first + count), slice(second, second + count)
+        square = getitem(square, tuple(key))
     dense = tensor.ndim == 2 and has_long_array(tensor._storage.format)
-    format = Format.dense(1) if dense else natural(square.format, tensor.ndim - 1)
-    found = pipeline.evaluate(assignment, {"A": square}, format=format)
+    found = _along(square.type, a, b, dense).run((square,))
     return SparseTensor(with_fill(found, tensor._storage.type.fill))
+
+
+@lru_cache(maxsize=1024)
+def _along(type: TensorType, a: int, b: int, dense: bool) -> Plan:
+    """What takes the elements whose coordinates in two axes are equal."""
+    n = type.format.order
+    names = [f"i{axis if axis != b else a}" for axis in range(n)]
+    target = (*(f"i{axis}" for axis in range(n) if axis not in (a, b)), f"i{a}")
+    format = Format.dense(1) if dense else natural(type.format, n - 1)
+    return Plan(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
 
 
 def diag(x: Any, k: int = 0) -> SparseTensor:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype
+from ..dtypes import index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..remapping import Remapping
@@ -331,7 +331,8 @@ def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Stor
     rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
     dtype = index_dtype(max(size, count))
     edges = np.arange(count + 1, dtype=dtype)
-    wanted = Storage((count, size), _wanting(dtype.name), (edges, indices[inner].astype(dtype)), np.ones(count, bool))
+    arrays = edges, indices[inner].astype(dtype)
+    wanted = Storage((count, size), _wanting(name_of(dtype)), arrays, np.ones(count, bool))
     old = rows.type
     bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
     found = _search((wanted.type, bare.type), outer).run((wanted, bare))
@@ -376,7 +377,7 @@ def _chooser(size: int, outer: LevelFormat, arrays: tuple[np.ndarray[Any, Any], 
     """A matrix ``S(k,m)``, stored by ``m``: whether place ``k`` asks for coordinate ``m``."""
     count = len(arrays[-1])
     dtype = index_dtype(max(size, count))
-    type = _choosing(outer, dtype.name)
+    type = _choosing(outer, name_of(dtype))
     return Storage((count, size), type, tuple([a.astype(dtype, copy=False) for a in arrays]), np.ones(count, bool))
 
 

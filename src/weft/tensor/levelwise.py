@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import pipeline
+from ..dtypes import name_of
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..pipeline import Executable
@@ -75,7 +76,7 @@ def _with_axes(storage: Storage) -> Storage | None:
             shape.append(found[0])
             arrays += found[1].values()
     type = storage.type
-    index = tuple(a.dtype.name for a in arrays)
+    index = tuple(name_of(a.dtype) for a in arrays)
     return Storage(tuple(shape), tensor_type(type.dtype, wanted, index, type.fill), tuple(arrays), storage.vals)
 
 

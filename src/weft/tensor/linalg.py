@@ -25,7 +25,7 @@ from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
 from .functions import einsum
 from .manipulation import broadcast_arrays, expand_dims, matrix_transpose, moveaxis, storage_of
-from .operands import Tensor, is_scalar
+from .operands import Tensor
 from .operators import matmul as product
 from .reductions import max as largest
 from .reductions import min as smallest
@@ -44,6 +44,10 @@ def _given(x: Any) -> SparseTensor:
     return x if isinstance(x, SparseTensor) else SparseTensor(storage_of(x))
 
 
+def _ndim(x: Any) -> int:
+    return x.ndim if isinstance(x, (SparseTensor, np.ndarray)) else len(storage_of(x).shape)
+
+
 # -- products ------------------------------------------------------------------------------------------------------
 def matmul(x1: Any, x2: Any, /) -> Any:
     """The matrix product, over the batch axes of both."""
@@ -52,7 +56,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
     """The sum of products over some axes: the last of one and the first of the other, or pairs of axes."""
-    n, m = len(storage_of(x1).shape), len(storage_of(x2).shape)
+    n, m = _ndim(x1), _ndim(x2)
     if isinstance(axes, (int, np.integer)):
         if axes > min(n, m):
             raise ValueError("shape-mismatch for sum")
@@ -93,8 +97,8 @@ def _flat(x: Any) -> Any:
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
-    n, m = len(storage_of(a).shape), len(storage_of(b).shape)
-    if is_scalar(a) or is_scalar(b) or not n or not m:
+    n, m = _ndim(a), _ndim(b)
+    if not n or not m:
         return apply("multiply", (a, b), out=out)
     if n <= 2 and m <= 2:
         found = matmul(a, b)
@@ -114,7 +118,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 def inner(a: Any, b: Any) -> Any:
     """The sum of products over the last axes."""
-    n, m = len(storage_of(a).shape), len(storage_of(b).shape)
+    n, m = _ndim(a), _ndim(b)
     return apply("multiply", (a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
 
 

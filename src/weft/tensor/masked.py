@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..dtypes import value_dtype
+from ..dtypes import name_of, value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..storage import Storage
@@ -50,9 +50,9 @@ def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
     """The mean of the elements of a mask over some axes."""
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
-    chain = () if storage.dtype == dtype else (dtype.name,)
+    chain = () if storage.dtype == dtype else (name_of(dtype),)
     total = reduce_storage("add", chain, chosen(x, mask, 0)._storage, axes)
-    count = reduce_storage("add", (dtype.name,), _whole(mask, storage.shape), axes)
+    count = reduce_storage("add", (name_of(dtype),), _whole(mask, storage.shape), axes)
     if not count.vals.all() or (not count.format.is_dense and not count.type.fill):
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=4)
     found = elementwise("divide", SparseTensor(total), SparseTensor(count), SparseTensor)
@@ -66,7 +66,7 @@ def _whole(mask: Any, shape: tuple[int, ...]) -> Storage:
 
 
 def _require_booleans(mask: Any) -> None:
-    dtype = storage_of(mask).dtype.name
+    dtype = storage_of(mask).type.dtype
     if dtype != "bool":
         raise TypeError(f"where= takes booleans, not {dtype}, to choose elements of a SparseTensor")
 

@@ -19,8 +19,12 @@ _Axis = int | tuple[int, ...] | None
 def function(module: str, name: str) -> Any:
     """A method that is the function of its name in a module of this package, which is imported when it is called."""
 
+    @cache
+    def own() -> Any:
+        return getattr(import_module(f".{module}", __package__), name)
+
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        found = getattr(import_module(f".{module}", __package__), name)(self, *args, **kwargs)
+        found = own()(self, *args, **kwargs)
         if out is None:
             return found
         from .ufuncs import store

@@ -80,7 +80,9 @@ class Operand(NamedTuple):
 
 def is_scalar(obj: Any) -> bool:
     """Whether ``obj`` is a Python or NumPy number or a 0-d array."""
-    return isinstance(obj, (numbers.Number, np.generic)) or (isinstance(obj, np.ndarray) and obj.ndim == 0)
+    if isinstance(obj, np.ndarray):
+        return obj.ndim == 0
+    return not isinstance(obj, Tensor) and isinstance(obj, (numbers.Number, np.generic))
 
 
 def adopt(obj: Any) -> Operand | None:

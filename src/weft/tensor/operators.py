@@ -48,6 +48,8 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
 
     if type(left) is cls and type(right) in _NUMBERS:
         return cls(apply_scalar(op, left._storage, right, False))
+    if type(right) is cls and type(left) in _NUMBERS:
+        return cls(apply_scalar(op, right._storage, left, True))
 
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
@@ -97,7 +99,8 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
         if type(right) is _ndarray:
             if right.ndim == 1:
                 plan = _vectors.get((id(a.type), right.dtype))
-                if plan is not None and right.flags.c_contiguous and right.shape[0] == a.shape[-1]:
+                if plan is not None and right.shape[0] == a.shape[-1]:
+                    right = right if right.flags.c_contiguous else right.copy()
                     return plan.run((a, Storage(right.shape, plan.types[1], (), right))).vals
             elif len(a.shape) == 2 and right.shape == (a.shape[1], 1):
                 return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix

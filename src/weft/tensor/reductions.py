@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..dtypes import value_dtype
+from ..dtypes import name_of, value_dtype
 from ..errors import DTypeError, ShapeError
-from ..formats import Compressed, Dense, Format
+from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..index_notation.promotion import loop_dtypes
@@ -87,17 +87,28 @@ class Axes:
         return cls(tuple(sorted(gone)), kept, math.prod(shape[a] for a in gone))
 
 
+_ALL = Axes((0,), (), 0)
+"""The only axis of a vector."""
 _usual_axes = lru_cache(maxsize=1024)(Axes._of)
 _plans: dict[tuple[Any, ...], Plan] = {}
 
 
 def _reduce_stored(
-    op: str, chain: tuple[str, ...], storage: Storage, axes: Axes, format: Format | None = None
+    op: str,
+    chain: tuple[str, ...],
+    storage: Storage,
+    axes: Axes,
+    format: Format | None = None,
+    beside: Storage | None = None,
 ) -> Storage:
-    """The stored entries, after the unary operators of ``chain``, reduced by a kernel; the fill is the start."""
+    """The stored entries, after the unary operators of ``chain``, reduced by a kernel; the fill is the start.
+
+    So is a scalar ``beside`` them, if there is one.
+    """
     if not axes.kept:
-        storage, axes = vector(storage.vals), Axes((0,), (), len(storage.vals))
-    key = (op, chain, id(storage.type), axes.gone, format)  # which a plan keeps alive
+        storage, axes = vector(storage.vals), _ALL
+    operands = (storage,) if beside is None else (storage, beside)
+    key = (op, chain, id(storage.type), axes.gone, format, len(operands))  # which a plan keeps alive
     plan = _plans.get(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
@@ -106,9 +117,11 @@ def _reduce_stored(
             value = Apply(name, (value,))
         if axes.gone:
             value = Reduce(op, tuple(indices[a] for a in axes.gone), value)
+        if beside is not None:
+            value = Apply(op, (value, Access("f", ())))
         target = Access("C", tuple(indices[a] for a in axes.kept))
-        plan = _plans[key] = Plan(Assignment(target, value), (storage.type,), format)
-    return plan.run((storage,))
+        plan = _plans[key] = Plan(Assignment(target, value), tuple(s.type for s in operands), format)
+    return plan.run(operands)
 
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
@@ -119,6 +132,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         storage = entries_alone(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign.convert(storage, storage.format.canonical())
+    if not (dense or axes.kept) and axes.count:
+        return _reduce_all(op, chain, storage, axes)
     if chain and not dense:
         # What the operators make of the fill value is no start: they go before, over the values.
         for name in chain:
@@ -139,11 +154,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
         return _reduce_stored(op, chain, storage, axes, wanted)  # which sees whether entries are absent
     neutral = same_value(fill, start)
-    if len(storage.vals) or axes.kept:
-        bare = storage if neutral else storage.with_values(storage.vals, start)
-        stored = _reduce_stored(op, chain, bare, axes, wanted)
-    else:
-        stored = _unreduced(op, chain, storage, axes)
+    bare = storage if neutral else storage.with_values(storage.vals, start)
+    stored = _reduce_stored(op, chain, bare, axes, wanted)
     if neutral:
         return stored
     counts = count_stored(storage, axes, stored.format)
@@ -151,6 +163,31 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         format = Format.dense(len(axes.kept))
         stored, counts = foreign.convert(stored, format), foreign.convert(counts, format)
     return _with_absent(op, stored, counts, axes.count, storage.dtype.type(fill))
+
+
+def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
+    """Every element to one: the values, after the chain, and what it makes of the fill as often as that is absent."""
+    row, count = OPERATORS[op], len(storage.vals)
+    fill = _chained(chain, storage.type)
+    some = count > 0
+    if axes.count == count or same_value(fill.vals[0], row.start(fill.type.dtype)):
+        return _reduce_stored(op, chain, storage, axes) if some else _unreduced(op, chain, storage, axes)
+    if row.collapses(fill.vals[0]):
+        return _reduce_stored(op, chain, storage, axes, beside=fill) if some else fill
+    stored = _reduce_stored(op, chain, storage, axes) if some else _unreduced(op, chain, storage, axes)
+    return _with_absent(op, stored, count_stored(storage, axes, Format.dense(0)), axes.count, fill.vals[0])
+
+
+@lru_cache(maxsize=1024)
+def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
+    """What unary operators make of a fill value, as a scalar."""
+    dtype = np.dtype(type.dtype)
+    fill = dtype.type(type.fill)
+    for name in chain:
+        dtype = loop_dtypes(name, (dtype,))[-1]
+        with np.errstate(all="ignore"):
+            fill = OPERATORS[name].ufunc(fill)
+    return Storage.dense(np.asarray(fill, dtype))
 
 
 def _vector_format(storage: Storage, axes: Axes) -> Format | None:
@@ -205,7 +242,7 @@ def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) ->
     dtype = storage.dtype
     for name in chain:
         dtype = loop_dtypes(name, (dtype,))[-1]
-    return Storage.dense(np.full(shape, OPERATORS[op].start(dtype.name), dtype))
+    return Storage.dense(np.full(shape, OPERATORS[op].start(name_of(dtype)), dtype))
 
 
 def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:

@@ -7,20 +7,29 @@ coordinates are not written into but assigned: ``A.indices = order[A.indices]``.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..storage import Storage
 from . import foreign
 from .operands import Tensor
 
 __all__ = ["StoredArrays"]
 
 
+_read: WeakKeyDictionary[Storage, dict[str, np.ndarray[Any, Any]]] = WeakKeyDictionary()
+"""The arrays that were asked for, as loops over rows ask for the same ones each time."""
+
+
 def _structure(name: str, doc: str) -> property:
     """Index arrays: they are read as they are, and changed by assigning others, which are checked as a whole."""
 
     def read(self: StoredArrays) -> Any:
-        return _fixed(getattr(self._viewed(name), name))
+        known = _read.setdefault(self._storage, {})
+        if name not in known:
+            known[name] = _fixed(getattr(self._viewed(name), name))
+        return known[name]
 
     def write(self: StoredArrays, array: Any) -> None:
         self._assign(name, np.asarray(array))
