@@ -40,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
+@pytest.fixture(autouse=True)
+def small_results_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large ones of as few entries are: else no small input would have its coordinates sorted."""
+    monkeypatch.setattr("weft.pipeline.plan._PLENTY", 0)
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """``golden(name, text)`` compares ``text`` with ``goldens/name`` beside the test, byte for byte."""

@@ -56,6 +56,17 @@ def test_few_or_most(columns, crowded, monkeypatch):
     np.testing.assert_array_equal(y.todense(), peer.T @ x)
 
 
+@pytest.mark.parametrize("columns", [49, 5000, 100_000])
+def test_small_results_are_looked_through(columns, monkeypatch):
+    """However few of their coordinates come up: that takes less than to set up a sort."""
+    A, peer = matrix(columns)
+    monkeypatch.setattr("weft.pipeline.plan._PLENTY", 1 << 16)
+    seen = watched(monkeypatch)
+    y = weft.evaluate(TEXT, A=A, x=np.ones(5), format="coo")
+    assert bool(seen) == (columns < 1 << 16)
+    np.testing.assert_array_equal(y.todense(), peer.T @ np.ones(5))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])
 def test_dtypes(dtype):
     dense = np.array([[0, 3, 0, 1], [2, 3, 0, 0], [0, 0, 0, 1]]).astype(dtype)

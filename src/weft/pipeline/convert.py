@@ -56,11 +56,18 @@ def convert(
     prune : bool
         Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
     """
+    try:
+        warm = _warm.get((id(storage.type), id(format))) if dtype is None and not prune else None
+        if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
+            return warm[0].run((storage,))
+        return _converted(storage, format, dtype or storage.type.dtype, index_dtype, prune)
+    except ResultTooLargeError as error:
+        what = f"converting a tensor of shape {storage.shape} from {storage.format} to {format}"
+        raise ResultTooLargeError(f"{error}; in {what}") from None
+
+
+def _converted(storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool) -> Storage:
     source = storage.type
-    warm = _warm.get((id(source), id(format))) if dtype is None and not prune else None
-    if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
-        return warm[0].run((storage,))
-    dtype = dtype or source.dtype
     if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
         return relabelled
     if format.is_dense and not source.format.is_unique and not same_value(source.fill, 0):
@@ -73,11 +80,7 @@ def convert(
     skip_fill = prune or (source.format.is_dense and not format.is_dense)
     if format.is_dense and dtype == source.dtype and isinstance(found := _at_once(source, target, skip_fill), Kernel):
         _warm[id(source), id(format)] = found, source, format
-    try:
-        return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
-    except ResultTooLargeError as error:
-        what = f"converting a tensor of shape {storage.shape} from {source.format} to {format}"
-        raise ResultTooLargeError(f"{error}; in {what}") from None
+    return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
 
 
 _warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}
