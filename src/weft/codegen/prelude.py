@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from .support import arithmetic, division, hashing, memory, search, sorting
+from .support import arithmetic, division, hashing, memory, search, sorting, vectors
 from .support.snippet import Snippet
 
 __all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
@@ -21,7 +21,7 @@ class _Prelude(Mapping[str, Snippet]):
 
     _structure: Mapping[str, Snippet] = {
         name: snippet
-        for subject in (division, hashing, memory, search, sorting)
+        for subject in (division, hashing, memory, search, sorting, vectors)
         for name, snippet in subject.SNIPPETS.items()
     }
 

@@ -1,5 +1,6 @@
 """The imperative IR: nodes, helpers to build them, and the passes over them. It knows nothing of tensors."""
 
+from .batches import in_batches
 from .nodes import (
     Allocate,
     Array,
@@ -38,7 +39,7 @@ from .verify import problems, verify
 __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
     "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
-    "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "problems", "rebuild",
-    "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify", "walk",
-    "with_reciprocals",
+    "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "in_batches",
+    "problems", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify",
+    "walk", "with_reciprocals",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import constant, type_name
 
-__all__ = ["LIBM", "define"]
+__all__ = ["LIBM", "REAL_1", "REAL_2", "define"]
 
 LIBM = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
@@ -18,11 +18,11 @@ LIBM = {
 }  # fmt: skip
 """NumPy's name of a function of libm, with C's; these are there for complex numbers too."""
 
-_REAL_1 = {
+REAL_1 = {
     "exp2": "exp2", "expm1": "expm1", "log2": "log2", "log10": "log10", "log1p": "log1p", "cbrt": "cbrt",
     "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "absolute": "fabs",
 }  # fmt: skip
-_REAL_2 = {
+REAL_2 = {
     "arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod", "power": "pow",
     "nextafter": "nextafter",
 }  # fmt: skip
@@ -58,9 +58,9 @@ def define(ty: str, add: Callable[..., None]) -> None:
     """Add the functions of one type: ``add(name, ty, arity, value, result)``."""
     f = "f" if ty == "float32" else ""
     T = type_name(ty)
-    for name, c in (LIBM | _REAL_1).items():
+    for name, c in (LIBM | REAL_1).items():
         add(name, ty, 1, f"__builtin_{c}{f}(a)")
-    for name, c in _REAL_2.items():
+    for name, c in REAL_2.items():
         add(name, ty, 2, f"__builtin_{c}{f}(a, b)")
     # ldexp takes an integer of 32 or 64 bits.
     exponent = "b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b"

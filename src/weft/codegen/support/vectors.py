@@ -1,0 +1,86 @@
+"""Functions of many elements at a time, by the vector functions of the C library.
+
+They are of glibc 2.35 and newer on x86-64 with AVX-512, where NumPy has its own for these; elsewhere the same is done
+one by one. Each element's result is the same wherever in an array it stands. What is here errs by two units in the
+last place at most in double precision, as those of one element may, and by four in single precision, as NumPy's do;
+``exp``, ``sin`` and others whose vector functions err by more are left to the functions of one element.
+"""
+
+from __future__ import annotations
+
+from .floats import LIBM, REAL_1, REAL_2
+from .snippet import Snippet
+
+__all__ = ["MANY", "SNIPPETS"]
+
+_ONE = (
+    "exp2", "expm1", "log", "log2", "log10", "log1p", "arccos", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
+    "cbrt",
+)  # fmt: skip
+_TWO = ("power",)
+
+_AVAILABLE = """\
+#if defined __AVX512F__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__
+#if __GLIBC_PREREQ(2, 35)
+#define WEFT_VECTORS 1
+#endif
+#endif
+"""
+
+_EACH = """\
+/* y[i] = weft_{name}_{ty}({one}) for i < n; y may be a. */
+static void weft_each_{name}_{ty}({params}, {T} *y, int64_t n) {{
+#ifdef WEFT_VECTORS
+  typedef {T} vector __attribute__((vector_size(64)));
+  extern vector {symbol}({vectors});
+  enum {{ LANES = 64 / sizeof({T}) }};
+  int64_t i = 0;
+  vector {declared};
+  for (; i + LANES <= n; i += LANES) {{
+{load}
+    const vector found = {symbol}({passed});
+    __builtin_memcpy(y + i, &found, sizeof found);
+  }}
+  if (i < n) {{ /* the last ones stand beside ones */
+    for (int64_t l = 0; l < LANES; l++) {{
+{rest}
+    }}
+    const vector found = {symbol}({passed});
+    for (int64_t l = 0; l < n - i; l++) y[i + l] = found[l];
+  }}
+#else
+  for (int64_t i = 0; i < n; i++) y[i] = weft_{name}_{ty}({one});
+#endif
+}}
+"""
+
+
+def _each(name: str, ty: str, arity: int) -> Snippet:
+    T, f = ("double", "") if ty == "float64" else ("float", "f")
+    c = (LIBM | REAL_1 | REAL_2)[name]
+    letters = "ab"[:arity]
+    text = _EACH.format(
+        name=name,
+        ty=ty,
+        T=T,
+        symbol=f"_ZGVeN{64 // (4 if f else 8)}{'v' * arity}_{c}{f}",
+        one=", ".join(f"{x}[i]" for x in letters),
+        params=", ".join(f"const {T} *{x}" for x in letters),
+        vectors=", ".join(["vector"] * arity),
+        declared=", ".join(f"v{x}" for x in letters),
+        load="\n".join(f"    __builtin_memcpy(&v{x}, {x} + i, sizeof v{x});" for x in letters),
+        rest="\n".join(f"      v{x}[l] = l < n - i ? {x}[i + l] : 1;" for x in letters),
+        passed=", ".join(f"v{x}" for x in letters),
+    )
+    return Snippet(text, ("weft_vectors", f"weft_{name}_{ty}"))
+
+
+_NAMES = [
+    (name, ty, arity) for arity, names in ((1, _ONE), (2, _TWO)) for name in names for ty in ("float64", "float32")
+]
+
+MANY: dict[str, str] = {f"weft_{name}_{ty}": f"weft_each_{name}_{ty}" for name, ty, _ in _NAMES}
+"""Functions of one element, each with that of many."""
+
+SNIPPETS: dict[str, Snippet] = {"weft_vectors": Snippet(_AVAILABLE)}
+SNIPPETS |= {f"weft_each_{name}_{ty}": _each(name, ty, arity) for name, ty, arity in _NAMES}
