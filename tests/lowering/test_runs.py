@@ -89,3 +89,40 @@ def test_what_is_gathered_by_another_operator_stays_together(text, entries):
     }[text]
     found = weft.evaluate(text, **({"A": A} if "A(" in text else {"B": B}))
     np.testing.assert_allclose(dense(found), expected)
+
+
+@pytest.mark.parametrize("duplicates", [False, True])
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("y(j) = sqrt(A(i,j))", lambda d, x: np.sqrt(d).sum(0)),
+        ("y(j) = A(i,j)*A(i,j)*x(i)", lambda d, x: (d * d * x[:, None]).sum(0)),
+        ("y(j) = sqrt(A(i,j) + x(i))", lambda d, x: np.sqrt(d + x[:, None]).sum(0)),
+        ("y(i,j) = sqrt(A(i,j))*x(i)", lambda d, x: np.sqrt(d) * x[:, None]),
+        ("y(i,j) = A(i,j)*2 + 1", lambda d, x: d * 2 + 1),
+    ],
+)
+def test_what_is_no_multiple_of_an_entry(text, result, duplicates):
+    """Each entry goes by itself where none comes twice, and adds nothing where there is none; else sums do."""
+    rng = np.random.default_rng(3)
+    coords = coordinates(rng, (12, 10), 70, duplicates)
+    values, x = rng.random(70), rng.random(12)
+    A = weft.asarray(scipy.sparse.coo_array((values, tuple(coords)), shape=(12, 10)))
+    assert A.format.is_unique != duplicates
+    d = np.zeros((12, 10))
+    np.add.at(d, tuple(coords), values)
+    for format in ("dense", "coo") if "y(i,j)" in text else ("dense",):
+        found = (
+            weft.evaluate(text, A=A, x=x, format=format) if "x(" in text else weft.evaluate(text, A=A, format=format)
+        )
+        np.testing.assert_allclose(dense(found), result(d, x))
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [("y(j) = sqrt(A(i,j))", True), ("B(i,j) = A(i,j)", True), ("y(i) = sqrt(A(i,j) + 1)", False)],
+)
+def test_where_no_run_is_looked_for(text, apart):
+    """``_segend`` is where a run ends."""
+    k = weft.compile(text, A="coo", **{"B": "coo"} if "B(" in text else {"y": "dense"})
+    assert ("_segend" not in k.source) == apart

@@ -225,7 +225,7 @@ def _is_walked(
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
         return False
     summable = (copying and expr == access) or (
-        is_linear(expr, access) and _alone(expr, access, types) and _adds_nothing(expr, access, types)
+        is_linear(expr, access) and _alone(expr, access, types) and adds_nothing(expr, access, types)
     )
     match how:
         case "scatter":
@@ -349,7 +349,7 @@ def is_linear(expr: Expr, access: Access) -> bool:
     return access not in reads(expr)
 
 
-def _adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
+def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
     """Whether entries of an access can be summed one by one: where none is there is nothing to sum."""
 
     def fill(a: Access) -> object:

@@ -37,7 +37,7 @@ from ..ir.builder import (
 from ..records import replace
 from .env import Env, Strip
 from .expressions import lower_expr, update
-from .iteration_graph import is_linear, reads
+from .iteration_graph import adds_nothing, is_linear, reads
 from .lattice import Iterator, Point
 from .long_sums import SHORT, by_average, long_and_short
 from .physical import leaves_tensor, path
@@ -231,8 +231,9 @@ class Merge:
     def _may_revisit(self, it: Iterator, apart: bool = False) -> bool:
         """Whether the body may run once for each duplicate, instead of once for all of them.
 
-        Everything in it must accumulate where any coordinate can be located, or append duplicates to a result that
-        may hold them; and where entries themselves are duplicated, the sum must be over a product of them.
+        Everything in it must accumulate where any coordinate can be located, or append to a list of coordinates, one
+        that may hold duplicates where entries themselves are duplicated; and then the sum must be over a product of
+        them, else of something that is nothing where none is stored.
         """
         owner, body = self.owner, self.stmt.body
         if _needs_all(body, apart=apart or not it.format.ordered):
@@ -242,13 +243,24 @@ class Merge:
         last = it.access is not None and not owner.types[it.access.tensor].format.is_unique
         for a in assignments(body):
             appends = a.target.tensor == target and owner.target.chains != ()
-            if appends and not repeatable:
+            if appends and not (repeatable or (not last and self._lists(a.target, it))):
                 return False
             if not appends and a.op != "add" and last:
                 return False
-            if it.access is not None and not is_linear(without_conversions(a.value), it.access):
+            if it.access is None or is_linear(without_conversions(a.value), it.access):
+                continue
+            if last or not (appends or a.op == "add") or not adds_nothing(a.value, it.access, owner.types):
                 return False
         return not self._merges_below(it)
+
+    def _lists(self, target: Access, it: Iterator) -> bool:
+        """Whether a result is a list of coordinates, in which entries of a list have places of their own, in order."""
+        whole, levels = self.owner.target.chains, self.owner.target.format.levels
+        if it.access is None or not {*it.access.indices} <= {*target.indices}:
+            return False
+        below = self.owner.types[it.access.tensor].format.levels[it.level + 1 :]
+        listed = len(whole) == 1 and whole[0].first == 0 and not any(level.unique for level in levels[:-1])
+        return listed and all(level.branchless for level in below)
 
     def _merges_below(self, it: Iterator) -> bool:
         """Whether another operand is walked together with what lies below: once for all duplicates, not for each."""

@@ -135,10 +135,12 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if not (dense or axes.kept) and axes.count:
         return _reduce_all(op, chain, storage, axes)
     if chain and not dense:
-        # What the operators make of the fill value is no start: they go before, over the values.
-        for name in chain:
-            storage = apply_unary(name, storage)
-        chain = ()
+        made = _chained(chain, storage.type)
+        if not same_value(made.vals[0], row.start(made.type.dtype)):
+            # What the operators make of the fill value is no start: they go before, over the values.
+            for name in chain:
+                storage = apply_unary(name, storage)
+            chain = ()
     wanted = None if dense else _vector_format(storage, axes)
     if row.skips_nan and wanted is None:
         storage = kept_first(storage, axes)
@@ -147,8 +149,8 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         raise ShapeError(f"zero-size array to reduction operation {op} which has no identity")
     if axes.count == 0 or math.prod(storage.shape) == 0:
         return _unreduced(op, chain, storage, axes)
-    if dense:
-        return _reduce_stored(op, chain, storage, axes)
+    if dense or chain:
+        return _reduce_stored(op, chain, storage, axes, wanted)
     start = row.start(dtype)
     fill = storage.type.fill
     if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
