@@ -13,6 +13,7 @@ array([0, 1, 1, 2, 2, 3], dtype=int32)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..dtypes import index_dtype, value_dtype
 from ..errors import ShapeError
 from ..formats import FormatLike
 from ..storage import coordinate_storage
+from . import foreign
 from .construction import as_shape, asarray
 from .creation import eye, zeros
 from .manipulation import atleast_2d
@@ -155,13 +157,13 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
     shape = (sum(heights), sum(widths))
     index = index_dtype(max((*shape, 1)))
-    found = [x.to_coo() for x in blocks]
+    found = [foreign.convert(x._storage, "coo", sort=False) for x in blocks]
     rows = []
     for axis, sizes in enumerate((heights, widths)):
-        starts = np.cumsum([0, *sizes])
-        moved = [coords[axis] + start for (coords, _), start in zip(found, starts[:-1], strict=True)]
-        rows.append(np.concatenate([np.empty(0, index), *moved]).astype(index))
-    vals = np.concatenate([vals for _, vals in found]) if found else np.empty(0)
+        starts = accumulate(sizes, initial=0)
+        moved = [part.arrays[1 + axis] + index.type(start) for part, start in zip(found, starts, strict=False)]
+        rows.append(np.concatenate([np.empty(0, index), *moved], dtype=index))
+    vals = np.concatenate([part.vals for part in found]) if found else np.empty(0)
     storage = coordinate_storage(shape, rows, vals)
     return as_asked(SparseTensor(storage), format, dtype)
 
