@@ -45,12 +45,16 @@ CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "A * B": lambda xp, a, b: a.multiply(b) if isinstance(a, sp.sparray) and a.ndim == 2 else a * b,
     "A * 2": lambda xp, a, b: a * 2,
     "abs(A)": lambda xp, a, b: abs(a),
+    "log1p(A)": lambda xp, a, b: a.log1p() if isinstance(a, sp.sparray) else np.log1p(a),
+    "A ** 3": lambda xp, a, b: a.power(3) if isinstance(a, sp.sparray) else a**3,
     "A > 0.5": lambda xp, a, b: a > 0.5,
     "A.sum(0)": lambda xp, a, b: a.sum(axis=0),
     "A.sum(1)": lambda xp, a, b: a.sum(axis=1),
     "A.max(0)": lambda xp, a, b: a.max(axis=0),
     "A.max(1)": lambda xp, a, b: a.max(axis=1),
     "A.mean()": lambda xp, a, b: a.mean(),
+    "A.max()": lambda xp, a, b: a.max(),
+    "A.diagonal()": lambda xp, a, b: a.diagonal() if xp.__name__ != "sparse" else xp.diagonal(a),
     "A[i]": lambda xp, a, b: a[a.shape[0] // 2],
     "A[i:j]": lambda xp, a, b: a[a.shape[0] // 4 : a.shape[0] // 2],
     "A[:, j]": lambda xp, a, b: a[:, a.shape[1] // 2],
@@ -66,7 +70,7 @@ CASES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "A @ X.T": lambda xp, a, b: a @ _dense(8, a.shape[1]).T,
     "X @ A": lambda xp, a, b: _dense(8, a.shape[0]) @ a,
 }
-ONLY_MATRICES = {"kron", "A / d", "A @ X.T", "X @ A"}
+ONLY_MATRICES = {"kron", "A.diagonal()", "A / d", "A @ X.T", "X @ A"}
 ENDLESS = {"A[:, idx]", "A[idx]", "A[mask]"}
 """What takes pydata/sparse minutes on the largest matrix."""
 
