@@ -6,6 +6,7 @@ setting                variable                    default              meaning
 ``num_threads``        ``WEFT_NUM_THREADS``        the process's CPUs   threads of a kernel (else OMP_NUM_THREADS)
 ``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 250000               work below which a kernel runs on one thread
 ``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
+``vector_functions``   ``WEFT_VECTOR_FUNCTIONS``   ``True``             vectors may compute log1p and the like
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
 ``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
@@ -180,6 +181,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         Setting("parallel_threshold", _BYTES, lambda: 250_000, (("WEFT_PARALLEL_THRESHOLD", None),)),
         Setting("reassociate", _boolean, lambda: True, (("WEFT_REASSOCIATE", None),)),
+        Setting("vector_functions", _boolean, lambda: True, (("WEFT_VECTOR_FUNCTIONS", None),)),
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
         Setting("memory_pool", _BYTES, lambda: min(physical_memory() // 16, 1024 * MIB), (("WEFT_MEMORY_POOL", None),)),
@@ -208,6 +210,7 @@ class Config:
     num_threads: int
     parallel_threshold: int
     reassociate: bool
+    vector_functions: bool
     cache_dir: str
     cache_limit: int
     memory_pool: int

@@ -140,6 +140,13 @@ def test_what_goes_in_batches():
     assert not batched("y(i) = x(i)", "x")
 
 
+def test_switched_off():
+    function = flat("y(i) = log1p(x(i))", "float64", "x")
+    assert "weft_each_log1p_float64" in emit_module([function])
+    with config.override(vector_functions=False):
+        assert "weft_each" not in emit_module([function])
+
+
 @pytest.mark.parametrize("flags", [(), ("-march=native", "-Wno-psabi")])
 def test_c_without_warnings(flags):
     """On machines that have such vectors, and on others."""

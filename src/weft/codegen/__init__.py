@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..config import config
 from ..ir import Function, in_batches, with_reciprocals
 from .abi import OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
 from .names import NameMaker, mangle
@@ -36,7 +37,8 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
     from .prelude import INCLUDES, PRELUDE, prelude_text
     from .support.vectors import MANY
 
-    printed = [print_function(in_batches(with_reciprocals(function), MANY)) for function in functions]
+    many = MANY if config.vector_functions else {}
+    printed = [print_function(in_batches(with_reciprocals(function), many)) for function in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)
