@@ -52,7 +52,8 @@ def test_every_format(format):
     mask = rng.random((6, 7)) < 0.5
     keys = [2, (slice(None), 3), slice(1, 5, 2), (slice(None, None, -1), slice(5, 0, -2)), [4, 0, 4], (..., [1, 1]),
             mask, mask[:, 0], (mask[:, 0], slice(2)), ([0, 1], [2, 3]), np.ix_([3, 1], [0, 5]), (None, 0),
-            slice(3, 3), (-1, -1)]  # fmt: skip
+            slice(3, 3), (-1, -1), slice(None, None, 2**64),
+            (slice(4, None, -(2**70)), slice(None, None, 2**40))]  # fmt: skip
     for key in keys:
         compare(A[key], dense[key], 0)
     stays = A[1:, ::2]

@@ -155,7 +155,8 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         size = shape[axis]
         if isinstance(item, slice):
             start, stop, step = item.indices(size)
-            spans.append(Span(axis, start, step, len(range(start, stop, step))))
+            count = len(range(start, stop, step))
+            spans.append(Span(axis, start, step if count > 1 else 1, count))  # however large a step is, if none is made
             places.append(axis)
             inside = False
         elif several:
