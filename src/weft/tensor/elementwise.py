@@ -79,7 +79,7 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
     ShapeError
         When the shapes do not broadcast.
     """
-    if left.format.is_structured and levelwise.apply(op, left, right) is not None:
+    if levelwise.is_apt(left, right):
         return Levelwise(op, (left.type, right.type)), (left, right)
     return _plan_over_axes(op, left, right)
 

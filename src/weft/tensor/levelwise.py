@@ -18,17 +18,25 @@ from ..pipeline import Executable
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 
-__all__ = ["apply"]
+__all__ = ["apply", "is_apt"]
+
+
+def is_apt(left: Storage, right: Storage) -> bool:
+    """Whether two tensors have one shape and one format, whose levels can be axes."""
+    if not left.format.is_structured or left.shape != right.shape:
+        return False
+    format = left.format.canonical()
+    return format == right.format.canonical() and _over_levels(format) is not None
 
 
 def apply(op: str, left: Storage, right: Storage) -> Storage | None:
-    """``left op right`` for two tensors of one shape and one format; None where that has no such levels.
+    """``left op right`` for two tensors that are apt.
 
-    None, too, where their levels have other sizes, or absent elements would have to be computed.
+    None where they are not, their levels have other sizes, or absent elements would have to be computed.
     """
-    format = left.format.canonical()
-    if left.shape != right.shape or format != right.format.canonical() or _over_levels(format) is None:
+    if not is_apt(left, right):
         return None
+    format = left.format.canonical()
     left, right = (pipeline.convert(storage, format) for storage in (left, right))
     a, b = _with_axes(left), _with_axes(right)
     if a is None or b is None or a.shape != b.shape:
