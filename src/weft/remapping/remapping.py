@@ -122,11 +122,16 @@ class Remapping:
 
     def extents(self, shape: Sequence[int]) -> tuple[tuple[int, int] | None, ...]:
         """The half-open interval of each level's coordinates in a tensor of this shape; None for counters."""
-        found = (interval_of(c, shape) for c in self.coordinates)
-        return tuple(None if e is None else (e[0], max(e)) for e in found)
+        return _extents(self, tuple(shape))
 
     def __str__(self) -> str:
         names = "ijklmnopqrstuvwxyzabcdefgh"
         n = self.order
         axes = list(names[:n]) if n <= len(names) else [f"i{a}" for a in range(n)]
         return f"({','.join(axes)}) -> ({','.join(to_text(c, axes) for c in self.coordinates)})"
+
+
+@lru_cache(maxsize=4096)
+def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
+    found = (interval_of(c, shape) for c in remapping.coordinates)
+    return tuple(None if e is None else (e[0], max(e)) for e in found)
