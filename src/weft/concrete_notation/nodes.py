@@ -35,7 +35,9 @@ __all__ = [
     "foralls_of",
     "result_of",
     "rewrite",
+    "statements",
     "to_text",
+    "wheres_of",
 ]
 
 
@@ -164,19 +166,23 @@ def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
     return stmt
 
 
-def assignments(stmt: Stmt) -> Iterator[Assign]:
-    """Every Assign below ``stmt``, in program order."""
+def statements(stmt: Stmt) -> Iterator[Stmt]:
+    """``stmt`` and every statement below it: those around others first, producers before consumers."""
+    yield stmt
     match stmt:
-        case Assign():
-            yield stmt
         case Forall(body=body):
-            yield from assignments(body)
+            yield from statements(body)
         case Where(consumer=consumer, producer=producer):
-            yield from assignments(producer)
-            yield from assignments(consumer)
+            yield from statements(producer)
+            yield from statements(consumer)
         case Sequence(stmts=stmts):
             for each in stmts:
-                yield from assignments(each)
+                yield from statements(each)
+
+
+def assignments(stmt: Stmt) -> Iterator[Assign]:
+    """Every Assign below ``stmt``, in program order."""
+    return (s for s in statements(stmt) if isinstance(s, Assign))
 
 
 def result_of(stmt: Stmt) -> Assign:
@@ -186,16 +192,12 @@ def result_of(stmt: Stmt) -> Assign:
 
 def foralls_of(stmt: Stmt) -> Iterator[Forall]:
     """Every Forall of ``stmt``, outermost first."""
-    match stmt:
-        case Forall(body=body):
-            yield stmt
-            yield from foralls_of(body)
-        case Where(consumer=consumer, producer=producer):
-            yield from foralls_of(producer)
-            yield from foralls_of(consumer)
-        case Sequence(stmts=stmts):
-            for each in stmts:
-                yield from foralls_of(each)
+    return (s for s in statements(stmt) if isinstance(s, Forall))
+
+
+def wheres_of(stmt: Stmt) -> Iterator[Where]:
+    """Every Where of ``stmt``, outermost first."""
+    return (s for s in statements(stmt) if isinstance(s, Where))
 
 
 def accesses(expr: Expr) -> Iterator[Access]:

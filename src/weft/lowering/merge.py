@@ -6,10 +6,10 @@ of their coordinates as the loop's. Inside, every lattice point below is one cas
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
 from ..concrete_notation.nodes import Sequence as Seq
 from ..config import config
 from ..errors import LoweringError
@@ -177,7 +177,7 @@ class Merge:
         Which is better is a matter of how many there are to a sum on average, which the outermost loop can tell.
         """
         owner = self.owner
-        wheres = list(_wheres(self.stmt.body))
+        wheres = list(wheres_of(self.stmt.body))
         sums = [result_of(w.producer).target for w in wheres]
         if it.level or not wheres or any(a.indices for a in sums) or not self._may_revisit(it, apart=True):
             return None
@@ -536,19 +536,6 @@ class Merge:
 def _stored(coordinate: ir.Expr) -> ir.Expr:
     """A coordinate as it is stored, before it is widened."""
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
-
-
-def _wheres(stmt: Stmt) -> Iterable[Where]:
-    """Every workspace that a statement makes."""
-    match stmt:
-        case Where(consumer=consumer, producer=producer):
-            yield stmt
-            yield from (*_wheres(consumer), *_wheres(producer))
-        case Forall(body=body):
-            yield from _wheres(body)
-        case Seq(stmts=stmts):
-            for s in stmts:
-                yield from _wheres(s)
 
 
 def _goes_on(last: Assign, gathered: Assign) -> bool:
