@@ -26,7 +26,7 @@ _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
 _same_shape: dict[tuple[str, int, int], Plan] = {}
 _products: dict[tuple[int, int, bool], Plan] = {}
-_vectors: dict[tuple[int, np.dtype[Any]], Plan] = {}
+_arrays: dict[tuple[int, np.dtype[Any], int], Plan] = {}
 
 
 def finish(cls: type[Tensor], result: Storage, has_array: bool) -> Any:
@@ -98,12 +98,17 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
         a = left._storage
         if type(right) is _ndarray:
             if right.ndim == 1:
-                plan = _vectors.get((id(a.type), right.dtype))
+                plan = _arrays.get((id(a.type), right.dtype, 1))
                 if plan is not None and right.shape[0] == a.shape[-1]:
                     right = right if right.flags.c_contiguous else right.copy()
                     return plan.run((a, Storage(right.shape, plan.types[1], (), right))).vals
             elif len(a.shape) == 2 and right.shape == (a.shape[1], 1):
                 return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix
+            elif right.flags.c_contiguous:
+                plan = _arrays.get((id(a.type), right.dtype, 2)) if right.ndim == 2 else None
+                if plan is not None and right.shape[0] == a.shape[-1]:
+                    values = Storage(right.shape, plan.types[1], (), right.reshape(-1))
+                    return plan.run((a, values)).to_dense_array()
         elif type(right) is cls:
             b = right._storage
             plan = _products.get((id(a.type), id(b.type), False))
@@ -126,8 +131,9 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     result = plan.run(storages)
     if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
         _products[key] = _keep(plan, a, b)
-        if type(right) is _ndarray and b.vals is right and type(left) is cls and result.format.is_dense:
-            _vectors[id(a.type), right.dtype] = plan
+        plain = type(right) is _ndarray and right.flags.c_contiguous and right.dtype.isnative
+        if plain and type(left) is cls and result.format.is_dense:
+            _arrays[id(a.type), right.dtype, right.ndim] = plan
     if not result.shape:
         return result.vals[0]
     return finish(cls, result, has_array)
