@@ -145,6 +145,20 @@ def test_full_reductions_are_scalars():
     assert isinstance(A.max(), np.int8)
 
 
+@pytest.mark.parametrize("name", ["max", "min", "sum", "prod", "any", "all", "count_nonzero"])
+@pytest.mark.parametrize("entries", [0, 1, 12])
+def test_results_can_be_written_into(name, entries):
+    """They are the caller's own: the next reduction is not changed by it."""
+
+    def made():
+        return weft.asarray(np.arange(12.0).reshape(3, 4) * (np.arange(12) < entries).reshape(3, 4), format="csr")
+
+    expected = getattr(np, name)(made().todense())
+    found = getattr(weft, name)(made(), keepdims=True)
+    found[0, 0] = 1 - expected.astype(int)
+    assert getattr(weft, name)(made()) == getattr(weft, name)(made(), keepdims=True).todense() == expected
+
+
 def test_nan_of_stored_entries():
     A = weft.from_coords([[0, 0, 1], [0, 1, 1]], [np.nan, 2.0, np.nan], shape=(3, 2), format="csr")
     x = A.todense()

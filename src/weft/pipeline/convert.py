@@ -78,8 +78,10 @@ def _converted(storage: Storage, format: Format, dtype: str, index_dtype: str | 
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
     skip_fill = prune or (source.format.is_dense and not format.is_dense)
-    if format.is_dense and dtype == source.dtype and isinstance(found := _at_once(source, target, skip_fill), Kernel):
-        _warm[id(source), id(format)] = found, source, format
+    if format.is_dense and dtype == source.dtype and not prune:
+        found = _at_once(source, target, skip_fill)
+        if isinstance(found, Kernel):
+            _warm[id(source), id(format)] = found, source, format
     return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
 
 

@@ -249,7 +249,7 @@ def executable(
     lowered = lower(assignment, known, premises, skip_fill=prune, by_hand=by_hand)
     again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
     varies = format is None and not premises.wide and target_type(assignment, types, format, dtype, True) != target
-    return Executable(Kernel(lowered), tuple(types), target, lambda p: again(premises=p), varies)
+    return Executable(Kernel(lowered), tuple(types), target, lambda other: again(premises=other), varies)
 
 
 def evaluate(

@@ -171,18 +171,20 @@ def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -
     """Every element to one: the values, after the chain, and what it makes of the fill as often as that is absent."""
     row, count = OPERATORS[op], len(storage.vals)
     fill = _chained(chain, storage.type)
-    some = count > 0
-    if axes.count == count or same_value(fill.vals[0], row.start(fill.type.dtype)):
-        return _reduce_stored(op, chain, storage, axes) if some else _unreduced(op, chain, storage, axes)
-    if row.collapses(fill.vals[0]):
-        return _reduce_stored(op, chain, storage, axes, beside=fill) if some else fill
-    stored = _reduce_stored(op, chain, storage, axes) if some else _unreduced(op, chain, storage, axes)
+    adds = axes.count > count and not same_value(fill.vals[0], row.start(fill.type.dtype))
+    beside = fill if adds and row.collapses(fill.vals[0]) else None
+    if not count:
+        stored = _unreduced(op, chain, storage, axes) if beside is None else Storage.dense(np.array(fill.vals[0]))
+    else:
+        stored = _reduce_stored(op, chain, storage, axes, beside=beside)
+    if not adds or beside is not None:
+        return stored
     return _with_absent(op, stored, count_stored(storage, axes, Format.dense(0)), axes.count, fill.vals[0])
 
 
 @lru_cache(maxsize=1024)
 def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
-    """What unary operators make of a fill value, as a scalar."""
+    """What unary operators make of a fill value, as a scalar that no result may share: it is remembered."""
     dtype = np.dtype(type.dtype)
     fill = dtype.type(type.fill)
     for name in chain:
