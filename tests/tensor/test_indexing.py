@@ -1,6 +1,8 @@
 """``A[key]`` against NumPy: every format, every kind of key, any fill value."""
 
 import re
+from math import inf
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from tests import strategies
 from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
+from weft.formats import Picked
+from weft.pipeline import convert
 from weft.storage import check
 from weft.storage.windows import part_of
 
@@ -26,6 +30,15 @@ def compare(found, expected, fill):
     np.testing.assert_array_equal(found, expected)
 
 
+def ways(way):
+    """Few coordinates below each parent are found one by one, or passed by: each always, or as it is less."""
+    searches, passed = {"found": (inf, 0), "passed by": (-inf, inf), "less": (0, 16)}[way]
+    return patch.multiple("weft.tensor.indexing", _SEARCHES=searches, _PASSED=passed)
+
+
+WAYS = ("found", "passed by", "less")
+
+
 @given(data=st.data())
 def test_keys(data):
     shape = data.draw(st.sampled_from(SHAPES))
@@ -38,14 +51,16 @@ def test_keys(data):
     except IndexError as error:
         message = str(error).strip()
     else:
-        compare(A[key], expected, fill)
+        with ways(data.draw(st.sampled_from(WAYS))):
+            compare(A[key], expected, fill)
         return
     with pytest.raises(IndexError, match=re.escape(message)):
         A[key]
 
 
+@pytest.mark.parametrize("way", WAYS[:2])
 @pytest.mark.parametrize("format", FORMATS[2])
-def test_every_format(format):
+def test_every_format(format, way):
     rng = np.random.default_rng(4)
     dense = np.where(rng.random((6, 7)) < 0.4, rng.integers(1, 9, (6, 7)), 0)
     A = weft.asarray(dense, format=format)
@@ -54,10 +69,40 @@ def test_every_format(format):
             mask, mask[:, 0], (mask[:, 0], slice(2)), ([0, 1], [2, 3]), np.ix_([3, 1], [0, 5]), (None, 0),
             slice(3, 3), (-1, -1), slice(None, None, 2**64),
             (slice(4, None, -(2**70)), slice(None, None, 2**40))]  # fmt: skip
-    for key in keys:
-        compare(A[key], dense[key], 0)
+    with ways(way):
+        for key in keys:
+            compare(A[key], dense[key], 0)
     stays = A[1:, ::2]
     assert stays.format == A.format
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("format", [*FORMATS[3], "sss:2,0,1", "sss:1,2,0", "dss", "sds", "dds"])
+def test_every_axis_of_three(format, way):
+    rng = np.random.default_rng(7)
+    dense = np.where(rng.random((5, 6, 7)) < 0.3, rng.integers(1, 9, (5, 6, 7)), 0)
+    dense[3] = 0
+    A = weft.asarray(dense, format=format)
+    whole, index, mask = slice(None), [4, 0, 0, 3], [True, False, True, True, False, False, False]
+    some = slice(4, 1, -1)
+    keys = [(whole, 2), (..., 4), (3, whole, 2), (1, 2), (whole, index), (..., mask), (index,), (some, index),
+            (1, index, some), (some, 2, mask), (whole, [], 1), (whole, slice(2, 2), 1), (0, [5]),
+            (3, index)]  # fmt: skip
+    with ways(way):
+        for key in keys:
+            compare(A[key], dense[key], 0)
+
+
+def test_a_column_of_fibers_is_searched_for():
+    """Where few are asked for, and stored anew nothing but what is found."""
+    A = weft.random((20, 300, 8), density=0.2, format="csf", rng=1)
+    expected = A.todense()
+    with patch("weft.tensor.indexing.pipeline.convert", wraps=convert) as converted:
+        found = A[:, [7, 250, 7]]
+    compare(found, expected[:, [7, 250, 7]], 0)
+    (view, format), *others = (call.args for call in converted.call_args_list)
+    assert isinstance(view.format.levels[1], Picked)
+    assert (format, others) == (A.format, [])
 
 
 def test_masks_that_are_tensors():
@@ -100,6 +145,27 @@ def test_a_view_shares_all_arrays():
     np.testing.assert_allclose(view @ np.ones(4), dense.sum(axis=1))
     picked = part_of(part_of(A._storage, [np.array([3, 3, 1]), (0, 1, 40)]), [np.array([2, 0]), (0, 1, 40)])
     np.testing.assert_array_equal(weft.SparseTensor(picked).asformat("csr").todense(), A.todense()[[1, 3]])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "dcsr", "dcsc", "hash"])
+def test_a_view_of_coordinates_that_are_searched_for(format):
+    """It is an operand and a source like any other tensor."""
+    rng = np.random.default_rng(0)
+    A = weft.random((12, 15), density=0.3, format=format, rng=1)
+    index = rng.integers(0, 15, 9)
+    seen, dense = part_of(A._storage, [(0, 1, 12), index]), A.todense()[:, index]
+    check(seen)
+    view, B = weft.SparseTensor(seen), weft.random((12, 9), density=0.4, format="csr", rng=2)
+    b = B.todense()
+    for target in FORMATS[2]:
+        np.testing.assert_array_equal(view.asformat(target).todense(), dense)
+    with weft.config.override(num_threads=2, parallel_threshold=1):
+        for target in ("csr", "csc", "coo", "dense"):
+            np.testing.assert_array_equal(view.asformat(target).todense(), dense)
+    for found, expected in [(view @ np.ones(9), dense.sum(1)), (view + B, dense + b), (view * B, dense * b),
+                            (view.T @ B, dense.T @ b), (view.max(axis=0), dense.max(axis=0)), (view + view, 2 * dense),
+                            (view > B, dense > b), (view + b, dense + b), (view * b, dense * b)]:  # fmt: skip
+        np.testing.assert_allclose(found.todense() if isinstance(found, weft.SparseTensor) else found, expected)
 
 
 @pytest.mark.parametrize(

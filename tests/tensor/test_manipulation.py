@@ -228,3 +228,29 @@ def test_views_of_the_axes_share_arrays():
     assert weft.permute_dims(A, (1, 0)).data is A.data
     assert str(weft.moveaxis(A, 0, 1).format) == "csc"
     assert A.trace() == pytest.approx(A.todense().trace())
+
+
+@pytest.mark.parametrize("format", ["csf", "coo", "dss", "sds", "ssd", "sss:1,0,2", "dds", "mode_generic"])
+@pytest.mark.parametrize("fill", [0.0, np.nan])
+def test_reshape_above_the_last_axes(format, fill):
+    """What the last axes store stays as it is, where only axes above them change."""
+    rng = np.random.default_rng(1)
+    dense = np.where(rng.random((4, 6, 5)) < 0.3, rng.random((4, 6, 5)), fill)
+    dense[2] = fill
+    A = sparse(dense, fill, format)
+    for shape in [(8, 3, 5), (24, 5), (2, 2, 6, 5), (4, 2, 3, 5), (4, 1, 6, 5), (3, 8, 5), (120,), (4, 30), (24, 5, 1)]:
+        found = A.reshape(shape)
+        check(found._storage)
+        np.testing.assert_array_equal(found.todense(), dense.reshape(shape))
+        again = found.reshape(dense.shape)
+        check(again._storage)
+        np.testing.assert_array_equal(again.todense(), dense)
+
+
+def test_reshape_shares_what_hangs_below():
+    A = weft.random((20, 30, 40), density=0.2, format="csf", rng=1)
+    found = A.reshape(60, 10, 40)
+    for mine, its in zip((*A._storage.arrays[4:], A.data), (*found._storage.arrays[4:], found.data), strict=True):
+        assert mine is its
+    rows = A.reshape(600, 40).asformat("csr")
+    np.testing.assert_array_equal(rows.reshape(20, 30, 40).todense(), A.todense())

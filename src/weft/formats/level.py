@@ -113,6 +113,8 @@ class LevelFormat:
         Properties, as in section 3.3.
     bounded : bool
         Whether it leaves out coordinates that lie beyond the tensor, given those above.
+    misses : bool
+        Whether a coordinate that is iterated by value may turn out to have no position: ``locate`` tells.
     partial : bool
         Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
@@ -161,6 +163,7 @@ class LevelFormat:
     branchless: ClassVar[bool] = False
     compact: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
+    misses = False
     partial = False
     sortable: ClassVar[bool] = True
     grows: ClassVar[bool] = False
@@ -201,7 +204,13 @@ class LevelFormat:
     @property
     def pads(self) -> bool:
         """Whether positions are visited at which nothing was put."""
-        return self.iteration == "value" or (not self.compact and self.gapless)
+        return (self.iteration == "value" and not self.misses) or (not self.compact and self.gapless)
+
+    @property
+    def picks(self) -> bool:
+        """Whether coordinates are found one by one, each in less time than it takes to walk past all."""
+        found = self.locates == "probe" or (self.locates == "search" and self.ordered)
+        return self.has_every or (found and self.walks and self.unique and not self.branchless)
 
     @property
     def merges(self) -> bool:

@@ -457,7 +457,8 @@ class Merge:
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
         involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
-        searched = list(dict.fromkeys(it for p in points for it in p.locate if not it.certain))
+        missed = [it for it in loop if it.format.misses]
+        searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.locate if not it.certain)]))
         decls: list[ir.Stmt] = []
         found: dict[Iterator, ir.Expr] = {}
         for it in searched:
@@ -469,7 +470,7 @@ class Merge:
             p = owner.name(f"p{it.name}")
             coords = (*owner._above(it, env), self.coord)
             locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
-            if it.format.iteration == "value":  # found by arithmetic, which is right within its bounds only
+            if it.format.iteration == "value" and not it.format.misses:  # by arithmetic, right within its bounds only
                 begin, end = owner._bounds(it, v, env)
                 within = land(ge(self.coord, begin), lt(self.coord, end))
                 locate = ir.Select(within, locate, lit(-1))
@@ -486,7 +487,7 @@ class Merge:
             last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
             if last and len(point.coiterate) == 1 and not searched:
                 conds = []
-            conds += [found[it] for it in point.locate if it in found]
+            conds += [found[it] for it in point.iterators if it in found]
             present = set(point.iterators)
             absent = {
                 a: (owner.fill_value(a), owner.types[a.tensor].dtype)

@@ -112,9 +112,13 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         return found.run(storage)
     if tables_of(format) is not None:  # which take what comes twice, too
         return _inserted(_as_triples(storage, target, Remapping.identity(format.order), skip_fill), target)
+    middle = _listed(format)
+    if middle is not None and not format.is_curved:
+        keeping = _at_once(source, _over(middle, storage, target), skip_fill)
+        if not isinstance(keeping, Kernel | str) and keeping.copies:
+            return _convert(keeping.run(storage), target, False)
     if is_appendable(format.uncurved()):
         return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
-    middle = _listed(format)
     if middle is not None:
         between = _over(middle, storage, target)
         into = _assembler(between, target, False, format.is_curved)
@@ -139,6 +143,7 @@ def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
     return tensor_type(target.dtype, format, (_index_dtype(storage, format),) * len(format.roles), target.fill)
 
 
+@lru_cache(maxsize=1024)
 def _listed(format: Format) -> Format | None:
     """A sorted list of the coordinates that a format's levels have; None where these count entries."""
     coordinates = format.remapping.coordinates

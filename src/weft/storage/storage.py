@@ -135,6 +135,10 @@ class Storage:
             self._sizes: tuple[int, ...] = tuple(sizes)
             return self._sizes
 
+    @level_sizes.setter
+    def level_sizes(self, sizes: tuple[int, ...]) -> None:
+        self._sizes = sizes
+
     @property
     def nnz(self) -> int:
         """Number of stored values, those of padding included."""

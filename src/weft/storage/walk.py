@@ -107,7 +107,9 @@ class Walk:
             begin, end = (value_of(e, self.names) for e in format.coord_bounds(m, above, path))
             for c in range(begin, end):
                 if self._inside((*coords, c)):
-                    yield c, value_of(format.locate(m, above, lit(c)), self.names)
+                    p = value_of(format.locate(m, above, lit(c)), self.names)
+                    if p >= 0:
+                        yield c, p
             return
         begin, end = (value_of(e, self.names) for e in format.pos_bounds(m, above))
         for p in range(begin, end):

@@ -58,7 +58,13 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
         arrays += own + new
         shown.append((kind, tuple([name_of(a.dtype) for a in new])))
     shape = tuple(len(part) if isinstance(part, np.ndarray) else part[2] for part in parts)
-    return Storage(shape, _shown(storage.type, tuple(shown)), tuple(arrays), storage.vals)
+    return _sized(Storage(shape, _shown(storage.type, tuple(shown)), tuple(arrays), storage.vals), storage)
+
+
+def _sized(view: Storage, storage: Storage) -> Storage:
+    """The view, whose levels have as many positions as those that they show, which are counted once."""
+    view.level_sizes = storage.level_sizes
+    return view
 
 
 def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
@@ -69,7 +75,7 @@ def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
     shape, arrays = storage.shape, storage.arrays
     new = (index, np.array([shape[axis]], index.dtype))
     whole = (*arrays[:place], *new, *arrays[place:])
-    return Storage((*shape[:axis], len(index), *shape[axis + 1 :]), shown, whole, storage.vals)
+    return _sized(Storage((*shape[:axis], len(index), *shape[axis + 1 :]), shown, whole, storage.vals), storage)
 
 
 @lru_cache(maxsize=1024)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,19 @@ def getitem(storage: Storage, key: Any) -> Storage:
     if span is not None:
         index = np.arange(span.count) * span.step + span.start
         return pipeline.convert(take_along(storage, span.axis, index), storage.format)
-    parts = [(s.start, s.step, s.count) for s in parsed.spans]
+    parts = [_part(storage, s) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
     return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+
+
+def _part(storage: Storage, span: Span) -> Part:
+    """What a span shows: a window, or the few coordinates themselves where these are found sooner than passed by."""
+    window = span.start, span.step, span.count
+    searches = inf if span.is_whole(storage.shape) else _searches(storage, span.axis, span.count)
+    if searches == inf or searches * _PASSED > storage.level_sizes[storage.format.mode_order.index(span.axis)]:
+        return window
+    return (np.arange(span.count) * span.step + span.start).astype(index_dtype(storage.shape[span.axis]))
 
 
 def _one_stepped(key: Key, storage: Storage) -> Span | None:
@@ -131,7 +141,8 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         part = parts[axis]
         whole = isinstance(part, tuple) and part == (0, 1, storage.shape[axis])
-        if not (whole or level.has_every or (level.iteration == "position" and isinstance(part, tuple))):
+        seen = level.iteration == "position" if isinstance(part, tuple) else level.picks
+        if not (whole or level.has_every or seen):
             return part_of(pipeline.convert(storage, storage.plain_format), parts)
     return part_of(storage, parts)
 
@@ -168,14 +179,16 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
     """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
     if not dropped:
         return pipeline.convert(view, like)
-    lists = _listed_without(like, dropped)
-    if lists is not None:
-        whole, rest, levels, goal = lists
-        listed = pipeline.convert(view, whole)
-        old, kept = listed.type, (0, *(1 + k for k in levels))
+    found = _without(like, dropped)
+    if found is not None:
+        whole, kept, rest, goal = found
+        stored = pipeline.convert(view, whole)
+        old, arrays = stored.type, [stored.arrays[n] for n in kept]
+        if not stored.vals.size:
+            arrays[0] = np.zeros(2, arrays[0].dtype)  # of the root, though levels above it held nothing
         shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
         type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
-        return pipeline.convert(Storage(shape, type, tuple(listed.arrays[n] for n in kept), listed.vals), goal)
+        return pipeline.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
     packed = pipeline.convert(view, _dropped_outside(like, dropped, len(view.shape)))
     for axis in sorted(dropped, reverse=True):
         smaller = without_axis(packed, axis)
@@ -185,10 +198,11 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
 
 
 @lru_cache(maxsize=1024)
-def _listed_without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, Format, tuple[int, ...], Format] | None:
-    """The list of a tensor's coordinates, the list without some of them and its levels in it, and what that becomes.
+def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int, ...], Format, Format] | None:
+    """How to store a tensor some of whose axes have one coordinate: which of its arrays are left without these.
 
-    Entries are found in the order in which they are stored: nothing is sorted. None where nothing is stored, or left.
+    The format, the arrays, the format of these, and what that becomes. Entries are found in the order in which they
+    are stored: nothing is sorted. None where nothing is stored, or left.
     """
     if like.is_structured or like.is_dense:
         return None
@@ -198,8 +212,15 @@ def _listed_without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, For
         return None
     kept = [modes[k] for k in levels]
     left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
+    own = _levels_of(like, kept)
+    goal = Format(left, own)
+    if len(own) > 1 and all(level.appends and level.compact and level.unique and not level.full for level in own):
+        # What has no children is not stored: below each position there is one coordinate of a dropped axis.
+        given = iter(own)
+        whole = Format(Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))])
+        return whole, tuple(n for n, (k, _) in enumerate(whole.roles) if k in levels), goal, goal
     whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
-    return whole, rest, levels, Format(left, _levels_of(like, kept))
+    return whole, (0, *(1 + k for k in levels)), rest, goal
 
 
 @lru_cache(maxsize=1024)
@@ -274,6 +295,9 @@ def take_along(
     size = storage.shape[axis]
     format = storage.format
     found = _finds(format, axis)
+    if not found and (searches := _searches(storage, axis, len(index))) < inf:
+        walked = storage.vals.size // (_JOINED if format.mode_order[-1] == axis else 1)
+        found = searches <= _SEARCHES + walked
     if not spans and found:
         return picked(storage, axis, index.astype(index_dtype(size), copy=False))
     spans = spans or {}
@@ -304,11 +328,28 @@ def _outermost(axis: int, order: int) -> Format:
 @lru_cache(maxsize=1024)
 def _finds(format: Format, axis: int) -> bool:
     """Whether the level of an axis finds every coordinate, and all others can be seen in part."""
-    if format.is_structured or not format.levels[format.mode_order.index(axis)].has_every:
+    return _picks(format, axis) and format.levels[format.mode_order.index(axis)].has_every
+
+
+@lru_cache(maxsize=1024)
+def _picks(format: Format, axis: int) -> bool:
+    """Whether the level of an axis finds single coordinates, and all others can be seen in part."""
+    if format.is_structured or not format.levels[format.mode_order.index(axis)].picks:
         return False
     return all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
+def _searches(storage: Storage, axis: int, count: int) -> float:
+    """How often a level is searched for ``count`` coordinates of an axis below every parent; inf where none is."""
+    format = storage.format
+    if not _picks(format, axis) or _finds(format, axis):
+        return inf
+    above = format.mode_order.index(axis) - 1
+    return count * (storage.level_sizes[above] if above >= 0 else 1)
+
+
+_SEARCHES = 512  # that are no matter
+_PASSED, _JOINED = 16, 8  # coordinates that are passed by, and entries that are joined, in the time of a search
 _ROOM = 1 << 18  # positions that a dense level may take beyond what is stored
 
 

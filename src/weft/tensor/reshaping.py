@@ -14,8 +14,10 @@ from functools import lru_cache
 import numpy as np
 
 from .. import pipeline
+from ..dtypes import name_of
 from ..errors import IndexOverflowError
-from ..formats import Compressed, Format, TensorType
+from ..formats import Compressed, Format, LevelFormat, TensorType
+from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 
@@ -73,12 +75,87 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
         return pipeline.convert(_nothing(shape, old), format)
     if not storage.shape or not shape:  # one element
         return _of_one(storage, shape, format)
+    if (found := _above(storage, shape, format)) is not None:
+        return found
     flat = storage
     if not (len(storage.shape) == 1 and storage.format == linear(1)):
         flat = pipeline.convert(storage, linear(len(storage.shape)))
     dtype = flat.type
     seen = tensor_type(old.dtype, linear(len(shape)), dtype.index_dtypes, old.fill)
     return pipeline.convert(Storage(shape, seen, flat.arrays, flat.vals), format)
+
+
+def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage | None:
+    """Other axes above the last ones, where these stay what they are: what hangs below is shared as it stands.
+
+    None where no levels are left as they are.
+    """
+    n = 0
+    for mine, its in zip(storage.shape[:0:-1], shape[:0:-1], strict=False):
+        if mine != its:
+            break
+        n += 1
+    found = _cut(storage.format, format, n) if n else None
+    if found is None:
+        return None
+    storage = pipeline.convert(storage, found.source)
+    old, order = storage.type, len(found.upper.levels)
+    positions = np.arange(storage.level_sizes[order - 1])  # as values they tell where each has come
+    type = tensor_type(name_of(positions.dtype), found.upper, old.index_dtypes[: found.split])
+    upper = Storage(storage.shape[:order], type, storage.arrays[: found.split], positions)
+    made = reshaped(upper, shape[: len(found.goal.levels)], found.goal)
+    if not np.array_equal(made.vals, positions):
+        return None
+    index_dtypes = (*made.type.index_dtypes, *old.index_dtypes[found.split :])
+    type = tensor_type(old.dtype, found.target, index_dtypes, old.fill)
+    whole = Storage(shape, type, (*made.arrays, *storage.arrays[found.split :]), storage.vals)
+    return pipeline.convert(whole, format)
+
+
+@record
+class _Cut:
+    """Formats cut above the last levels, which both have.
+
+    Parameters
+    ----------
+    source, target : Format
+        The two, whose levels above store what occurs.
+    upper, goal : Format
+        Of the levels above: of the source, and of the target.
+    split : int
+        How many arrays those of the source have.
+    """
+
+    source: Format
+    target: Format
+    upper: Format
+    goal: Format
+    split: int
+
+
+@lru_cache(maxsize=256)
+def _cut(old: Format, new: Format, n: int) -> _Cut | None:
+    """Two formats above the levels, at most ``n``, that are the innermost of both; None where there are no such."""
+    if old.is_dense or not (old.remapping.is_identity and new.remapping.is_identity and old.is_unique):
+        return None
+    k = 0
+    while k < n and old.levels[-1 - k] == new.levels[-1 - k] and not old.levels[-1 - k].borrows:
+        k += 1
+    if not k:
+        return None
+    above, goal, below = _stored(old.levels[:-k]), _stored(new.levels[:-k]), old.levels[-k:]
+    source, target = _plain((*above, *below)), _plain((*goal, *below))
+    return _Cut(source, target, _plain(above), _plain(goal), sum(len(level.roles) for level in above))
+
+
+def _plain(levels: Sequence[LevelFormat]) -> Format:
+    return Format(Remapping.identity(len(levels)), levels)
+
+
+def _stored(levels: Sequence[LevelFormat]) -> tuple[LevelFormat, ...]:
+    """The levels; those that store what occurs in the place of all that have every coordinate."""
+    every = all(level.has_every for level in levels)
+    return (Compressed(),) * len(levels) if every else tuple(levels)
 
 
 def _nothing(shape: tuple[int, ...], like: TensorType) -> Storage:

@@ -150,13 +150,20 @@ class Window(Shown):
 
 @record
 class Picked(Shown):
-    """Coordinate ``c`` is coordinate ``picked[c]`` of ``inner``, which finds every coordinate: an array of indices."""
+    """Coordinate ``c`` is coordinate ``picked[c]`` of ``inner``, which finds coordinates: an array of indices.
 
+    They are iterated by value, and where ``inner`` does not have them all, each is searched for.
+    """
+
+    partial = True
+
+    iteration = property(lambda self: "value")
+    misses = property(lambda self: not self.inner.has_every)
     roles = property(lambda self: (*self.inner.roles, "picked", "whole"))
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:
-        if not self.inner.has_every:
-            return f"{self.inner} does not find every coordinate"
+        if not self.inner.picks:
+            return f"{self.inner} does not find coordinates"
         return super().why_not(remapping, level)
 
     def _inner(self, m: LevelVars) -> LevelVars:
