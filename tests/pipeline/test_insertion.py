@@ -63,7 +63,7 @@ def test_counters_are_arrays_where_rows_come_in_no_order():
 
 def test_the_next_position_is_a_scalar_where_entries_come_in_its_order():
     assert "B_vals[pA1] = float64(A_vals[pA1])" in text_of(parse_format("coo", 2), CSR, "float32")
-    assert "B_vals" not in text_of(linear(2), CSR).split("\n", 1)[1]  # values stay where they are
+    assert "B_vals" not in text_of(linear(((0, 1),)), CSR).split("\n", 1)[1]  # values stay where they are
     assert "B2_crd" not in text_of(parse_format("coo", 2), CSR).split("\n", 1)[1]  # and coordinates, too
     assert "pB_next" in text_of(parse_format("dense", 2), parse_format("csc", 2))
     assert "B2_pos[i1_] += 1" in text_of(CSR, parse_format("csc", 2))

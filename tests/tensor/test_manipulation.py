@@ -9,7 +9,7 @@ from tests.beside import sparse
 
 import weft
 from weft.config import config
-from weft.formats import Format, Morton, Singleton
+from weft.formats import Compressed, Format, Morton, Singleton
 from weft.remapping import Remapping
 from weft.storage import check
 
@@ -254,3 +254,69 @@ def test_reshape_shares_what_hangs_below():
         assert mine is its
     rows = A.reshape(600, 40).asformat("csr")
     np.testing.assert_array_equal(rows.reshape(20, 30, 40).todense(), A.todense())
+
+
+def test_huge_dimensions_get_no_arrays_of_their_length():
+    """Where the dense level that a format has would be far longer than what is stored, levels are compressed."""
+    n = 10**5
+    A = weft.from_coords([[3, n - 1], [5, n - 2]], [1.0, 2.0], shape=(n, n), format="csr")
+    found = weft.kron(A, A)
+    assert (found.shape, found.nnz, found.format) == ((n**2, n**2), 4, A.asformat("dcsr").format)
+    assert found[n**2 - 1, n**2 - n - 2] == 4
+    assert found[3 * n + n - 1, 5 * n + n - 2] == 2
+    tall = A.reshape(n**2, 1)
+    assert (tall.format, tall[3 * n + 5, 0], tall.nbytes < 1000) == (found.format, 1, True)
+    assert A.reshape(n**2, 1, order="F").nbytes < 1000
+    below = weft.pad(A, ((0, n**2), (0, 0)))
+    assert (below.format, below[n - 1, n - 2]) == (found.format, 2)
+    # A length that the operand has itself is no reason.
+    assert A.reshape(n * 10, n // 10).format == A.format
+    assert weft.kron(A, np.eye(2)).format == A.format
+
+
+def test_coordinates_that_32_bits_do_not_hold():
+    """Where those of the result are larger than any of the operands, whose arrays are narrow."""
+    n = 10**5
+    coords = np.array([[3, n - 1], [0, 1], [1, 1]], np.int32)
+    A = weft.from_coords(coords, [1.0, 2.0], shape=(n, 2, 2), format="csf")
+    assert set(A._storage.type.index_dtypes) == {"int32"}
+    found = weft.kron(A, A)
+    check(found._storage)
+    assert found.coords[0].tolist() == [3 * n + 3, 3 * n + n - 1, (n - 1) * n + 3, n * n - 1]
+    assert found[n * n - 1, 3, 3] == 4
+    joined = Format(Remapping.parse("(i,j) -> (i*size(j)+j)"), [Compressed()])
+    a = weft.from_coords([coords[0]], [1.0, 2.0], shape=(n,), format="s").asformat("s", index_dtype="int32")
+    outer = weft.evaluate("C(i,j) = a(i)*b(j)", a=a, b=a, format=joined)
+    check(outer._storage)
+    assert (outer[n - 1, n - 1], outer[3, 3], outer.nnz) == (4, 1, 4)
+
+
+def test_more_elements_than_integers():
+    """What need not number all elements does without; what must says so."""
+    n = 10**12
+    A = weft.from_coords([[3, n - 1], [5, n - 2]], [1.0, 2.0], shape=(n, n), format="coo")
+    assert [c.tolist() for c in A.reshape(n, 2, n // 2).coords] == [[3, n - 1], [0, 1], [5, n // 2 - 2]]
+    assert A.reshape(n, 1, n, 1).reshape(1, n, n).coords.tolist() == [[0, 0], [3, n - 1], [5, n - 2]]
+    assert weft.repeat(A, 3, axis=0).coords[0].tolist() == [9, 10, 11, 3 * n - 3, 3 * n - 2, 3 * n - 1]
+    assert weft.tile(A, (2, 1)).coords[0].tolist() == [3, n - 1, n + 3, 2 * n - 1]
+    assert weft.sort(A, axis=0).coords.tolist() == [[n - 1, n - 1], [5, n - 2]]
+    assert A[[n - 1, 3, 4], [n - 2, 5, 5]].todense().tolist() == [2, 1, 0]
+    assert A[[[n - 1], [4]], [n - 2, 5]].todense().tolist() == [[2, 0], [0, 0]]
+    assert A[A > 1].todense().tolist() == [2]
+    for call in (lambda: A.reshape(-1), lambda: weft.kron(A, A), lambda: weft.std(A), lambda: A.argmax()):
+        with pytest.raises(weft.errors.IndexOverflowError, match=f"{n * n}|{n}, {n}"):
+            call()
+
+
+@pytest.mark.parametrize("function", [weft.repeat, weft.tile])
+def test_repetitions_of_long_axes(function, monkeypatch):
+    """Where an array over the axis would be far longer than what is stored, none is made."""
+    monkeypatch.setattr("weft.tensor.manipulation.is_far_longer", lambda length, entries: True)
+    dense = np.where(np.random.default_rng(2).random((4, 5)) < 0.3, 2.0, np.nan)
+    for format in ("csr", "coo", "csc", "dia"):
+        A = sparse(dense, np.nan, format)
+        for times in (0, 1, 3):
+            expected = np.repeat(dense, times, axis=1) if function is weft.repeat else np.tile(dense, (1, times))
+            found = function(A, times, axis=1) if function is weft.repeat else function(A, (1, times))
+            np.testing.assert_array_equal(found.todense(), expected)
+            assert found.format == A.format

@@ -94,6 +94,11 @@ class Kernel:
         return Kernel(self.lowered.gathered("hashed"))
 
     @cached_property
+    def _wide(self) -> Kernel:
+        """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
+        return Kernel(self.lowered.widened())
+
+    @cached_property
     def chunked(self) -> bool:
         """Whether the outermost loop can be shared by threads."""
         return self.lowered.function(Mode.EVALUATE)[1].chunked
@@ -192,18 +197,21 @@ class Kernel:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
-        if threads > 1 and self._in_parts is not None:
+        if threads > 1 and self._in_parts is not None and not self._overflows(room, ()):
             found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
             if found is not None:
                 return found
-        bounds = self._bounds
+        bounds, totals = self._bounds, None
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
             counts = np.array([0] * n + totals, np.int64)
-        else:
+        if totals is None or max(totals) > min(_INT32_MAX, totals[-1] + _HUGE):  # far more slices than entries, too
             counts, totals = self._count(room, structs, threads)
-        self._check_index(shape, totals)
+        if self._overflows(room, totals):
+            if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
+                raise self._overflow(totals)
+            return self._wide.run(storages)
         result = room.made(totals)
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
@@ -275,11 +283,13 @@ class Kernel:
             np.cumsum(counts, axis=0, out=counts)
         return counts
 
-    def _check_index(self, shape: tuple[int, ...], totals: Sequence[int]) -> None:
-        if "int32" in self.type.index_dtypes and max((*shape, *totals), default=0) > _INT32_MAX:
-            raise IndexOverflowError(
-                f"{to_text(self.lowered.assignment)}: {max(totals)} entries do not fit int32 positions"
-            )
+    def _overflows(self, room: Room, totals: Sequence[int]) -> bool:
+        """Whether positions or coordinates do not fit the result's index arrays."""
+        return "int32" in self.type.index_dtypes and max((room.widest, *totals)) > _INT32_MAX
+
+    def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
+        text = to_text(self.lowered.assignment)
+        return IndexOverflowError(f"{text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
 
     def _fail(self, status: int, shape: tuple[int, ...]) -> None:
         raise ResultTooLargeError(
@@ -295,7 +305,8 @@ class Kernel:
         structs = [s.struct for s in storages]
         room = self._room(shape)
         totals: list[int] = self._counted(room, structs, 1, self._module["count"])[-1].tolist()
-        self._check_index(shape, totals)
+        if self._overflows(room, totals):
+            raise self._overflow(totals)
         result = room.made(totals, zeros=True)
         counts = np.zeros(2 * len(totals), np.int64)
         if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):

@@ -66,6 +66,13 @@ class Lowered:
         """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
         return lower(self.assignment, self.types, replace(self.premises, gathering=how), skip_fill=self.skip_fill)
 
+    def widened(self) -> Lowered:
+        """The same with wide index arrays in the result."""
+        name = self.schedule.target.tensor
+        old = self.schedule.types[name]
+        wide = replace(old, index_dtypes=("int64",) * len(old.index_dtypes))
+        return replace(self, schedule=replace(self.schedule, types={**self.schedule.types, name: wide}))
+
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
         """The workspaces whose size is that of a dimension."""

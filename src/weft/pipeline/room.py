@@ -29,6 +29,11 @@ class Room:
         Their appended levels.
     zeroed : collection of int
         Levels whose arrays kernels expect to hold zeros.
+
+    Attributes
+    ----------
+    widest : int
+        The longest axis, or level.
     """
 
     def __init__(self, type: TensorType, shape: tuple[int, ...], chains: Sequence[Chain], zeroed: Collection[int]):
@@ -42,6 +47,7 @@ class Room:
             (level, n, counters.get(k), dtypes[k], memory.zeros if k in zeroed or empty else memory.empty)
             for k, (level, n) in enumerate(zip(type.format.levels, type.format.level_shape(shape), strict=True))
         ]
+        self.widest = max((*shape, *type.format.level_shape(shape)), default=0)
         self._dtype = np.dtype(type.dtype)
         self._last = len(self.chains) - 1
 

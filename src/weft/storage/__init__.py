@@ -2,7 +2,7 @@
 
 from .coordinates import coordinate_format, coordinate_storage, segment_order
 from .invariants import check
-from .storage import Storage, fill_of, tensor_type
+from .storage import Storage, fill_of, is_far_longer, tensor_type
 from .walk import Walk, entries
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "coordinate_storage",
     "entries",
     "fill_of",
+    "is_far_longer",
     "segment_order",
     "tensor_type",
 ]

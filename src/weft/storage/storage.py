@@ -19,7 +19,7 @@ from ..formats import Format, TensorType
 from ..remapping import Remapping
 from ..remapping.nodes import Axis, substitute
 
-__all__ = ["Storage", "fill_of", "tensor_type"]
+__all__ = ["Storage", "fill_of", "is_far_longer", "tensor_type"]
 
 _NAN = math.nan
 
@@ -55,6 +55,11 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
 
 
 _WIDE, _FEW = 16, 1 << 16
+
+
+def is_far_longer(length: int, entries: int) -> bool:
+    """Whether an array of this length is none to make for so many entries."""
+    return length > _WIDE * (entries + _FEW)
 
 
 class Storage:
@@ -115,7 +120,7 @@ class Storage:
     @property
     def plain_format(self) -> Format:
         """Dense and compressed levels for what is stored: no array over a dimension far larger than that."""
-        return self.format.plain(bool(self.shape) and self.shape[0] > _WIDE * (self.vals.size + _FEW))
+        return self.format.plain(bool(self.shape) and is_far_longer(self.shape[0], self.vals.size))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import inf
+from itertools import takewhile
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,16 @@ from .. import pipeline
 from ..dtypes import index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
+from ..records import replace
 from ..remapping import Remapping
-from ..storage import Storage, tensor_type
+from ..storage import Storage, is_far_longer, tensor_type
 from ..storage.cutting import cut
 from ..storage.windows import Part, part_of, picked
 from .elementwise import with_axes, without_axis
 from .keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
-__all__ = ["coordinates", "getitem", "natural", "position", "take_along"]
+__all__ = ["coordinates", "fitting", "getitem", "natural", "position", "take_along"]
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
@@ -46,7 +48,10 @@ def getitem(storage: Storage, key: Any) -> Storage:
     if one is not None and not storage.format.is_structured:
         return pipeline.convert(take_along(storage, *one), storage.format)
     if (both := crossed(key, storage.shape)) is not None:
-        return getitem(getitem(storage, both[0]), (slice(None), both[1]))
+        keys = [both[0], (slice(None), both[1])]
+        if not storage.format.is_structured and storage.format.mode_order == (1, 0):
+            keys.reverse()  # the outer level first, whose coordinates are found
+        return getitem(getitem(storage, keys[0]), keys[1])
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
         return _with_arrays(storage, parsed, parsed.arrays)
@@ -159,6 +164,16 @@ def natural(format: Format, order: int) -> Format:
     return Format(Remapping.identity(order), [Compressed()] * order).plain()
 
 
+def fitting(format: Format, shape: tuple[int, ...], entries: int) -> Format:
+    """The format; compressed levels alone where its outer dense ones would be far longer than what they store."""
+    if format.is_structured or format.is_dense:
+        return format
+    outer = takewhile(lambda pair: pair[0].has_every, zip(format.levels, format.mode_order, strict=True))
+    if not is_far_longer(prod(shape[axis] for _, axis in outer), entries):
+        return format
+    return Format(format.remapping, [Compressed()] * format.order)
+
+
 def has_long_array(format: Format) -> bool:
     """Whether a tensor in ``format`` has an array as long as an axis: a dense vector beside it is not much more."""
     return format.is_structured or (bool(format.levels) and format.levels[0].full)
@@ -256,6 +271,8 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
         found = take_along(storage, axis, index, spans)  # axes in their old order
         at = axis
     else:
+        if prod(storage.shape[axis] for axis in arrays.axes) > _MOST:
+            storage, arrays = _of_those_named(storage, arrays)
         whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
         sizes = [storage.shape[axis] for axis in arrays.axes]
         if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
@@ -280,6 +297,20 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
 
 
 _NONE = np.empty(0, np.int64)
+_MOST = 2**63 - 1
+
+
+def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
+    """The coordinates that arrays name of each of their axes, and the arrays in terms of these.
+
+    For axes whose elements together are more than there are integers.
+    """
+    indices = []
+    for axis, index in zip(arrays.axes, arrays.indices, strict=True):
+        named, places = np.unique(index, return_inverse=True)
+        storage = getitem(storage, ((slice(None),) * axis + (named,)))
+        indices.append(places.reshape(index.shape))
+    return storage, replace(arrays, indices=tuple(indices))
 
 
 def _place(axis: int, at: int, others: list[int]) -> int:

@@ -58,11 +58,25 @@ class Lines:
     @property
     def rank(self) -> Array:
         """How many entries come before each in its line."""
+        starts, held = self._runs
+        found: Array = np.arange(len(self.row)) - np.repeat(starts, held)
+        return found
+
+    @property
+    def held(self) -> Array:
+        """How many entries the line of each has."""
+        _, held = self._runs
+        found: Array = np.repeat(held, held)
+        return found
+
+    @property
+    def _runs(self) -> tuple[Array, Array]:
+        """Where each line that has entries begins among them, and how many it has."""
         n = len(self.row)
         first = np.ones(n, bool)
         first[1:] = self.row[1:] != self.row[:-1]
         starts = np.flatnonzero(first)
-        return np.arange(n) - np.repeat(starts, np.diff(np.append(starts, n)))
+        return starts, np.diff(np.append(starts, n))
 
 
 def lines(storage: Storage, axis: int | None) -> Lines:

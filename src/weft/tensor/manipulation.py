@@ -21,9 +21,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import pipeline
 from ..errors import DTypeError
 from ..index_notation.nodes import Access, Apply, Assignment
-from ..storage import Storage, coordinate_storage
+from ..storage import Storage, coordinate_storage, is_far_longer
 from .elementwise import with_axes, without_axes
-from .indexing import coordinates, getitem, natural, take_along
+from .indexing import coordinates, fitting, getitem, natural, take_along
 from .operands import adopt
 from .refill import refilled, with_fill
 from .reshaping import reshaped
@@ -153,11 +153,13 @@ def reshape(
         raise ValueError(f"a tensor of format {storage.format} cannot be reshaped without a copy")
     if order not in ("C", "F", "A", None):
         raise ValueError(f"order must be one of 'C', 'F' and 'A' (got {order!r})")
+    goal, entries = natural(storage.format, len(wanted)), max((*storage.level_sizes, storage.nnz))
     if order == "F":
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
-        found = reshaped(turned, wanted[::-1], natural(storage.format, len(wanted)))
-        return SparseTensor(pipeline.convert(found.permuted(tuple(reversed(range(len(wanted))))), found.format))
-    return SparseTensor(reshaped(storage, wanted, natural(storage.format, len(wanted))))
+        found = reshaped(turned, wanted[::-1], fitting(goal, wanted[::-1], entries))
+        back = found.permuted(tuple(reversed(range(len(wanted)))))
+        return SparseTensor(pipeline.convert(back, fitting(goal, wanted, entries)))
+    return SparseTensor(reshaped(storage, wanted, fitting(goal, wanted, entries)))
 
 
 def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
@@ -291,7 +293,8 @@ def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
     coo = pipeline.convert(storage, coordinates(len(storage.shape)))
     rows = [np.ascontiguousarray(row) for row in move(list(coo.arrays[1:]))]
     found = coordinate_storage(shape, rows, coo.vals, storage.type.fill)
-    return SparseTensor(pipeline.convert(found, natural(storage.format, len(shape))))
+    entries = max((*storage.level_sizes, found.nnz))
+    return SparseTensor(pipeline.convert(found, fitting(natural(storage.format, len(shape)), shape, entries)))
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = None) -> SparseTensor:
@@ -334,8 +337,21 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     counts = np.asarray(repeats.todense() if isinstance(repeats, SparseTensor) else repeats)
     if counts.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
-    index = np.repeat(np.arange(storage.shape[axis]), counts)
-    return _taken(storage, index, axis)
+    n = storage.shape[axis]
+    if counts.size == 1 and is_far_longer(n * int(counts.reshape(-1)[0]), storage.nnz):
+        return _stretched(storage, axis, axis + 1, int(counts.reshape(-1)[0]))
+    return _taken(storage, np.repeat(np.arange(n), counts), axis)
+
+
+def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTensor:
+    """The tensor several times along a new axis at ``place``, which is one with ``axis`` then."""
+    if count < 0:
+        raise ValueError("repeats may not contain negative values.")
+    shape = list(storage.shape)
+    whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
+    shape[axis] *= count
+    found: SparseTensor = reshape(whole, shape)
+    return found.asformat(fitting(storage.format, tuple(shape), storage.nnz))
 
 
 def _taken(storage: Storage, index: np.ndarray[Any, Any], axis: int) -> SparseTensor:
@@ -353,7 +369,10 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     for axis, count in enumerate(times):
         if count != 1:
             n = storage.shape[axis]
-            storage = _taken(storage, np.tile(np.arange(n), count), axis)._storage
+            if is_far_longer(n * count, storage.nnz):
+                storage = _stretched(storage, axis, axis, count)._storage
+            else:
+                storage = _taken(storage, np.tile(np.arange(n), count), axis)._storage
     return SparseTensor(storage)
 
 

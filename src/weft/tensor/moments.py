@@ -32,6 +32,7 @@ from .reductions import (
     count_stored,
     finish_reduction,
     kept_first,
+    number,
     operand,
     reduce_storage,
     same_structure,
@@ -204,8 +205,8 @@ def _absent_squares(storage: Storage, middle: Storage, stored: Storage, counts: 
     value = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
     fill = storage.dtype.type(storage.type.fill)
     s, k, m = (vector(t.vals) for t in (stored, counts, middle))
-    found = flat_map(value, (s, Storage.dense(np.array(axes.count)), k, Storage.dense(np.asarray(fill)), m))
+    found = flat_map(value, (s, Storage.dense(number(axes.count)), k, Storage.dense(np.asarray(fill)), m))
     with np.errstate(all="ignore"):
         far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
-        everything = OPERATORS["repeat_add"].ufunc(np.int64(axes.count), far)
+        everything = OPERATORS["repeat_add"].ufunc(number(axes.count), far)
     return stored.with_values(found, everything)

@@ -30,7 +30,7 @@ from numpy.typing import DTypeLike
 
 from .. import pipeline
 from ..dtypes import name_of, value_dtype
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operators import OPERATORS, REPETITIONS
@@ -257,13 +257,26 @@ def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
     return _reduce_stored("add", (), ones, axes, format)
 
 
+def number(count: int) -> np.ndarray[Any, Any]:
+    """How many elements there are, as an operand.
+
+    Raises
+    ------
+    IndexOverflowError
+        Where that is more than 64-bit integers count.
+    """
+    if count > np.iinfo(np.int64).max:
+        raise IndexOverflowError(f"{count} elements are more than 64-bit integers count")
+    return np.array(count, np.int64)
+
+
 def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: Any) -> Storage:
     """What the stored entries make, together with what as many absent ones make as are missing to ``count``."""
     absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
     value = Apply(op, (Access("S", ("i",)), Apply(REPETITIONS[op], (absent, Access("f", ())))))
     operands = (
         vector(stored.vals),
-        Storage.dense(np.array(count)),
+        Storage.dense(number(count)),
         vector(counts.vals),
         Storage.dense(np.asarray(fill)),
     )
@@ -271,7 +284,7 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
     if OPERATORS[op].idempotent:
         return stored.with_values(found, fill)  # many of it make it
     with np.errstate(all="ignore"):
-        everything = OPERATORS[REPETITIONS[op]].ufunc(np.int64(count), fill)
+        everything = OPERATORS[REPETITIONS[op]].ufunc(number(count), fill)
     return stored.with_values(found, everything)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,30 +25,32 @@ from ..storage import Storage, tensor_type
 __all__ = ["linear", "merged_axes", "reshaped"]
 
 
+Groups = tuple[tuple[int, ...], ...]
+"""Axes, those together that are numbered as one."""
+
+_MOST = 2**63 - 1
+
+
 @lru_cache(maxsize=256)
-def linear(order: int, merged: tuple[int, ...] | None = None) -> Format:
-    """The format whose first level stores some axes (by default all) as one, and whose others are compressed."""
-    first = tuple(range(order)) if merged is None else merged
-    rest = [axis for axis in range(order) if axis not in first]
-    text = f"i{first[0]}"
-    for axis in first[1:]:
-        text = f"({text})*size(i{axis})+i{axis}"
+def linear(groups: Groups) -> Format:
+    """The format that stores groups of axes, each as one axis in a compressed level."""
+    order = sum(map(len, groups))
+    stored = []
+    for first, *others in groups:
+        text = f"i{first}"
+        for axis in others:
+            text = f"({text})*size(i{axis})+i{axis}"
+        stored.append(text)
     axes = ",".join(f"i{axis}" for axis in range(order))
-    stored = ",".join([text, *(f"i{axis}" for axis in rest)])
-    return Format(Remapping.parse(f"({axes}) -> ({stored})"), [Compressed()] * (1 + len(rest)))
+    return Format(Remapping.parse(f"({axes}) -> ({','.join(stored)})"), [Compressed()] * len(groups))
 
 
 def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
     """The tensor with some axes as one, which comes first; compressed levels in the order of the axes."""
-    order = len(storage.shape)
     size = math.prod(storage.shape[axis] for axis in axes)
     _require(size, storage.shape)
-    rest = [axis for axis in range(order) if axis not in axes]
-    if len(axes) == 1:
-        modes = (*axes, *rest)
-        found = pipeline.convert(storage, Format(Remapping(modes), [Compressed()] * order))
-    else:
-        found = pipeline.convert(storage, linear(order, tuple(axes)))
+    rest = [axis for axis in range(len(storage.shape)) if axis not in axes]
+    found = pipeline.convert(storage, linear((tuple(axes), *((axis,) for axis in rest))))
     shape = (size, *(storage.shape[axis] for axis in rest))
     old = found.type
     format = Format(Remapping.identity(len(shape)), found.format.levels)
@@ -69,20 +72,36 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
         whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
         seen = tensor_type(old.dtype, Format.dense(len(shape)), (), old.fill)
         return pipeline.convert(Storage(shape, seen, (), whole.vals), format)
-    size = math.prod(storage.shape)
-    _require(size, storage.shape)
-    if not size:
+    if 0 in storage.shape:
         return pipeline.convert(_nothing(shape, old), format)
     if not storage.shape or not shape:  # one element
         return _of_one(storage, shape, format)
     if (found := _above(storage, shape, format)) is not None:
         return found
-    flat = storage
-    if not (len(storage.shape) == 1 and storage.format == linear(1)):
-        flat = pipeline.convert(storage, linear(len(storage.shape)))
-    dtype = flat.type
-    seen = tensor_type(old.dtype, linear(len(shape)), dtype.index_dtypes, old.fill)
+    mine, its = _groups(storage.shape, shape)
+    flat = pipeline.convert(storage, linear(mine))
+    seen = tensor_type(old.dtype, linear(its), flat.type.index_dtypes, old.fill)
     return pipeline.convert(Storage(shape, seen, flat.arrays, flat.vals), format)
+
+
+def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[Groups, Groups]:
+    """Axes of two shapes that are numbered together: all where there are integers for them, else as few as can be."""
+    if math.prod(old) <= _MOST:
+        return (tuple(range(len(old))),), (tuple(range(len(new))),)
+    ends, i, j = [(0, 0)], 0, 0
+    while i < len(old) and j < len(new):
+        p, q = old[i], new[j]
+        i, j = i + 1, j + 1
+        while p != q:
+            if p < q:
+                p, i = p * old[i], i + 1
+            else:
+                q, j = q * new[j], j + 1
+        _require(p, old)
+        ends.append((i, j))
+    ends[-1] = len(old), len(new)  # axes of size 1 at the end belong to the last
+    mine, its = (tuple(tuple(range(*pair)) for pair in pairwise(side)) for side in zip(*ends, strict=True))
+    return mine, its
 
 
 def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage | None:
@@ -173,5 +192,5 @@ def _of_one(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage
 
 
 def _require(size: int, shape: tuple[int, ...]) -> None:
-    if size > 2**63 - 1:
+    if size > _MOST:
         raise IndexOverflowError(f"the {size} elements of shape {shape} cannot be numbered by 64-bit integers")

@@ -38,12 +38,9 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 
-def _sorted(seen: Lines) -> tuple[Array, Array]:
-    """The entries' values sorted within their lines, and how many of each come before the fill value."""
-    order = np.lexsort((seen.values, seen.row))
-    values = seen.values[order]
-    before = values < seen.fill if seen.fill == seen.fill else values == values
-    return values, np.bincount(seen.row[before], minlength=0) if len(values) else np.zeros(0, np.int64)
+def _sorted(seen: Lines) -> Array:
+    """The entries' values sorted within their lines."""
+    return seen.values[np.lexsort((seen.values, seen.row))]
 
 
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
@@ -51,7 +48,7 @@ def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = 
     storage = storage_of(x)
     axis = normalize_axis_index(axis, len(storage.shape))
     seen = lines(storage, axis)
-    values, _ = _sorted(seen)
+    values = _sorted(seen)
     nan = values != values
     if seen.fill == seen.fill:
         after = nan | (values >= seen.fill)
@@ -62,8 +59,7 @@ def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = 
         key = np.lexsort((np.arange(len(values))[::-1], nan, seen.row))
         values, nan = values[key], nan[key]
         after = nan | (values < seen.fill) if seen.fill == seen.fill else nan
-    held = np.zeros(0, np.int64) if not len(values) else np.bincount(seen.row)
-    column = np.where(after, seen.length - (held[seen.row] if len(values) else 0) + seen.rank, seen.rank)
+    column = np.where(after, seen.length - seen.held + seen.rank, seen.rank)
     moved = replace(seen, column=column, values=values)
     return _tensor_of(moved, storage, axis)
 
@@ -223,7 +219,7 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
 
 def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
     """The quantile of every line."""
-    values, _ = _sorted(seen)
+    values = _sorted(seen)
     float_type = np.result_type(values.dtype, np.float64) if values.dtype.kind != "f" else values.dtype
     edges = seen.edges
     nan = values != values

@@ -21,12 +21,13 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
+from ..errors import IndexOverflowError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 from .elementwise import Plan
-from .indexing import natural
+from .indexing import fitting, natural
 from .joining import joined
 from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, storage_of
 from .sparse_tensor import SparseTensor
@@ -175,9 +176,19 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))
     shape = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
+    if max(shape, default=0) > 2**63 - 1:
+        raise IndexOverflowError(
+            f"kron of shapes {first.shape} and {second.shape} has an axis of {max(shape)} elements, which 64-bit "
+            "integers do not count"
+        )
     if not n:
         return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
-    plan, flat, like = _kron_plan(first.type, second.type)
+    like = natural(first.format if not first.format.is_dense else second.format, n)
+    entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
+    like = fitting(like, shape, entries)
+    if not (like.is_structured or like.levels[0].has_every):  # rows that store nothing are not paired
+        first, second = (pipeline.convert(s, s.format.plain(True)) for s in (first, second))
+    plan, flat = _kron_plan(first.type, second.type, like)
     found = plan.run((first, second))
     old = found.type
     whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
@@ -185,20 +196,19 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 
 
 @lru_cache(maxsize=256)
-def _kron_plan(first: TensorType, second: TensorType) -> tuple[Plan, Format, Format]:
-    """What multiplies every element by every other, the format whose arrays it makes, and the one that is wanted."""
+def _kron_plan(first: TensorType, second: TensorType, like: Format) -> tuple[Plan, Format]:
+    """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
     n = first.format.order
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
-    like = natural(first.format if not first.format.is_dense else second.format, n)
-    plain = like if like.is_dense else like.plain()
+    plain = like if like.is_dense else like.plain(not like.is_structured and not like.levels[0].has_every)
     format = Format(Remapping.parse(f"({axes}) -> ({stored})"), plain.levels)
     product = Apply(
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))
     )
     target = Access("C", tuple(v for k in range(n) for v in (f"i{k}", f"j{k}")))
     plan = Plan(Assignment(target, product), (first, second), format)
-    return plan, Format(Remapping.identity(n), format.levels), like
+    return plan, Format(Remapping.identity(n), format.levels)
 
 
 def _with_order(storage: Storage, order: int) -> Storage:
