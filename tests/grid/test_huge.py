@@ -103,6 +103,22 @@ def test_tensors(seed, format):
     np.testing.assert_array_equal(gathered(T + T, (i, j, k)), 2 * t)
 
 
+@pytest.mark.parametrize("format", MATRIX)
+def test_sums_of_integers_that_are_tensors_of_their_own(format):
+    """They wrap around, and are computed first; what has no array over an axis then is no other's operand."""
+    rng = np.random.default_rng(3)
+    i, j, k = (Axis(s) for s in range(3))
+    a, b = ((100 * drawn(rng, 2, 0.5)).astype(np.int8) for _ in range(2))
+    c, x = drawn(rng, 2, 0.5), drawn(rng, 1, 0.5)
+    A, B, C, X = spread(a, (i, j), format), spread(b, (k, j), "coo"), spread(c, (i, k), format), spread(x, (i,), "coo")
+    with np.errstate(over="ignore"):
+        rows, products = a.sum(1, dtype=np.int8), a @ b.T
+    found = weft.evaluate("y(i) = sum(j, A(i,j)) + x(i)", A=A, x=X)
+    np.testing.assert_array_equal(gathered(found, (i,)), rows + x)
+    found = weft.evaluate("y(i,k) = sum(j, A(i,j)*B(k,j)) + C(i,k)", A=A, B=B, C=C)
+    np.testing.assert_array_equal(gathered(found, (i, k)), products + c)
+
+
 @pytest.mark.parametrize("format", ["csr", "csc", "lil", "skyline", "dense", "ell", "bsr", "csb"])
 def test_arrays_over_a_huge_dimension_are_refused(format):
     A = weft.from_coords([[0, HUGE - 1], [HUGE - 1, 5]], [1.0, 2.0], shape=(HUGE, HUGE))

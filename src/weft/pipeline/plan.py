@@ -157,15 +157,20 @@ class Executable:
 class InSteps(Executable):
     """An expression a part of which is computed first, as a tensor of its own."""
 
-    def __init__(self, part: Executable, rest: Executable, name: str, operands: tuple[str, ...]):
-        self.part, self.rest, self.name = part, rest, name
-        self.kernel, self.target, self.operands, self.run = rest.kernel, rest.target, operands, self._run
-        self._final = rest._final
+    def __init__(
+        self, part: Executable, rest: Callable[[TensorType], Executable], name: str, operands: tuple[str, ...]
+    ):
+        self.part, self.rest, self.name = part, rest(part.target), name
+        self._rest_for = rest
+        self.kernel, self.target, self.operands, self.run = self.rest.kernel, self.rest.target, operands, self._run
+        self._final = self.rest._final
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         given = dict(zip(self.operands, storages, strict=True))
-        given[self.name] = self.part.run([given[n] for n in self.part.operands])
-        return self.rest.run([given[n] for n in self.rest.operands], out)
+        found = given[self.name] = self.part.run([given[n] for n in self.part.operands])
+        # Of large dimensions it may have another format than planned, or wider index arrays.
+        rest = self.rest if found.type == self.part.target else self._rest_for(found.type)
+        return rest.run([given[n] for n in rest.operands], out)
 
     def explain(self) -> str:
         return f"{self.part.explain()}\n\n{self.rest.explain()}"
@@ -240,9 +245,11 @@ def executable(
     if by_hand is None and (first := wrapping_sum(explicit_sums(assignment), types)) is not None:
         rest, part = first
         made = executable(part, tuple(types[n] for n in _names(part)), premises=premises)
-        every = {**types, part.target.tensor: made.target}
-        left = tuple(every[n] for n in _names(rest))
-        last = executable(rest, left, format=format, dtype=dtype, prune=prune, premises=premises)
+
+        def last(type: TensorType) -> Executable:
+            left = tuple({**types, part.target.tensor: type}[n] for n in _names(rest))
+            return executable(rest, left, format=format, dtype=dtype, prune=prune, premises=premises)
+
         return InSteps(made, last, part.target.tensor, names)
     target = target_type(assignment, types, format, dtype, premises.wide)
     known = {assignment.target.tensor: target, **types}
