@@ -225,3 +225,16 @@ def test_pairs_where_entries_repeat(key):
         found = A[tuple(map(np.asarray, key)) if not isinstance(key[0], slice) else key]
         expected = S.toarray()[tuple(map(np.asarray, key)) if not isinstance(key[0], slice) else key]
         np.testing.assert_array_equal(found.todense(), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_picked_rows_are_asked_for_ahead(threads):
+    """More rows than are asked for at a time, in any order, up to the last."""
+    A = weft.random((40, 30), density=0.2, format="csr", rng=1)
+    index = np.random.default_rng(3).integers(0, 40, 50)
+    index[-3:] = 39
+    with weft.config.override(num_threads=threads, parallel_threshold=1):
+        compare(A[index], A.todense()[index], 0)
+        compare(A.T[:, index], A.todense().T[:, index], 0)
+    T = weft.random((40, 5, 6), density=0.2, format="dss", rng=1)
+    compare(T[index], T.todense()[index], 0)

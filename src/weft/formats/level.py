@@ -115,6 +115,8 @@ class LevelFormat:
         Whether it leaves out coordinates that lie beyond the tensor, given those above.
     misses : bool
         Whether a coordinate that is iterated by value may turn out to have no position: ``locate`` tells.
+    scattered : bool
+        Whether positions of coordinates that follow each other may lie anywhere.
     partial : bool
         Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
     sortable : bool
@@ -164,6 +166,7 @@ class LevelFormat:
     compact: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
     misses = False
+    scattered = False
     partial = False
     sortable: ClassVar[bool] = True
     grows: ClassVar[bool] = False

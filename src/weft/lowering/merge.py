@@ -35,6 +35,7 @@ from ..ir.builder import (
     sub,
 )
 from ..records import replace
+from . import ahead
 from .env import Env, Strip
 from .expressions import lower_expr, update
 from .iteration_graph import adds_nothing, is_linear, reads
@@ -133,7 +134,8 @@ class Merge:
         if (strip := env.strips.get(self.stmt.var)) is not None:
             return self._in_strip(it, strip)
         if it.format.iteration == "value":
-            loop = ir.For(self.coord, begin, end, self._cases([it], env), self._simd(begin, end))
+            body = block(self._picked_ahead(it, end), self._cases([it], env))
+            loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
             return by_average(flattened(loop), whole)
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
@@ -151,6 +153,17 @@ class Merge:
         if (outside := self._gathered_outside(it)) is None:
             return runs
         return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self._singly(it, begin, end))
+
+    def _picked_ahead(self, it: Iterator, end: ir.Expr) -> ir.Stmt:
+        """Ask for what is read some coordinates later, where it lies anywhere."""
+        owner = self.owner
+        if it.access is None or not it.format.scattered or not owner.mode.values:
+            return block()
+        parent = self.env.parent(it.access, it.level)
+        if parent is None:
+            return block()
+        tensor, name = owner.tensors[it.access.tensor], owner.name(f"p{it.name}_later")
+        return ahead.picked(tensor, it.level, parent, self.coord, end, name)
 
     def _singly(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
         """A loop that meets each position by itself."""

@@ -22,6 +22,10 @@ _FETCH = """\
 /* Ask for memory that will be written soon. */
 static inline void weft_fetch(const void *memory) { __builtin_prefetch(memory, 1); }
 """
+_FETCH_TO_READ = """\
+/* Ask for memory that will be read soon. */
+static inline void weft_fetch_to_read(const void *memory) { __builtin_prefetch(memory); }
+"""
 _SINGLE = """\
 /* value, and compilers keep to the loop around it: they do not make one of vectors. */
 static inline int64_t weft_single(int64_t value) {
@@ -101,6 +105,7 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_alloc": Snippet(_ALLOC),
     "weft_free": Snippet(_FREE),
     "weft_fetch": Snippet(_FETCH),
+    "weft_fetch_to_read": Snippet(_FETCH_TO_READ),
     "weft_single": Snippet(_SINGLE),
     "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN),

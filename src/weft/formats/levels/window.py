@@ -159,6 +159,7 @@ class Picked(Shown):
 
     iteration = property(lambda self: "value")
     misses = property(lambda self: not self.inner.has_every)
+    scattered = property(lambda self: self.inner.has_every)
     roles = property(lambda self: (*self.inner.roles, "picked", "whole"))
 
     def why_not(self, remapping: Remapping, level: int) -> str | None:
