@@ -10,14 +10,18 @@ from numpy.typing import DTypeLike
 
 from .errors import DTypeError
 
-__all__ = ["INDEX_DTYPES", "VALUE_DTYPES", "checked_index_dtype", "index_dtype", "name_of", "value_dtype"]
+__all__ = [
+    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "checked_index_dtype", "index_dtype", "name_of",
+    "value_dtype",
+]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 INDEX_DTYPES: tuple[str, ...] = ("int32", "int64")
-_INT32, _INT64, _INT32_MAX = np.dtype(np.int32), np.dtype(np.int64), 2**31 - 1
+INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 _KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
 
 
@@ -37,7 +41,7 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 def index_dtype(largest: int) -> np.dtype[Any]:
     """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
-    return _INT32 if largest <= _INT32_MAX else _INT64
+    return _INT32 if largest <= INT32_MAX else _INT64
 
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -320,3 +320,15 @@ def test_repetitions_of_long_axes(function, monkeypatch):
             found = function(A, times, axis=1) if function is weft.repeat else function(A, (1, times))
             np.testing.assert_array_equal(found.todense(), expected)
             assert found.format == A.format
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "dense"])
+@pytest.mark.parametrize("shape", [(6, 8), (48,), (12, 4), (6, 1, 8)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_copy_that_is_asked_for_shares_nothing(format, shape, order):
+    A = weft.random((6, 8), density=0.4, format=format, rng=1)
+    expected = A.todense()
+    found = weft.reshape(A, shape, order=order, copy=True)
+    np.testing.assert_array_equal(found.todense(), expected.reshape(shape, order=order))
+    mine, its = ((*t._storage.arrays, t.data) for t in (A, found))
+    assert not any(np.shares_memory(a, b) for a in mine for b in its)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import config
+from ..dtypes import INT32_MAX, INT64_MAX
 from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLargeError, ShapeError
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
@@ -30,8 +31,6 @@ from .room import Room
 
 __all__ = ["Kernel", "work"]
 
-_INT32_MAX = 2**31 - 1
-_INT64_MAX = 2**63 - 1
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
 _PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
@@ -94,7 +93,7 @@ class Kernel:
         return Kernel(self.lowered.gathered("hashed"))
 
     @cached_property
-    def _wide(self) -> Kernel:
+    def _widened(self) -> Kernel:
         """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
         return Kernel(self.lowered.widened())
 
@@ -160,9 +159,9 @@ class Kernel:
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over no values of {v} has no identity, in {text}")
-        if prod(extents.values()) > _INT64_MAX:
+        if prod(extents.values()) > INT64_MAX:
             for over in self.lowered.numbered:
-                if prod(extents[v] for v in over) > _INT64_MAX:
+                if prod(extents[v] for v in over) > INT64_MAX:
                     raise IndexOverflowError(f"{text} reduces more coordinates of {', '.join(over)} than int64 counts")
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
@@ -206,12 +205,12 @@ class Kernel:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
             counts = np.array([0] * n + totals, np.int64)
-        if totals is None or max(totals) > min(_INT32_MAX, totals[-1] + _HUGE):  # far more slices than entries, too
+        if totals is None or max(totals) > min(INT32_MAX, totals[-1] + _HUGE):  # far more slices than entries, too
             counts, totals = self._count(room, structs, threads)
         if self._overflows(room, totals):
             if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
                 raise self._overflow(totals)
-            return self._wide.run(storages)
+            return self._widened.run(storages)
         result = room.made(totals)
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
@@ -235,7 +234,7 @@ class Kernel:
         most, total = int(counts[1:].max()), int(counts[1:].sum())
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
         arrays = (*crds, self._dtype)
-        if (total + threads * most) * sum(d.itemsize for d in arrays) > _ROOM or total > _INT32_MAX:
+        if (total + threads * most) * sum(d.itemsize for d in arrays) > _ROOM or total > INT32_MAX:
             return None
         result = room.made([int(min(total, room.limits[0]))])
         spares = [memory.empty(threads * most, dtype) for dtype in arrays]
@@ -266,7 +265,7 @@ class Kernel:
             if status := self._module["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
-            if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= _INT32_MAX:
+            if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= INT32_MAX:
                 counts[:] = [0] * n + totals
                 return counts, totals
         table = self._counted(room, structs, threads, self._module["count"])
@@ -285,7 +284,7 @@ class Kernel:
 
     def _overflows(self, room: Room, totals: Sequence[int]) -> bool:
         """Whether positions or coordinates do not fit the result's index arrays."""
-        return "int32" in self.type.index_dtypes and max((room.widest, *totals)) > _INT32_MAX
+        return "int32" in self.type.index_dtypes and max((room.widest, *totals)) > INT32_MAX
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
         text = to_text(self.lowered.assignment)

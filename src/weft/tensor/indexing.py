@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype, name_of
+from ..dtypes import INT64_MAX, index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..records import replace
@@ -271,7 +271,7 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
         found = take_along(storage, axis, index, spans)  # axes in their old order
         at = axis
     else:
-        if prod(storage.shape[axis] for axis in arrays.axes) > _MOST:
+        if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
             storage, arrays = _of_those_named(storage, arrays)
         whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
         sizes = [storage.shape[axis] for axis in arrays.axes]
@@ -297,7 +297,6 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
 
 
 _NONE = np.empty(0, np.int64)
-_MOST = 2**63 - 1
 
 
 def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:

@@ -138,7 +138,7 @@ def reshape(
     order : {'C', 'F'}
         Whether the last axis or the first is the fastest.
     copy : bool, optional
-        False is refused, except where nothing is to be done.
+        False is refused, except where nothing is to be done; True shares no memory, as the result may otherwise.
 
     Raises
     ------
@@ -158,8 +158,10 @@ def reshape(
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
         found = reshaped(turned, wanted[::-1], fitting(goal, wanted[::-1], entries))
         back = found.permuted(tuple(reversed(range(len(wanted)))))
-        return SparseTensor(pipeline.convert(back, fitting(goal, wanted, entries)))
-    return SparseTensor(reshaped(storage, wanted, fitting(goal, wanted, entries)))
+        found = pipeline.convert(back, fitting(goal, wanted, entries))
+    else:
+        found = reshaped(storage, wanted, fitting(goal, wanted, entries))
+    return SparseTensor(found.apart_from(storage) if copy else found)
 
 
 def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
@@ -338,15 +340,13 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     if counts.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
     n = storage.shape[axis]
-    if counts.size == 1 and is_far_longer(n * int(counts.reshape(-1)[0]), storage.nnz):
-        return _stretched(storage, axis, axis + 1, int(counts.reshape(-1)[0]))
+    if counts.size == 1 and is_far_longer(n * counts.item(), storage.nnz):
+        return _stretched(storage, axis, axis + 1, counts.item())
     return _taken(storage, np.repeat(np.arange(n), counts), axis)
 
 
 def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTensor:
     """The tensor several times along a new axis at ``place``, which is one with ``axis`` then."""
-    if count < 0:
-        raise ValueError("repeats may not contain negative values.")
     shape = list(storage.shape)
     whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
     shape[axis] *= count

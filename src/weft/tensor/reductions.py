@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..dtypes import name_of, value_dtype
+from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -265,7 +265,7 @@ def number(count: int) -> np.ndarray[Any, Any]:
     IndexOverflowError
         Where that is more than 64-bit integers count.
     """
-    if count > np.iinfo(np.int64).max:
+    if count > INT64_MAX:
         raise IndexOverflowError(f"{count} elements are more than 64-bit integers count")
     return np.array(count, np.int64)
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import name_of
+from ..dtypes import INT64_MAX, name_of
 from ..errors import IndexOverflowError
 from ..formats import Compressed, Format, LevelFormat, TensorType
 from ..records import record
@@ -27,8 +27,6 @@ __all__ = ["linear", "merged_axes", "reshaped"]
 
 Groups = tuple[tuple[int, ...], ...]
 """Axes, those together that are numbered as one."""
-
-_MOST = 2**63 - 1
 
 
 @lru_cache(maxsize=256)
@@ -86,7 +84,7 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
 
 def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[Groups, Groups]:
     """Axes of two shapes that are numbered together: all where there are integers for them, else as few as can be."""
-    if math.prod(old) <= _MOST:
+    if math.prod(old) <= INT64_MAX:
         return (tuple(range(len(old))),), (tuple(range(len(new))),)
     ends, i, j = [(0, 0)], 0, 0
     while i < len(old) and j < len(new):
@@ -192,5 +190,5 @@ def _of_one(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage
 
 
 def _require(size: int, shape: tuple[int, ...]) -> None:
-    if size > _MOST:
+    if size > INT64_MAX:
         raise IndexOverflowError(f"the {size} elements of shape {shape} cannot be numbered by 64-bit integers")

@@ -21,6 +21,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
+from ..dtypes import INT64_MAX
 from ..errors import IndexOverflowError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -176,7 +177,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))
     shape = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
-    if max(shape, default=0) > 2**63 - 1:
+    if max(shape, default=0) > INT64_MAX:
         raise IndexOverflowError(
             f"kron of shapes {first.shape} and {second.shape} has an axis of {max(shape)} elements, which 64-bit "
             "integers do not count"
