@@ -116,6 +116,44 @@ def test_lattices_have_no_universe():
     assert "visited" not in weft.explain("y(i) = max(j, A(i,j))", A=np.ones((2, 3)))
 
 
+@pytest.mark.parametrize(
+    ("format", "made"), [*((f, None) for f in MATRICES), *(("csr", m) for m in ("dense", "csc", "coo", "dcsr", "dia"))]
+)
+@pytest.mark.parametrize("name", ["max", "min", "prod"])
+def test_of_products(name, format, made):
+    """Each coordinate of the result has its own number of absent products."""
+    for sign in (-1, 0, 1):
+        a, b = matrix(sign), matrix(sign).T
+        A, B = weft.asarray(a, format=format), weft.asarray(b, format="csr")
+        found = weft.evaluate(f"C(i,j) = {name}(k, A(i,k)*B(k,j))", A=A, B=B, format=made)
+        if isinstance(found, weft.SparseTensor):
+            check(found._storage)
+        np.testing.assert_array_equal(dense(found), REDUCERS[name](a[:, :, None] * b, axis=1))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_products_that_are_absent_are_not_stored(name):
+    """In matrices so large that all pairs of rows and columns would not be met in a lifetime."""
+    coords, values = [[0, 0, 2, LARGE - 1], [5, LARGE - 2, 0, 3]], [-1.0, -2.0, 4.0, 0.0]
+    A = weft.from_coords(coords, values, shape=(LARGE, LARGE), format="dcsr")
+    B = weft.from_coords(coords[::-1], values, shape=(LARGE, LARGE), format="dcsr")
+    C = weft.evaluate(f"C(i,j) = {name}(k, A(i,k)*B(k,j))", A=A, B=B)
+    check(C._storage)
+    squares = {"max": [4.0, 16.0, 0.0], "min": [0.0, 0.0, 0.0]}[name]
+    np.testing.assert_array_equal(C.to_coo()[0], [[0, 2, LARGE - 1]] * 2)
+    np.testing.assert_array_equal(C.to_coo()[1], squares)
+    tall = weft.from_coords([[0, 0, 2], [1, 2, 0]], [-1.0, -2.0, 4.0], shape=(LARGE, 3), format="dcsr")
+    D = weft.evaluate(f"C(i,j) = {name}(k, A(i,k)*B(j,k))", A=tall, B=tall)
+    np.testing.assert_array_equal(D.to_coo()[1], squares[:2])
+
+
+@pytest.mark.parametrize("made", [None, "csr", "dense"])
+def test_products_of_nothing(made):
+    A, B = weft.zeros((2, 0), format="csr"), weft.zeros((0, 3), format="csr")
+    with pytest.raises(ValueError, match="no identity"):
+        weft.evaluate("C(i,j) = max(k, A(i,k)*B(k,j))", A=A, B=B, format=made)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("format", ["csr", "coo", "dcsr"])
 def test_larger_ones(format, threads):

@@ -1,10 +1,12 @@
-"""Reductions to scalars that do not walk what no operand stores, as that of the largest element of a row.
+"""Reductions that do not walk what no operand stores, as that of the largest element of a row.
 
 Absent entries count in every reduction. Those of a sum are mostly zeros and change nothing; others matter, but all have
 the same value, and it is enough to know how many there are. The loops visit what is stored, and count it; where that
 is less than the dimensions hold, what the rest comes to is reduced after the others: the operator's repetition (a
 multiple for a sum, a power for a product), or one entry where any number come to what one makes (the largest, the
 smallest, any, all, and a product that zeros make zero).
+
+A scalar has one counter. A workspace that many coordinates are gathered in has one for each.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ..ir import nodes as ir
 from ..ir.builder import gt, if_, land, lit, lt, product, sub
 from ..records import record
 from .expressions import combine, update
-from .iteration_graph import is_counted, is_full
+from .iteration_graph import is_counted, is_full, is_never_empty
 from .values import UNKNOWN, fill_of, same_value, without_conversions
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ class Absences:
     over : tuple of str
         The index variables that are reduced: there are as many coordinates as their dimensions allow.
     visited : ir.Var
-        Counts the coordinates that are visited.
+        Counts the coordinates that are visited; of a workspace over coordinates of its own, an array that counts for
+        each.
     never_empty : bool
         Where all is absent the reduction has the same value, however much that is, as one of nothing is an error.
         Otherwise no loop around one passes over where all is absent.
@@ -57,15 +60,15 @@ class Absences:
         """Whether it matters how many they are, which then has to fit into an int64."""
         return not OPERATORS[self.op].collapses(self.value)
 
-    def rest(self, owner: Lowerer, into: ir.Var) -> ir.Stmt:
-        """Reduce the absent entries, where there are any."""
+    def rest(self, owner: Lowerer, into: ir.Var | ir.Load, visited: ir.Var | ir.Load) -> ir.Stmt:
+        """Reduce the absent entries, where there are any beside those ``visited``."""
         first, *others = (owner.extents[v] for v in self.over)
         value: ir.Expr = lit(self.value, into.ty)
         if self.needs_number:
-            number = sub(product((first, *others)), self.visited)
+            number = sub(product((first, *others)), visited)
             value = combine(REPETITIONS[self.op], number, value)
         # Fewer than first * others, whose product need not be an int64.
-        rows: ir.Expr = self.visited
+        rows: ir.Expr = visited
         for n in others:
             rows = ir.Binary("/", rows, n)
         some = land(*(gt(n, lit(0)) for n in others), lt(rows, first))
@@ -73,7 +76,7 @@ class Absences:
 
 
 def note_absences(owner: Lowerer, stmt: Stmt) -> None:
-    """Note which scalars of a program need not walk what is absent, those inside others first."""
+    """Note which workspaces of a program need not be given what is absent, those inside others first."""
     match stmt:
         case Forall(body=body):
             note_absences(owner, body)
@@ -83,9 +86,10 @@ def note_absences(owner: Lowerer, stmt: Stmt) -> None:
         case Where(consumer=consumer, producer=producer):
             note_absences(owner, producer)
             note_absences(owner, consumer)
-            name = result_of(producer).target.tensor
-            if owner.workspaces[name].kind == "scalar" and (found := _absences(owner, producer)) is not None:
-                owner.absences[name] = found
+            w = owner.workspaces[result_of(producer).target.tensor]
+            if w.kind in ("scalar", "listed", "hashed") and (found := _absences(owner, producer)) is not None:
+                if w.kind == "scalar" or found.never_empty:
+                    owner.absences[w.name] = found
 
 
 def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
@@ -103,8 +107,9 @@ def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
         return None
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
-    never_empty = not OPERATORS[last.op].has_identity and OPERATORS[last.op].collapses(absent)
-    return Absences(last.op, absent.item(), tuple(over), owner.name("visited"), never_empty)
+    reduced = tuple(v for v in over if v not in last.target.indices)
+    visited = ir.Var(owner.name("visited").name, "int64*" if last.target.indices else "int64")
+    return Absences(last.op, absent.item(), reduced, visited, is_never_empty(last.op, absent))
 
 
 def _loops(stmt: Stmt) -> Iterator[str]:

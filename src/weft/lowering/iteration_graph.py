@@ -29,8 +29,8 @@ from .values import (
 )
 
 __all__ = [
-    "Types", "Visit", "conversions", "fill_of_reduced", "fits", "is_counted", "is_full", "is_linear", "places", "reads",
-    "strip", "types_of",
+    "Types", "Visit", "conversions", "fill_of_reduced", "fits", "is_counted", "is_full", "is_linear", "is_never_empty",
+    "places", "reads", "strip", "types_of",
 ]  # fmt: skip
 
 # How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
@@ -293,8 +293,7 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
             absent = fill_of(seen, fill)
             nothing = neutral_in_sum(absent, row.identity) if op == "add" else row.identity
             same = nothing is not None and same_value(absent, nothing)
-            counted = absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
-            return seen if same or counted else Apply("add", (seen, _SCALAR))
+            return seen if same or is_never_empty(op, absent) else Apply("add", (seen, _SCALAR))
         case Apply(op=op, args=args):
             return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
     return expr
@@ -320,6 +319,12 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
 def is_counted(op: str, absent: Any) -> bool:
     """Whether it follows from their number what absent entries of a reduction come to."""
     return op in REPETITIONS or OPERATORS[op].collapses(absent)
+
+
+def is_never_empty(op: str, absent: Any) -> bool:
+    """Whether a reduction has the same value wherever all is absent, and none where there is nothing to reduce."""
+    row = OPERATORS[op]
+    return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[lattice.Iterator, ...]:

@@ -122,8 +122,9 @@ class Lowerer:
         self.target.definitions = self.definitions
         self.computed = computed(stored, types)
         self.absences: dict[str, Absences] = {}
-        workspaces.declare(self)
+        self.types = {**types, **workspaces.types(self)}
         note_absences(self, program.stmt)
+        workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
     def lower(self, operands: Sequence[str]) -> ir.Function:
@@ -283,7 +284,9 @@ class Lowerer:
     def fill_value(self, access: Access) -> Any:
         """What an operand has where it stores nothing; of a scalar that is not known."""
         if access.tensor in self.workspaces:
-            return neutral_of(self.workspaces[access.tensor]) if access.indices else UNKNOWN
+            absences = self.absences.get(access.tensor)
+            gathered = neutral_of(self.workspaces[access.tensor]) if absences is None else absences.value
+            return gathered if access.indices else UNKNOWN
         type = self.types[access.tensor]
         return typed(type.fill, type.dtype) if access.indices else UNKNOWN
 

@@ -376,10 +376,8 @@ class Orders:
     def best_workspace(self, term: Reduce) -> Nest | None:
         """Result levels outside in order, but the last, which is gathered below the reduction."""
         variables = path(self.target, self.result.format)
-        if not variables or not chains(self.result.format):
-            return None
-        last_chain = chains(self.result.format)[-1]
-        if last_chain.first != len(variables) - 1:
+        appended = chains(self.result.format)
+        if not variables or not (self.result.format.is_dense or (appended and appended[-1].first == len(variables) - 1)):
             return None
         *outer, last = variables
         best: Nest | None = None
@@ -390,5 +388,5 @@ class Orders:
                 if best is None or nest.cost < best.cost:
                     best = nest
         if best is not None:
-            best.cost += CHILD_COST * nonzeros(self.result.format)
+            best.cost += (CHILD_COST if appended else 1.0) * nonzeros(self.result.format)
         return best

@@ -39,7 +39,7 @@ from ..remapping import Remapping
 from .accumulation import Accumulation
 from .conversions import Conversion, triples_format
 from .costs import CONVERT, nonzeros
-from .iteration_graph import fill_of_reduced, is_full, reads
+from .iteration_graph import fill_of_reduced, is_full, is_never_empty, reads
 from .orders import Nest
 from .physical import digits, path
 from .premises import USUAL, Premises
@@ -128,8 +128,9 @@ class _Scheduler(Accumulation):
             blocks = self.best_blocks(terms[0][1])
             if blocks is not None:
                 choices.append((blocks.cost, 1, ("scatter", [blocks])))
-        if not dense and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
-            w = self.best_workspace(terms[0][1]) if scatters or self.folds(*terms[0]) else None
+        if not accumulating and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
+            gathers = (scatters and not dense) or self.folds(*terms[0], counting=True)
+            w = self.best_workspace(terms[0][1]) if gathers else None
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.premises.copying or self.neutral_terms(terms)) and self.result.format.order:
@@ -197,12 +198,18 @@ class _Scheduler(Accumulation):
             not isinstance(t, Reduce) or t.op == "add" for _, t in terms
         )
 
-    def folds(self, negative: bool, term: Expr) -> bool:
-        """Whether a term is a reduction, by another operator than addition, of entries that can come in any order."""
+    def folds(self, negative: bool, term: Expr, counting: bool = False) -> bool:
+        """Whether a term is a reduction, by another operator than addition, of entries that can come in any order.
+
+        Where what is absent changes something it has to be known how much is, so that ``counting`` is needed.
+        """
         if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
             return False
         dtype, row = self.dtype(term.body), OPERATORS[term.op]
-        neutral = same_value(fill_of_reduced(term.body, self.types), row.start(dtype))
+        absent = fill_of_reduced(term.body, self.types)
+        neutral = same_value(absent, row.start(dtype)) or (
+            counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
+        )
         once = all(self.types[a.tensor].format.is_unique for a in reads(term))
         starts = row.identity is not None or (row.extreme and not row.skips_nan)
         return bool(starts) and neutral and once and dtype == self.result.dtype
@@ -342,7 +349,12 @@ class _Scheduler(Accumulation):
         w = self.workspace(over, kind, dtype, term.op)
         producer = foralls(nest.order[len(outer) :], Assign(w, converted(term.body, self.dtypes, dtype), term.op))
         consumer = foralls(over, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
-        return foralls(outer, Where(consumer, producer))
+        stmt: Stmt = Where(consumer, producer)
+        if not self.result.format.is_dense:
+            return foralls(outer, stmt)
+        whole = next((n for n, v in enumerate(outer) if not is_full(term, v, self.types)), len(outer))
+        filled = Seq((Fill(self.target, self.result.fill), foralls(outer[whole:], stmt)))
+        return foralls(outer[:whole], filled)
 
     def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
         stmts = []

@@ -29,7 +29,7 @@ from .tensors import TensorVars
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["FEW", "assign", "declare", "made", "neutral_of", "where"]
+__all__ = ["FEW", "assign", "declare", "made", "neutral_of", "types", "where"]
 
 FEW = 64
 """Elements of a workspace that may stand in registers, or at least on the stack."""
@@ -46,7 +46,6 @@ def neutral_of(w: Workspace) -> Any:
 
 def declare(owner: Lowerer) -> None:
     """Give every workspace its arrays, and the statements that allocate and release them."""
-    owner.types = {**owner.types, **{name: _type(w) for name, w in owner.workspaces.items()}}
     for w in owner.workspaces.values():
         if w.kind == "scalar":
             continue
@@ -59,6 +58,11 @@ def declare(owner: Lowerer) -> None:
         owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
 
 
+def types(owner: Lowerer) -> dict[str, TensorType]:
+    """The types of all workspaces, as those of tensors."""
+    return {name: _type(w) for name, w in owner.workspaces.items()}
+
+
 def _type(w: Workspace) -> TensorType:
     order = len(w.indices)
     levels = (*[Dense()] * (order - 1), _LEVELS[w.kind])[:order]
@@ -66,14 +70,24 @@ def _type(w: Workspace) -> TensorType:
 
 
 def _in_order(owner: Lowerer) -> bool:
-    """Whether the consumer needs a list in order: to count what it holds, and nothing between, any order will do."""
-    return owner.mode is not Mode.COUNT or not owner.reaches_entries_alone
+    """Whether the consumer needs a list in order.
+
+    Any will do to find each coordinate's place in an array, or to count what the list holds, and nothing between.
+    """
+    return bool(owner.target.chains) and (owner.mode is not Mode.COUNT or not owner.reaches_entries_alone)
 
 
 def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
     owner.scratch.append(ir.Allocate(var, size, zero))
     owner.release.append(ir.Free(var))
     return var
+
+
+def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
+    """The array of what is gathered, and that of how often each element was where others count as well."""
+    _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+    if (absences := owner.absences.get(w.name)) is not None:
+        _scratch(owner, absences.visited, size)
 
 
 def _extent(owner: Lowerer, w: Workspace, env: Env | None = None) -> ir.Expr:
@@ -94,7 +108,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if w.kind == "dense" and _few(owner, w) is not None:
         return {}  # declared where it is used
     if owner.mode.values:
-        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+        _values(owner, w, name, size)
     if w.kind not in ("listed", "marked"):
         return {}
     arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
@@ -124,7 +138,7 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     q = owner.name("q")
     owner.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
     if owner.mode.values:
-        _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
+        _values(owner, w, name, size)
     arrays = {"keys": keys, "mask": mask, "size": ir.Var(f"{name}_size")}
     for role in ("list", "slots", "spare"):
         arrays[role] = _scratch(owner, ir.Var(f"{name}_{role}", "int64*"), widest)
@@ -148,7 +162,8 @@ def made(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
     if (absences := owner.absences.get(w.name)) is None:
         return block(begin, producer)
-    return block(begin, ir.Declare(absences.visited, lit(0)), producer, absences.rest(owner, owner.scalar(w)))
+    rest = absences.rest(owner, owner.scalar(w), absences.visited)
+    return block(begin, ir.Declare(absences.visited, lit(0)), producer, rest)
 
 
 def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
@@ -188,10 +203,22 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     return block(
         ir.Declare(m["size"], lit(0)),
         producer,
+        _rests(owner, w) if mode.values else block(),
         sort,
         owner.statement(stmt.consumer, env),
         ir.For(q, lit(0), m["size"], clear),
     )
+
+
+def _rests(owner: Lowerer, w: Workspace) -> ir.Stmt:
+    """Reduce into each coordinate that was set what is absent there, where that counts."""
+    if (absences := owner.absences.get(w.name)) is None:
+        return block()
+    tensor, q = owner.tensors[w.name], owner.name("q")
+    (m,) = tensor.levels
+    slot = ir.Load(m["list" if w.kind == "listed" else "slots"], q)
+    rest = absences.rest(owner, ir.Load(tensor.vals, slot), ir.Load(absences.visited, slot))
+    return ir.For(q, lit(0), m["size"], rest)
 
 
 def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
@@ -235,4 +262,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     if not mode.values:
         return block(before, if_(not_(seen), block(*new)))
     new.append(ir.Store(tensor.vals, slot, value))
-    return block(before, if_(not_(seen), block(*new), update(stmt.op or "add", ir.Load(tensor.vals, slot), value)))
+    more = update(stmt.op or "add", ir.Load(tensor.vals, slot), value)
+    if (absences := owner.absences.get(w.name)) is not None:
+        visited = ir.Load(absences.visited, slot)
+        new.append(ir.Store(visited.array, slot, lit(1)))
+        more = block(more, increment(visited))
+    return block(before, if_(not_(seen), block(*new), more))
