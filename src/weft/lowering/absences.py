@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, result_of
 from ..index_notation.operators import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
-from ..ir.builder import gt, if_, land, lit, lt, product, sub
+from ..ir.builder import block, gt, if_, increment, land, lit, lt, product, sub
 from ..records import record
 from .expressions import combine, update
 from .iteration_graph import is_counted, is_full, is_never_empty
@@ -26,7 +26,7 @@ from .values import UNKNOWN, fill_of, same_value, without_conversions
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["Absences", "note_absences"]
+__all__ = ["Absences", "note_absences", "visit"]
 
 
 @record
@@ -44,6 +44,8 @@ class Absences:
     visited : ir.Var
         Counts the coordinates that are visited; of a workspace over coordinates of its own, an array that counts for
         each.
+    passing : str or None
+        The loop over all elements of a workspace, which is one visit of each.
     never_empty : bool
         Where all is absent the reduction has the same value, however much that is, as one of nothing is an error.
         Otherwise no loop around one passes over where all is absent.
@@ -53,6 +55,7 @@ class Absences:
     value: Any
     over: tuple[str, ...]
     visited: ir.Var
+    passing: str | None
     never_empty: bool
 
     @property
@@ -87,7 +90,7 @@ def note_absences(owner: Lowerer, stmt: Stmt) -> None:
             note_absences(owner, producer)
             note_absences(owner, consumer)
             w = owner.workspaces[result_of(producer).target.tensor]
-            if w.kind in ("scalar", "listed", "hashed") and (found := _absences(owner, producer)) is not None:
+            if w.kind != "marked" and (found := _absences(owner, producer)) is not None:
                 if w.kind == "scalar" or found.never_empty:
                     owner.absences[w.name] = found
 
@@ -107,9 +110,22 @@ def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
         return None
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
-    reduced = tuple(v for v in over if v not in last.target.indices)
-    visited = ir.Var(owner.name("visited").name, "int64*" if last.target.indices else "int64")
-    return Absences(last.op, absent.item(), reduced, visited, is_never_empty(last.op, absent))
+    own = dict.fromkeys(cut.get(v, v) for v in last.target.indices)
+    passing = next((v for v in _loops(producer) if v in last.target.indices), None)
+    if owner.workspaces[last.target.tensor].kind != "dense":
+        passing = None
+    elif [*_loops(producer)][-len(own):] != [*last.target.indices] or not all(is_full(body, v, owner.types) for v in own):
+        return None  # elements are not visited as often as each other
+    reduced = tuple(v for v in over if v not in own)
+    visited = ir.Var(owner.name("visited").name, "int64*" if own and passing is None else "int64")
+    return Absences(last.op, absent.item(), reduced, visited, passing, is_never_empty(last.op, absent))
+
+
+def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
+    """Count a visit of all elements of a workspace, before the loop over them."""
+    absences = owner.absences.get(result_of(loop.body).target.tensor)
+    counts = absences is not None and absences.passing == loop.var and owner.mode.values
+    return increment(absences.visited) if absences is not None and counts else block()
 
 
 def _loops(stmt: Stmt) -> Iterator[str]:

@@ -185,27 +185,21 @@ class Accumulation(Orders):
         size is known, or a strip of a dense level: then loops over strips are put around the reduction, which is walked
         for each. That is worth it where it is one loop: what is below several may be much.
         """
-        bound = term.vars if isinstance(term, Reduce) else ()
-        first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
-        outer, inner = nest.order[:first], tuple(v for v in nest.order[first:] if v in self.free)
-        if not outer or not inner or any(self.passes_edge(v) for v in inner):
+        if (found := self.registers(term, nest.order)) is None:
             return None
-        place = places(nest.order, self.view.definitions)
-        if not {nest.order[place[v]] for v in self.target.indices} <= {*outer, *inner}:
-            return None  # an axis of the result follows from what is reduced over
-        sizes = [size_of(v, reads(term), self.types) for v in inner]
-        small = prod(FEW + 1 if n is None else n for n in sizes) <= FEW
-        single = self.premises.tiling and len(bound) == len(inner) == 1
-        if not small and not (single and self.is_stripped(term, inner[0])):
-            return None
+        outer, inner, small = found
         cut = None
         if not small:
             (v,) = inner
             cut = Strips(v, self.fresh(f"{v}_strip"), self.fresh(f"{v}_inside"), WIDTHS)
             self.splits.append(cut)
             self.counted[v] = cut.inner
-        w = self.workspace(inner, "dense", self.result.dtype)
-        producer = self.accumulate(False, term, nest, into=w)
+        if isinstance(term, Reduce) and term.op != "add":
+            w = self.workspace(inner, "dense", self.result.dtype, term.op)
+            producer = foralls(nest.order, Assign(w, converted(term.body, self.dtypes, self.result.dtype), term.op))
+        else:
+            w = self.workspace(inner, "dense", self.result.dtype)
+            producer = self.accumulate(False, term, nest, into=w)
         for _ in outer:
             assert isinstance(producer, Forall)
             producer = producer.body
@@ -217,6 +211,37 @@ class Accumulation(Orders):
             del self.counted[cut.var]
             stmt = Forall(cut.outer, _within(stmt, cut))
         return foralls(outer, stmt)
+
+    def registers(self, term: Expr, order: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...], bool] | None:
+        """The loops around a reduction and those of the result inside, where these are over few elements or strips.
+
+        And whether they are few.
+        """
+        bound = term.vars if isinstance(term, Reduce) else ()
+        first = next((n for n, v in enumerate(order) if v in bound), 0)
+        outer, inner = order[:first], tuple(v for v in order[first:] if v in self.free)
+        if not outer or not inner or any(self.passes_edge(v) for v in inner):
+            return None
+        place = places(order, self.view.definitions)
+        if not {order[place[v]] for v in self.target.indices} <= {*outer, *inner}:
+            return None  # an axis of the result follows from what is reduced over
+        sizes = [size_of(v, reads(term), self.types) for v in inner]
+        small = prod(FEW + 1 if n is None else n for n in sizes) <= FEW
+        single = self.premises.tiling and len(bound) == len(inner) == 1
+        return (outer, inner, small) if small or (single and self.is_stripped(term, inner[0])) else None
+
+    def best_passing(self, term: Reduce) -> Nest | None:
+        """Loops that reduce all elements of a workspace at a time, so that each has had as many as the others."""
+        nests = []
+        for order in self.orders(self.free, term.vars):
+            if (found := self.registers(term, order)) is not None:
+                outer, inner, _ = found
+                nest = self.weigh_scatter(term, order)
+                moved = {v for a in nest.converts for v in a.indices}
+                whole = moved.isdisjoint(inner) and all(is_full(term, v, self.types) for v in inner)
+                if whole and tuple(order) == (*outer, *(v for v in order if v in term.vars), *inner):
+                    nests.append(nest)
+        return min(nests, key=lambda n: n.cost, default=None)
 
     def is_stripped(self, term: Expr, v: str) -> bool:
         """Whether every operand that has ``v``, and the result, has an array over it, in which a strip is found."""

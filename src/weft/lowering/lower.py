@@ -41,7 +41,7 @@ from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import cuts, lattice, workspaces
-from .absences import Absences, note_absences
+from .absences import Absences, note_absences, visit
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
@@ -361,6 +361,9 @@ class Lowerer:
         return points[0].coiterate[0]
 
     def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+        return block(visit(self, stmt), self._loop(stmt, env, bounds))
+
+    def _loop(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
         v = stmt.var
         for cut in self.program.splits:
             if v == cut.outer:

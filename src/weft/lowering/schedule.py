@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import inf
 from typing import Any
 
@@ -121,9 +122,10 @@ class _Scheduler(Accumulation):
         if dense and scatters and not copies and self.neutral_terms(terms):
             nests = [self.best_scatter(t) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
-        if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0]):
-            fold = self.best_scatter(terms[0][1])
-            choices.append((fold.cost + 1, 1, ("fold", fold)))
+        if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0], counting=True):
+            fold = (self.best_scatter if self.folds(*terms[0]) else self.best_passing)(terms[0][1])
+            if fold is not None:
+                choices.append((fold.cost + 1, 1, ("fold", fold)))
         if not dense and len(terms) == 1 and scatters and isinstance(terms[0][1], Reduce) and self.neutral_terms(terms):
             blocks = self.best_blocks(terms[0][1])
             if blocks is not None:
@@ -330,6 +332,8 @@ class _Scheduler(Accumulation):
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
         self.notes.append(f"loop order {', '.join(nest.order)}; {term.op} into {self.target.tensor}")
+        if (stmt := self.in_registers(False, term, Nest(nest.order, nest.cost, {}), None)) is not None:
+            return self.filled(stmt, list(takewhile(lambda v: v in self.free, nest.order)), term)
         value = converted(term.body, self.dtypes, self.result.dtype)
         start = OPERATORS[term.op].start(self.result.dtype)
         return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))

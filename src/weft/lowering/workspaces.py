@@ -86,7 +86,8 @@ def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> 
 def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
     """The array of what is gathered, and that of how often each element was where others count as well."""
     _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
-    if (absences := owner.absences.get(w.name)) is not None:
+    absences = owner.absences.get(w.name)
+    if absences is not None and absences.passing is None:
         _scratch(owner, absences.visited, size)
 
 
@@ -186,7 +187,12 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
         reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
-        return block(array, reset, producer, owner.statement(stmt.consumer, env))
+        if (absences := owner.absences.get(w.name)) is None:
+            return block(array, reset, producer, owner.statement(stmt.consumer, env))
+        none = ir.Declare(absences.visited, lit(0))
+        rest = absences.rest(owner, ir.Load(tensor.vals, q), absences.visited)
+        rests = ir.For(q, lit(0), _extent(owner, w, env), rest, unroll=bool(env.strips))
+        return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
         start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
         return block(start if mode.values else block(), producer, owner.statement(stmt.consumer, env))
