@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ extents = st.one_of(
         st.fixed_dictionaries({v: st.integers(0, 3) for v in VARIABLES}), st.sampled_from(VARIABLES), st.integers(7, 41)
     ).map(lambda drawn: {**drawn[0], drawn[1]: drawn[2]}),  # one as wide as a strip of registers, and more
 )
+fills = st.sampled_from([0, 0, 0, 0, 1, -2, np.inf, -np.inf, np.nan])
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 
 

@@ -14,7 +14,7 @@ from weft import pipeline
 from weft.config import config
 from weft.formats import Format, parse_format
 from weft.index_notation import accesses, evaluate_dense, parse
-from weft.storage import Storage, check
+from weft.storage import Storage, check, fill_of, tensor_type
 
 from .batch import each
 
@@ -59,10 +59,13 @@ def array(shape: Sequence[int], density: float, rng: np.random.Generator, dtype:
     return (values * (rng.random(shape) < density)).astype(dtype)
 
 
-def stored(dense: np.ndarray, format: str) -> Storage:
+def stored(dense: np.ndarray, format: str, fill: object = 0) -> Storage:
     """A dense array in a format, made by the compiler."""
     wanted = parse_format(format, dense.ndim)
     plain = Storage.dense(np.asarray(dense))
+    if fill != 0:
+        type = tensor_type(plain.type.dtype, plain.format, plain.type.index_dtypes, fill_of(plain.dtype, fill))
+        plain = Storage(plain.shape, type, plain.arrays, plain.vals)
     return plain if wanted == plain.format else pipeline.convert(plain, wanted)
 
 

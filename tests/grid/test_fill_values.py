@@ -13,7 +13,7 @@ from weft.storage import check
 from .batch import together
 
 FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
-FILLS = [0, -0.0, 1.0, -2.0, np.inf, np.nan]
+FILLS = [0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
 TEXTS = [
     "y(i) = A(i,j)*x(j)",
     "y(i) = max(j, A(i,j))",
@@ -29,6 +29,9 @@ TEXTS = [
     "C(i,j) = 2*A(i,j) - B(j,i)",
     "y(i) = sum(j, A(i,j)) + 1",
     "C(i,k) = A(i,j)*B(j,k)",
+    "C(i,k) = min(j, A(i,j) + B(j,k))",
+    "C(i,k) = max(j, A(i,j) + B(j,k) + x(j))",
+    "C(i,k) = max(j, A(i,j)*B(j,k))",
 ]
 RNG = np.random.default_rng(3)
 
@@ -62,6 +65,22 @@ def test_fill_values(text):
         if not loose and not np.allclose(got, expected, equal_nan=True):
             failures.append(f"{A.format} fill {first}, {B.format} fill {second}:\n{got}\n{expected}")
     assert not failures, f"{len(failures)} of {len(fills)}:\n" + "\n".join(failures[:2])
+
+
+def test_an_outer_product_has_room_for_rows_that_are_absent():
+    """Where nothing annihilates a row its entries are no bound of those of the product: memory was written beyond."""
+    b = np.zeros((2, 300))
+    b[1] = np.arange(1, 301)
+    B = weft.asarray(b, format="csr")
+    for fill, format in itertools.product([1.0, np.nan, np.inf], ["sd", "csr", "coo", "dcsr"]):
+        A = weft.from_coords([[4], [1]], [3.0], shape=(200, 2), fill_value=fill, format=format)
+        C = weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=A, B=B)
+        check(C._storage)
+        assert C.nnz == 200 * 300
+        np.testing.assert_array_equal(C.todense(), np.outer(np.where(np.arange(200) == 4, 3.0, fill), b[1]))
+        x = weft.asarray(b[1], format="s")
+        v = weft.from_coords([[4]], [3.0], shape=(200,), fill_value=fill, format="s")
+        np.testing.assert_array_equal(weft.evaluate("C(i,k) = v(i)*x(k)", v=v, x=x).todense(), C.todense())
 
 
 def test_a_maximum_over_nothing_is_an_error():

@@ -7,6 +7,8 @@ import pytest
 from tests.grid.grid import EXTENTS, array, stored
 
 from weft.index_notation import accesses, evaluate_dense, explicit_sums, parse
+from weft.lowering.iteration_graph import fill_of_reduced
+from weft.lowering.values import UNKNOWN
 from weft.pipeline.bounds import bound
 
 EXPRESSIONS = [
@@ -27,21 +29,26 @@ FORMATS = {"dense": ["dense"] * 3, "compressed": ["s", "ss", "sss"], "mixed": ["
 
 @pytest.mark.parametrize("formats", FORMATS.values(), ids=FORMATS)
 @pytest.mark.parametrize("text", EXPRESSIONS)
-def test_no_bound_is_too_low(text, formats):
+@pytest.mark.parametrize("fills", [{}, {"A": 2.0}, {"B": 2.0}, {"A": 2.0, "C": 2.0}], ids=str)
+def test_no_bound_is_too_low(text, formats, fills):
     assignment = explicit_sums(parse(text))
     target, rng, found = assignment.target.indices, np.random.default_rng(0), 0
     for density in (0.0, 0.3, 0.7, 1.0):
         held, types, sizes = {}, {}, {}
         for access in accesses(assignment.value):
             name, shape = access.tensor, [EXTENTS[v] for v in access.indices]
-            held[name] = array(shape, density, rng)
-            storage = stored(held[name], formats[len(shape) - 1])
+            found_at, fill = array(shape, density, rng), fills.get(name, 0)
+            held[name] = np.where(found_at == 0, fill, found_at)
+            storage = stored(held[name], formats[len(shape) - 1], fill)
             types[name], sizes[name] = storage.type, storage.level_sizes
-        coordinates = evaluate_dense(assignment, held) != 0
+        absent = fill_of_reduced(assignment.value, types)
+        if absent is UNKNOWN:
+            return
+        coordinates = evaluate_dense(assignment, held) != absent
         for down in chain.from_iterable(combinations(target, n) for n in range(1, len(target) + 1)):
             rest = tuple(k for k, v in enumerate(target) if v not in down)
             at_most = bound(assignment.value, frozenset(down), types)
             if at_most is not None:
                 assert at_most(sizes) >= coordinates.any(axis=rest).sum(), (down, formats)
                 found += 1
-    assert found
+    assert found or fills

@@ -16,7 +16,7 @@ import numpy as np
 from ..records import record
 from . import functions
 
-__all__ = ["ABSENT_ANSWERS", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
+__all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
 
 
 @record
@@ -134,10 +134,16 @@ ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
 """For an answer where nothing is stored, the operator that states it: what is asked of a scalar is known to its owner
 alone. No notation can spell them."""
 
+ABSORBING = {math.inf: "+ or inf", -math.inf: "+ or -inf"}
+"""For an infinite fill value, the sum that it decides: whoever uses it vouches that no operand holds NaN or the
+infinity of the other sign. No notation can spell them."""
+
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
         Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1),
+        *(Operator(name, 2, "+", np.add, identity=0, annihilators=((0, fill), (1, fill)), commutative=True,
+                   associative=True) for fill, name in ABSORBING.items()),
         Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
         Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, symbol="*", precedence=2),

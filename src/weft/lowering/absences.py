@@ -114,7 +114,9 @@ def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
     passing = next((v for v in _loops(producer) if v in last.target.indices), None)
     if owner.workspaces[last.target.tensor].kind != "dense":
         passing = None
-    elif [*_loops(producer)][-len(own):] != [*last.target.indices] or not all(is_full(body, v, owner.types) for v in own):
+    elif [*_loops(producer)][-len(own) :] != [*last.target.indices] or not all(
+        is_full(body, v, owner.types) for v in own
+    ):
         return None  # elements are not visited as often as each other
     reduced = tuple(v for v in over if v not in own)
     visited = ir.Var(owner.name("visited").name, "int64*" if own and passing is None else "int64")

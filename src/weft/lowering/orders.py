@@ -377,7 +377,9 @@ class Orders:
         """Result levels outside in order, but the last, which is gathered below the reduction."""
         variables = path(self.target, self.result.format)
         appended = chains(self.result.format)
-        if not variables or not (self.result.format.is_dense or (appended and appended[-1].first == len(variables) - 1)):
+        if not variables or not (
+            self.result.format.is_dense or (appended and appended[-1].first == len(variables) - 1)
+        ):
             return None
         *outer, last = variables
         best: Nest | None = None

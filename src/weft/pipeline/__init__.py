@@ -1,5 +1,6 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
+from .absorbing import absorbing
 from .convert import convert, count_entries
 from .hand import Loops
 from .infer import dense_format
@@ -12,6 +13,7 @@ __all__ = [
     "Kernel",
     "Loops",
     "Lowered",
+    "absorbing",
     "compile",
     "convert",
     "count_entries",

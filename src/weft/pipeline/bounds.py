@@ -69,11 +69,16 @@ def bound(
             found = [bound(arg, variables, types) for arg in args]
             fills = [fill_of_reduced(arg, types) for arg in args]
             # Entries are among those of each operand whose absence decides the result.
-            needed = [f for k, f in enumerate(found) if decides(op, args, k, fills[k])]
+            deciding = [decides(op, args, k, fill) for k, fill in enumerate(fills)]
+            needed = [f for f, alone in zip(found, deciding, strict=True) if alone]
             known = [f for f in found if f is not None]
             if needed:
                 within = [f for f in needed if f is not None]
-                apart = None if within else _apart([arg for arg in args if variables & _indices(arg)], variables, types)
-                return (lambda sizes: min(f(sizes) for f in within)) if within else apart
+                if within:
+                    return lambda sizes: min(f(sizes) for f in within)
+                own = [variables & _indices(arg) for arg in args]
+                if not all(alone for over, alone in zip(own, deciding, strict=True) if over):
+                    return None  # the result has coordinates where one of them has none
+                return _apart([arg for arg, over in zip(args, own, strict=True) if over], variables, types)
             return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
     return None

@@ -19,6 +19,7 @@ from ..lowering.terms import dtype_of, wrapping_sum
 from ..records import replace
 from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
+from .absorbing import absorbing
 from .convert import convert, finish
 from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
@@ -286,7 +287,7 @@ def evaluate(
             raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
     out = operands.get(assignment.target.tensor) if assignment.op is not None else None
     storages = tuple(operands[n] for n in names)
-    plan = executable(assignment, tuple(s.type for s in storages), format=format, dtype=dtype)
+    plan = executable(absorbing(assignment, operands), tuple(s.type for s in storages), format=format, dtype=dtype)
     try:
         return plan.run(storages, out) if out is not None else plan.run(storages)
     except ResultTooLargeError as error:

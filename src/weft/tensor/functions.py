@@ -335,7 +335,7 @@ def explain(*operands: Any, **named: Any) -> str:
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     plan = pipeline.executable(
-        assignment,
+        pipeline.absorbing(assignment, {name: operand.storage for name, operand in found.items()}),
         tuple(found[name].storage.type for name in operand_names(assignment)),
         format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
