@@ -12,7 +12,7 @@ import weft
 FORMATS = {
     1: ["s", "dense", "coo", "hash_vector"],
     2: ["dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dcsc", "dia", "ell", "hyb", "jad", "bsr", "csb",
-        "hicoo", "hash", "dok", "lil", "skyline", "banded"],
+        "hicoo", "hash", "dok", "lil", "skyline", "banded", "sd"],
     3: ["dense", "coo", "csf", "gcxs", "mode_generic", "hicoo"],
 }  # fmt: skip
 SHAPES = [(5,), (1,), (0,), (4, 5), (1, 6), (5, 1), (0, 3), (3, 4, 2), (2, 1, 3)]

@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
 

@@ -189,6 +189,13 @@ def test_how_many_are_absent():
     np.testing.assert_array_equal(dense(weft.einsum("ij,ij->", ones, ones)), 11 + 25)
 
 
+@pytest.mark.parametrize("format", ["hash_vector", "coo", "s", "dense"])
+def test_sums_of_absent_ones_beside_a_number(format):
+    """Added to a scalar one by one, what is absent is not counted; a table that has no order is stored again."""
+    B = weft.from_coords([[1, 3]], [5.0, 2.0], shape=(6,), fill_value=1.0, format=format)
+    assert weft.evaluate("y = 2 + sum(i, B(i))", B=B) == 13
+
+
 def test_more_than_can_be_counted():
     A = weft.from_coords([[3], [LARGE - 2]], [-1.0], shape=(LARGE, LARGE), format="dcsr")
     assert weft.evaluate("y = max(i, max(j, A(i,j)))", A=A) == 0

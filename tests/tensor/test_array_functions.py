@@ -172,6 +172,18 @@ def test_where(data):
     compare(weft.where(row != 0, B, C), np.where(a[..., :1] != 0, b, c))
 
 
+@given(data=st.data())
+def test_where_of_several_formats(data):
+    """Formats that store more than the entries, each in its own places."""
+    formats = st.sampled_from(FORMATS[2])
+    shape = data.draw(st.sampled_from([(4, 5), (1, 3), (5, 2)]))
+    dense = [drawn(data, shape, data.draw(st.sampled_from([0.0, 1.0, np.nan]))) for _ in range(2)]
+    chosen = drawn(data, shape, 0.0) > 4
+    a, b = (sparse(d, data.draw(st.sampled_from([0.0, 1.0, np.nan])), data.draw(formats)) for d in dense)
+    found = weft.where(sparse(chosen, False, data.draw(formats)), a, b)
+    compare(found, np.where(chosen, *dense))
+
+
 def test_where_takes_values_as_they_are():
     A = weft.from_coords([[0, 1]], [complex(np.inf, 1), complex(-0.0, np.nan)], shape=(3,))
     found = weft.where(weft.asarray([True, True, False]), A, 1j).todense()

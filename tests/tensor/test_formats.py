@@ -6,6 +6,7 @@ from tests.beside import FORMATS, sparse
 from tests.grid.batch import together
 
 import weft
+from weft.storage import check
 
 REDUCTIONS = ["sum", "prod", "min", "max", "mean", "var", "any", "all", "count_nonzero", "nansum", "nanmax", "argmax"]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "less", "equal", "power", "logical_or"]
@@ -101,3 +102,20 @@ def test_a_result_has_no_array_where_an_operand_has_a_short_one():
     coords, values = C.to_coo()
     assert [c.tolist() for c in coords] == [[3, n - 1], [5, n - 1]]
     assert values.tolist() == [10, 21]
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+@pytest.mark.parametrize("format", ["sd", "sd:1,0", "ssd", "sdd", "dsd", "dsd:2,0,1", "sdd:2,1,0"])
+def test_arrays_below_coordinates_are_of_entries_alone(format, fill):
+    """A slice of an array that holds nothing but the fill value is not stored."""
+    n = len(format.split(":")[0])
+    d = np.full((5, 4, 3)[:n], fill)
+    d[(3, 1, 2)[:n]], d[(3, 0, 2)[:n]] = 7, 8
+    A = weft.asarray(d, format=format, fill_value=fill)
+    check(A._storage)
+    np.testing.assert_array_equal(A.todense(), d)
+    entries = weft.from_coords(
+        np.array([(3, 1, 2)[:n], (3, 0, 2)[:n]]).T, [7.0, 8.0], d.shape, format=format, fill_value=fill
+    )
+    assert A.nnz == entries.nnz < d.size
+    assert str(A.format) == str(entries.format)

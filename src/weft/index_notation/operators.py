@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..records import record
+from ..records import record, replace
 from . import functions
 
 __all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
@@ -47,6 +47,8 @@ class Operator:
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     skips_nan : bool
         NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
+    absorbs : tuple of int
+        The operands whose absence decides the result, whatever their fill values are.
     absent : object, optional
         The result for an absent operand whose value is not known; whoever uses the operator vouches for it.
     symbol : str, optional
@@ -68,6 +70,7 @@ class Operator:
     idempotent: bool = False
     extreme: int = 0
     skips_nan: bool = False
+    absorbs: tuple[int, ...] = ()
     absent: Any = None
     symbol: str | None = None
     precedence: int = 0
@@ -100,7 +103,7 @@ class Operator:
 
     def annihilates(self, position: int, value: Any) -> bool:
         """Whether an absent operand ``value`` at ``position`` decides the result alone."""
-        return any(p == position and value == v for p, v in self.annihilators)
+        return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
     def collapses(self, value: Any) -> bool:
         """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
@@ -134,16 +137,10 @@ ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
 """For an answer where nothing is stored, the operator that states it: what is asked of a scalar is known to its owner
 alone. No notation can spell them."""
 
-ABSORBING = {math.inf: "+ or inf", -math.inf: "+ or -inf"}
-"""For an infinite fill value, the sum that it decides: whoever uses it vouches that no operand holds NaN or the
-infinity of the other sign. No notation can spell them."""
-
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
         Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1),
-        *(Operator(name, 2, "+", np.add, identity=0, annihilators=((0, fill), (1, fill)), commutative=True,
-                   associative=True) for fill, name in ABSORBING.items()),
         Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
         Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, symbol="*", precedence=2),
@@ -189,6 +186,19 @@ OPERATORS: dict[str, Operator] = {
         *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in functions.REPETITIONS.values()),
     )
 }  # fmt: skip
+
+ABSORBING: dict[str, dict[tuple[int, ...], str]] = {
+    op: {(0,): f"left-absorbing {op}", (1,): f"right-absorbing {op}", (0, 1): f"absorbing {op}"}
+    for op in ("add", "minimum", "maximum")
+}
+"""For the operands whose absence decides alone, the operator that is told so: whoever uses it vouches that it makes
+their fill values of these, beside all that the other operand holds. No notation can spell them."""
+
+OPERATORS |= {
+    name: replace(OPERATORS[op], name=name, absorbs=positions, symbol=None)
+    for op, names in ABSORBING.items()
+    for positions, name in names.items()
+}
 
 REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in functions.REPETITIONS.items()}
 """For an associative operator, the one that makes ``x op x op ... op x``, ``k`` operands, of ``k`` and ``x``."""

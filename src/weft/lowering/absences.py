@@ -90,9 +90,9 @@ def note_absences(owner: Lowerer, stmt: Stmt) -> None:
             note_absences(owner, producer)
             note_absences(owner, consumer)
             w = owner.workspaces[result_of(producer).target.tensor]
-            if w.kind != "marked" and (found := _absences(owner, producer)) is not None:
-                if w.kind == "scalar" or found.never_empty:
-                    owner.absences[w.name] = found
+            found = None if w.kind == "marked" else _absences(owner, producer)
+            if found is not None and (w.kind == "scalar" or found.never_empty):
+                owner.absences[w.name] = found
 
 
 def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:

@@ -230,16 +230,17 @@ class Accumulation(Orders):
         single = self.premises.tiling and len(bound) == len(inner) == 1
         return (outer, inner, small) if small or (single and self.is_stripped(term, inner[0])) else None
 
-    def best_passing(self, term: Reduce) -> Nest | None:
+    def best_passing(self, term: Expr) -> Nest | None:
         """Loops that reduce all elements of a workspace at a time, so that each has had as many as the others."""
-        nests = []
-        for order in self.orders(self.free, term.vars):
+        nests: list[Nest] = []
+        bound = term.vars if isinstance(term, Reduce) else ()
+        for order in self.orders(self.free, bound):
             if (found := self.registers(term, order)) is not None:
                 outer, inner, _ = found
                 nest = self.weigh_scatter(term, order)
                 moved = {v for a in nest.converts for v in a.indices}
                 whole = moved.isdisjoint(inner) and all(is_full(term, v, self.types) for v in inner)
-                if whole and tuple(order) == (*outer, *(v for v in order if v in term.vars), *inner):
+                if whole and tuple(order) == (*outer, *(v for v in order if v in bound), *inner):
                     nests.append(nest)
         return min(nests, key=lambda n: n.cost, default=None)
 

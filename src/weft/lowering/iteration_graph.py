@@ -213,13 +213,10 @@ def conversions(
 def _walked(expr: Expr, kinds: Types, how: Visit, copying: bool) -> frozenset[Access]:
     """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
     types = dict(kinds)
-    neutral = 0 if how == "scatter" and not copying else _neutral(expr, types)
-    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, neutral))
+    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying))
 
 
-def _is_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, neutral: object
-) -> bool:
+def _is_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool) -> bool:
     format = types[access.tensor].format
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
@@ -237,13 +234,15 @@ def _is_walked(
         case "merge":
             as_it_is = False
     walks = all(level.walks for level in format.levels)
-    return (as_it_is and walks) or _can_be_walked(expr, access, types, neutral, appending=how == "merge")
+    adding = how == "scatter" and not copying
+    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, appending=how == "merge")
 
 
-def _can_be_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], neutral: object, appending: bool
-) -> bool:
-    """Whether no level of an access is merged with others that cannot be, or appended from out of order."""
+def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, appending: bool) -> bool:
+    """Whether no level of an access is merged with others that cannot be, or appended from out of order.
+
+    Where what comes up is ``adding`` to the result, absent entries are not counted.
+    """
     format = types[access.tensor].format
     if all(level.merges for level in format.levels):
         return True
@@ -258,9 +257,9 @@ def _can_be_walked(
             continue
         owner = _reduction_over(expr, v)
         body = _in_loops(expr if owner is None else owner.body, fill)
-        if owner is not None:
-            neutral = _neutral(owner, types)
-        if owner is None or owner.op == "add":
+        summed = owner is None or owner.op == "add"
+        neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types)
+        if summed:
             neutral = neutral_in_sum(fill_of(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
         points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), neutral)

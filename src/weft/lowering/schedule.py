@@ -123,7 +123,7 @@ class _Scheduler(Accumulation):
             nests = [self.best_scatter(t) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
         if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0], counting=True):
-            fold = (self.best_scatter if self.folds(*terms[0]) else self.best_passing)(terms[0][1])
+            fold = self.best_scatter(terms[0][1]) if self.folds(*terms[0]) else self.best_passing(terms[0][1])
             if fold is not None:
                 choices.append((fold.cost + 1, 1, ("fold", fold)))
         if not dense and len(terms) == 1 and scatters and isinstance(terms[0][1], Reduce) and self.neutral_terms(terms):

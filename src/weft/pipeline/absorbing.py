@@ -1,8 +1,8 @@
-"""Sums in which an absent infinity decides, as in the products of the tropical semirings (min-plus and max-plus).
+"""Operators that what is absent decides beside the values that there are, as in products of tropical semirings.
 
-Infinity plus anything is infinity, but for its negative and NaN. Whether these occur is asked of the operands of a sum
-that is reduced; where none holds them the sum is planned as one that infinity annihilates, and only what all operands
-store is visited. Where one does, nothing changes.
+Infinity plus anything is infinity, but for its negative and NaN; the minimum of zero and what is not negative is zero.
+Whether that is so is asked of the operands of what is reduced. Where it is, the operator is planned as one that the
+fill value annihilates, and only what all operands store is visited. Where it is not, nothing changes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -25,23 +26,21 @@ __all__ = ["absorbing"]
 
 
 def absorbing(assignment: Assignment, operands: Mapping[str, Storage]) -> Assignment:
-    """The assignment with an operator for each such sum that infinity annihilates."""
-    if not _sums(assignment.value):
+    """The assignment with operators that absorb, wherever operands' values allow that."""
+    if not _might_absorb(assignment.value):
         return assignment
     types = {a.tensor: operands[a.tensor].type for a in reads(assignment.value)}
-    if not any(type.fill in ABSORBING for type in types.values()):
-        return assignment
     return replace(assignment, value=_rewritten(assignment.value, operands, types, False))
 
 
 @lru_cache(maxsize=1024)
-def _sums(expr: Expr, reduced: bool = False) -> bool:
-    """Whether an expression has sums inside its reductions."""
+def _might_absorb(expr: Expr, reduced: bool = False) -> bool:
+    """Whether an expression has operators inside its reductions that might absorb."""
     match expr:
         case Reduce(body=body):
-            return _sums(body, True)
+            return _might_absorb(body, True)
         case Apply(op=op, args=args):
-            return (reduced and op == "add") or any(_sums(arg, reduced) for arg in args)
+            return (reduced and op in ABSORBING) or any(_might_absorb(arg, reduced) for arg in args)
     return False
 
 
@@ -51,34 +50,49 @@ def _rewritten(expr: Expr, operands: Mapping[str, Storage], types: Mapping[str, 
             return Reduce(op, vars, _rewritten(body, operands, types, True))
         case Apply(op=op, args=args):
             new = Apply(op, tuple(_rewritten(arg, operands, types, reduced) for arg in args))
-            if reduced and op == "add":
-                fills = [fill_of_reduced(arg, types) for arg in new.args]
-                infinity = next((f for f in ABSORBING if any(fill == f for fill in fills)), None)
-                if infinity is not None and _is_bounded(expr, infinity, operands, types):
-                    return Apply(ABSORBING[infinity], new.args)
+            if reduced and op in ABSORBING:
+                dtype = dtype_of(expr, {name: type.dtype for name, type in types.items()})
+                decided = tuple(
+                    position
+                    for position, other in ((0, args[1]), (1, args[0]))
+                    if _decides(op, fill_of_reduced(new.args[position], types), other, dtype, operands)
+                )
+                return replace(new, op=ABSORBING[op].get(decided, op))
             return new
     return expr
 
 
-def _is_bounded(expr: Expr, infinity: float, operands: Mapping[str, Storage], types: Mapping[str, TensorType]) -> bool:
-    """Whether no sum of operands' values can be NaN or the negative of an infinity."""
-    dtype = np.dtype(dtype_of(expr, {name: type.dtype for name, type in types.items()}))
-    sign = math.copysign(1, infinity)
-    return dtype.kind == "f" and _least(expr, sign, operands) > float(np.finfo(dtype).min)
+def _decides(op: str, fill: Any, other: Expr, dtype: str, operands: Mapping[str, Storage]) -> bool:
+    """Whether an absent operand makes its fill value beside every value of the other."""
+    fill = fill.item() if isinstance(fill, np.generic) else fill
+    if not isinstance(fill, int | float):
+        return False
+    match op:
+        case "add":
+            if not (np.dtype(dtype).kind == "f" and math.isinf(fill)):
+                return False
+            return bool(_least(other, 1 if fill > 0 else -1, operands) > np.finfo(dtype).min)
+        case "minimum":
+            return bool(_least(other, 1, operands) >= fill)
+        case "maximum":
+            return bool(_least(other, -1, operands) >= -fill)
+    return False
 
 
-def _least(expr: Expr, sign: float, operands: Mapping[str, Storage]) -> float:
-    """What a sum of operands, multiplied by ``sign``, has no value below; NaN where that is not known."""
+def _least(expr: Expr, sign: int, operands: Mapping[str, Storage]) -> Any:
+    """What an expression, multiplied by ``sign``, has no value below; NaN where that is not known."""
     match expr:
         case Access(tensor=tensor):
             held = operands[tensor]
             if held.dtype.kind not in "biuf":
                 return math.nan
-            values, fill = held.vals, float(held.type.fill)  # type: ignore[arg-type]
-            least = values.min(initial=fill) if sign > 0 else values.max(initial=fill)
-            return sign * float(least)
+            least = held.vals.min if sign > 0 else held.vals.max
+            return sign * least(initial=held.type.fill).item()
         case Literal(value=value) if not isinstance(value, complex):
-            return sign * float(value)
-        case Apply(op="add", args=args):
-            return sum(_least(arg, sign, operands) for arg in args)
+            return sign * value
+        case Apply(op="add" | "minimum" | "maximum" as op, args=args):
+            first, second = (_least(arg, sign, operands) for arg in args)
+            if op == "add":
+                return first + second
+            return (np.minimum if (op == "minimum") == (sign > 0) else np.maximum)(first, second)
     return math.nan

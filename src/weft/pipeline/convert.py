@@ -107,6 +107,10 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     if shared and isinstance(found, Kernel) and not found.chunked:
         found = _for_threads(source, target, skip_fill) or found
     if isinstance(found, Kernel):
+        if skip_fill and found.chains and found.chains[-1].last + 1 < len(format.levels):
+            # Which coordinates lead to entries is known only where all levels store theirs.
+            stored = Format(format.remapping, (Compressed(),) * len(format.levels))
+            return _convert(_convert(storage, _over(stored, storage, target), True), target, False)
         return found.run((storage,))
     if not isinstance(found, str):
         return found.run(storage)

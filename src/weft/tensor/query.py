@@ -138,8 +138,10 @@ def _entries_of(storage: Storage) -> Storage:
 
 
 def _entries_alone(format: Format) -> bool:
-    """Whether what is stored was put there: not to fill blocks, bands or diagonals."""
-    return format.is_compact and all(level.has_every or level.iteration == "position" for level in format.levels)
+    """Whether what is stored was put there: not to fill rows, blocks, bands or diagonals."""
+    *above, last = format.levels
+    listed = all(level.has_every or level.iteration == "position" for level in above)
+    return format.is_compact and listed and last.iteration == "position"
 
 
 def _sizes(over: tuple[IndexExpr, ...], shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -170,18 +170,30 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     if all(t.format.is_dense for t in given):
         found = np.where(*(t.todense() for t in given)).astype(dtype, copy=False)
         return SparseTensor(Storage.dense(found)) if found.ndim else found[()]
-    # Each of the three on the structure of all.
-    spread = []
-    for k in range(3):
-        whole = given[k]
-        for other in given[:k] + given[k + 1 :]:
-            whole = elementwise(SPREADS, whole, other, SparseTensor)
-        spread.append(whole._storage)
+    spread = _on_all(given)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
-    holds, yes, no = (pipeline.convert(s, format) for s in spread)
+    holds, yes, no = same = [pipeline.convert(s, format) for s in spread]
+    if not all(_agree(holds, other) for other in (yes, no)):
+        # Formats differ in what they store beside entries: rows as arrays, diagonals.
+        holds, yes, no = _on_all([SparseTensor(s) for s in same])
     vals = np.where(holds.vals, yes.vals, no.vals).astype(dtype, copy=False)
     fill = yes.type.fill if holds.type.fill else no.type.fill
     return SparseTensor(with_fill(holds.with_values(vals, 0), fill))
+
+
+def _on_all(given: list[SparseTensor]) -> list[Storage]:
+    """Each tensor with entries wherever one of them has any."""
+    spread = []
+    for k, whole in enumerate(given):
+        for other in given[:k] + given[k + 1 :]:
+            whole = elementwise(SPREADS, whole, other, SparseTensor)
+        spread.append(whole._storage)
+    return spread
+
+
+def _agree(a: Storage, b: Storage) -> bool:
+    """Whether two tensors in one format have entries at the same coordinates."""
+    return all(np.array_equal(x, y) for x, y in zip(a.arrays, b.arrays, strict=True))
 
 
 def _result_type(*operands: Any) -> np.dtype[Any]:
