@@ -51,27 +51,28 @@ def _rewritten(expr: Expr, operands: Mapping[str, Storage], types: Mapping[str, 
         case Apply(op=op, args=args):
             new = Apply(op, tuple(_rewritten(arg, operands, types, reduced) for arg in args))
             if reduced and op in ABSORBING:
-                dtype = dtype_of(expr, {name: type.dtype for name, type in types.items()})
                 decided = tuple(
                     position
                     for position, other in ((0, args[1]), (1, args[0]))
-                    if _decides(op, fill_of_reduced(new.args[position], types), other, dtype, operands)
+                    if _decides(expr, fill_of_reduced(new.args[position], types), other, operands, types)
                 )
                 return replace(new, op=ABSORBING[op].get(decided, op))
             return new
     return expr
 
 
-def _decides(op: str, fill: Any, other: Expr, dtype: str, operands: Mapping[str, Storage]) -> bool:
+def _decides(
+    expr: Apply, fill: Any, other: Expr, operands: Mapping[str, Storage], types: Mapping[str, TensorType]
+) -> bool:
     """Whether an absent operand makes its fill value beside every value of the other."""
     fill = fill.item() if isinstance(fill, np.generic) else fill
     if not isinstance(fill, int | float):
         return False
-    match op:
-        case "add":
-            if not (np.dtype(dtype).kind == "f" and math.isinf(fill)):
-                return False
-            return bool(_least(other, 1 if fill > 0 else -1, operands) > np.finfo(dtype).min)
+    match expr.op:
+        case "add" if math.isinf(fill):
+            dtype = np.dtype(dtype_of(expr, {name: type.dtype for name, type in types.items()}))
+            least = np.finfo(dtype).min if dtype.kind == "f" else math.inf
+            return bool(_least(other, 1 if fill > 0 else -1, operands) > least)
         case "minimum":
             return bool(_least(other, 1, operands) >= fill)
         case "maximum":
