@@ -94,6 +94,11 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
         reject()
 
 
+def any_formats(order: int) -> st.SearchStrategy[str | Format]:
+    """Formats with a name or letters, and such as nobody has named."""
+    return st.one_of(formats(order), formats(order), own_formats(order)) if order else formats(order)
+
+
 dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "uint8", "int8", "uint32", "complex128"])
 extents = st.one_of(
     st.fixed_dictionaries({v: st.integers(0, 6) for v in VARIABLES}),
@@ -102,6 +107,8 @@ extents = st.one_of(
         st.fixed_dictionaries({v: st.integers(0, 3) for v in VARIABLES}), st.sampled_from(VARIABLES), st.integers(7, 41)
     ).map(lambda drawn: {**drawn[0], drawn[1]: drawn[2]}),  # one as wide as a strip of registers, and more
 )
+specials = st.sampled_from([1, 1, 1, -2, np.inf, -np.inf, np.nan])
+"""What some of the stored values are."""
 fills = st.sampled_from([0, 0, 0, 0, 1, -2, np.inf, -np.inf, np.nan])
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 

@@ -59,7 +59,7 @@ def array(shape: Sequence[int], density: float, rng: np.random.Generator, dtype:
     return (values * (rng.random(shape) < density)).astype(dtype)
 
 
-def stored(dense: np.ndarray, format: str, fill: object = 0) -> Storage:
+def stored(dense: np.ndarray, format: str | Format, fill: object = 0) -> Storage:
     """A dense array in a format, made by the compiler."""
     wanted = parse_format(format, dense.ndim)
     plain = Storage.dense(np.asarray(dense))

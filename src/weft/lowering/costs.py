@@ -111,13 +111,14 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
 
 
 def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
-    """The largest part around an access that has no value where one of its operands has none."""
+    """The largest part around an access that has no value where another of its operands has none."""
     match expr:
         case Reduce(body=body):
             return _product_around(body, access, types)
         case Apply(op=op, args=args):
             fills = [fill_of_reduced(arg, types) for arg in args]
-            if not any(decides(op, args, k, fill) for k, fill in enumerate(fills)):
+            others = [k for k, arg in enumerate(args) if access not in reads(arg)]
+            if not any(decides(op, args, k, fills[k]) for k in others):
                 return _product_around(next(arg for arg in args if access in reads(arg)), access, types)
     return expr
 
