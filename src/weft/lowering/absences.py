@@ -90,7 +90,7 @@ def note_absences(owner: Lowerer, stmt: Stmt) -> None:
             note_absences(owner, producer)
             note_absences(owner, consumer)
             w = owner.workspaces[result_of(producer).target.tensor]
-            found = None if w.kind == "marked" else _absences(owner, producer)
+            found = _absences(owner, producer)
             if found is not None and (w.kind == "scalar" or found.never_empty):
                 owner.absences[w.name] = found
 

@@ -233,7 +233,7 @@ class _Scheduler(Accumulation):
             return None
         absent = fill_of_reduced(term.body, self.types)
         accumulates = self.additive(terms) and self.neutral_terms(terms)
-        if not (accumulates or (self.folds(negative, term) and same_value(self.result.fill, absent))):
+        if not (accumulates or (self.folds(negative, term, counting=True) and same_value(self.result.fill, absent))):
             return None
         nest = self.best_scatter(term)
         loops_alone = set(path(self.target, format)) <= set(nest.order)  # what follows from others is no loop there
@@ -341,6 +341,8 @@ class _Scheduler(Accumulation):
     def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
         *outer, last = path(self.target, self.result.format)
         kind = "listed" if self.premises.gathering == "marked" else self.premises.gathering
+        if self.result.format.is_dense and not outer:
+            kind = "marked"  # the result is passed through once anyway
         return self.in_workspace(term, nest, outer, (last,), kind)
 
     def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:

@@ -87,7 +87,7 @@ def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
     """The array of what is gathered, and that of how often each element was where others count as well."""
     _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
     absences = owner.absences.get(w.name)
-    if absences is not None and absences.passing is None:
+    if absences is not None and absences.passing is None and w.kind != "marked":
         _scratch(owner, absences.visited, size)
 
 
@@ -112,6 +112,8 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
         _values(owner, w, name, size)
     if w.kind not in ("listed", "marked"):
         return {}
+    if w.kind == "marked" and (absences := owner.absences.get(w.name)) is not None:
+        return {"mark": _scratch(owner, absences.visited, size, zero=True)}
     arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
     if w.kind == "marked":
         return arrays
@@ -187,15 +189,14 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
         reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
-        if (absences := owner.absences.get(w.name)) is None:
-            return block(array, reset, producer, owner.statement(stmt.consumer, env))
-        none = ir.Declare(absences.visited, lit(0))
-        rest = absences.rest(owner, ir.Load(tensor.vals, q), absences.visited)
-        rests = ir.For(q, lit(0), _extent(owner, w, env), rest, unroll=bool(env.strips))
+        absences = owner.absences.get(w.name)
+        none = block() if absences is None else ir.Declare(absences.visited, lit(0))
+        rests = _rests(owner, w, env)
         return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
         start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
-        return block(start if mode.values else block(), producer, owner.statement(stmt.consumer, env))
+        stmts = (start if mode.values else block(), producer, _rests(owner, w, env))
+        return block(*stmts, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     clear: ir.Stmt
     if w.kind == "listed":
@@ -209,22 +210,26 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     return block(
         ir.Declare(m["size"], lit(0)),
         producer,
-        _rests(owner, w) if mode.values else block(),
+        _rests(owner, w, env),
         sort,
         owner.statement(stmt.consumer, env),
         ir.For(q, lit(0), m["size"], clear),
     )
 
 
-def _rests(owner: Lowerer, w: Workspace) -> ir.Stmt:
-    """Reduce into each coordinate that was set what is absent there, where that counts."""
-    if (absences := owner.absences.get(w.name)) is None:
+def _rests(owner: Lowerer, w: Workspace, env: Env) -> ir.Stmt:
+    """Reduce into each coordinate that may have been set what is absent there, where that counts."""
+    absences = owner.absences.get(w.name)
+    if absences is None or not owner.mode.values:
         return block()
     tensor, q = owner.tensors[w.name], owner.name("q")
-    (m,) = tensor.levels
-    slot = ir.Load(m["list" if w.kind == "listed" else "slots"], q)
-    rest = absences.rest(owner, ir.Load(tensor.vals, slot), ir.Load(absences.visited, slot))
-    return ir.For(q, lit(0), m["size"], rest)
+    m, size = tensor.levels[-1], _extent(owner, w, env)
+    slot: ir.Expr = q
+    if w.kind in ("listed", "hashed"):
+        slot, size = ir.Load(m["list" if w.kind == "listed" else "slots"], q), m["size"]
+    visited = absences.visited if absences.passing else ir.Load(absences.visited, slot)
+    rest = absences.rest(owner, ir.Load(tensor.vals, slot), visited)
+    return ir.For(q, lit(0), size, rest, unroll=w.kind == "dense" and bool(env.strips))
 
 
 def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
@@ -249,7 +254,8 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     m = tensor.levels[-1]
     if w.kind == "marked":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))
-        set_mark = ir.Store(m["mark"], at.index, lit(True, "bool"))
+        count = ir.Load(m["mark"], at.index)
+        set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
         return block(set_mark, update(stmt.op or "add", at, value)) if mode.values else set_mark
     coord = env.coords[w.indices[0]]
     slot: ir.Expr = coord

@@ -34,7 +34,9 @@ from .sparse_tensor import SparseTensor
 
 __all__ = ["FUNCTIONS", "ROWS", "apply", "clip", "divmod", "isneginf", "isposinf", "outer", "round", "store"]
 
-ROWS: dict[np.ufunc, str] = {row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc)}
+ROWS: dict[np.ufunc, str] = {
+    row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc) and not row.absorbs
+}
 """The row of each of NumPy's ufuncs."""
 
 
@@ -182,7 +184,9 @@ _INTERNAL = ("left", "select")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: _function(name, op)
     for name, op in {**{name: name for name in OPERATORS}, **ALIASES}.items()
-    if OPERATORS[op].c != "cast" and not (op in _INTERNAL or op.startswith(("nan_as", "repeat_")))
+    if OPERATORS[op].c != "cast"
+    and not OPERATORS[op].absorbs
+    and not (op in _INTERNAL or op.startswith(("nan_as", "repeat_")))
 }
 """The functions by their public names."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from ...ir.builder import add, cast, ge, lit, mul, sub
+from ...ir.builder import add, cast, ge, lit, mul, ne, sub
 from ...ir.nodes import Call, Expr, Load, Select
 from ...records import record
 from ..level import LevelFormat, LevelVars
@@ -45,7 +45,10 @@ class ListedHashed(Listed):
 
 @record
 class Marked(LevelFormat):
-    """``mark[p]`` says whether a coordinate was set, for every one under every parent: no list, and a walk over all."""
+    """``mark[p]`` says whether a coordinate was set, for every one under every parent: no list, and a walk over all.
+
+    It may also be a number, that says how often.
+    """
 
     letter: ClassVar[str] = "w"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
@@ -60,7 +63,9 @@ class Marked(LevelFormat):
         return mul(parent, m.dimension), mul(add(parent, lit(1)), m.dimension)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return Select(Load(m["mark"], p), sub(p, mul(parent, m.dimension)), lit(-1))
+        mark = Load(m["mark"], p)
+        is_set = mark if mark.ty == "bool" else ne(mark, lit(0, mark.ty))
+        return Select(is_set, sub(p, mul(parent, m.dimension)), lit(-1))
 
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
         return ge(coord, lit(0))
