@@ -75,6 +75,39 @@ together(cases, lambda case: case())
 """
 
 
+AWKWARD = """
+from functools import partial
+
+import numpy as np
+
+import weft
+from tests.beside import sparse
+from tests.grid.batch import together
+
+rng = np.random.default_rng(2)
+
+def tensor(shape, fill, format):
+    return sparse(np.where(rng.random(shape) < 0.3, rng.integers(1, 9, shape).astype(float), fill), fill, format)
+
+def evaluated(text, format, operands):
+    weft.evaluate(text, format=format, **{name: tensor(*given) for name, given in operands.items()})
+
+cases = []
+for format in ("sss", "ssd", "sds", "dss", "coo", "dok"):  # where one search misses the next has nowhere to look
+    for text in ("y = sum(k, D(k,k,k))", "y(i,j) = D(i,j,j)", "y(i,j) = D(j,i,j)"):
+        cases.append(partial(evaluated, text, None, {"D": ((5, 5, 5), 0.0, format)}))
+for fill in (0.0, 1.0, np.inf, -np.inf):  # what annihilates nothing, and what does
+    for first, second in (("sd", "csc"), ("csr", "csr"), ("dcsr", "coo"), ("csc", "dense")):
+        given = {"A": ((9, 5), fill, first), "B": ((5, 40), fill, second)}
+        for text in ("C(i,j) = A(i,k)*B(k,j)", "C(i,j) = max(k, A(i,k)*B(k,j))", "C(i,j) = min(k, A(i,k) + B(k,j))",
+                     "C(i,j) = max(k, minimum(A(i,k), B(k,j)))"):
+            cases += [partial(evaluated, text, made, given) for made in (None, "csr", "dense")]
+    cases.append(partial(evaluated, "C(i,j) = v(i)*x(j)", None, {"v": ((9,), fill, "s"), "x": ((7,), 0.0, "s")}))
+    cases.append(partial(evaluated, "y(j) = max(i, A(i,j))", None, {"A": ((9, 70), fill, "csr")}))
+together(cases, lambda case: case())
+"""
+
+
 def runtime_library(name: str) -> str:
     found = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
     return found.stdout.strip()
@@ -109,5 +142,11 @@ def test_no_reports(part):
 def test_no_reports_of_the_catalogue(part):
     """Every format assembled from and to others, walked and added, on awkward shapes too."""
     report = report_of(CATALOGUE, str(part))
+    assert "runtime error" not in report, report
+    assert "AddressSanitizer" not in report, report
+
+
+def test_no_reports_of_awkward_expressions():
+    report = report_of(AWKWARD)
     assert "runtime error" not in report, report
     assert "AddressSanitizer" not in report, report

@@ -487,6 +487,8 @@ class Merge:
                 begin, end = owner._bounds(it, v, env)
                 within = land(ge(self.coord, begin), lt(self.coord, end))
                 locate = ir.Select(within, locate, lit(-1))
+            if above := [f for f in found if f.access == it.access and f.level < it.level]:
+                locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # below nothing is none
             decls += [*more, ir.Declare(p, locate)]
             env = replace(env, pos={**env.pos, it.key: p})
             found[it] = ge(p, lit(0))
