@@ -334,6 +334,7 @@ class _Scheduler(Accumulation):
         self.notes.append(f"loop order {', '.join(nest.order)}; {term.op} into {self.target.tensor}")
         if (stmt := self.in_registers(False, term, Nest(nest.order, nest.cost, {}), None)) is not None:
             return self.filled(stmt, list(takewhile(lambda v: v in self.free, nest.order)), term)
+        assert self.folds(False, term), "what is absent is counted in registers alone"
         value = converted(term.body, self.dtypes, self.result.dtype)
         start = OPERATORS[term.op].start(self.result.dtype)
         return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))
