@@ -184,6 +184,17 @@ def test_where_of_several_formats(data):
     compare(found, np.where(chosen, *dense))
 
 
+@pytest.mark.parametrize("fill", [0.0, np.inf, -np.inf])
+def test_medians_beside_infinity(fill):
+    """The mean of a number and infinity is infinite; half the way between them is no number."""
+    a = np.array([[1.0, np.inf, -np.inf, np.inf, fill], [np.inf, np.inf, np.inf, 2.0, 3.0]])
+    A = sparse(a, fill, "csr")
+    with np.errstate(invalid="ignore"):
+        compare(weft.median(A, axis=0), np.median(a, axis=0))
+        compare(weft.median(A, axis=1), np.median(a, axis=1))
+        compare(weft.nanmedian(A[:, 3:], axis=0), np.nanmedian(a[:, 3:], axis=0))
+
+
 def test_where_takes_values_as_they_are():
     A = weft.from_coords([[0, 1]], [complex(np.inf, 1), complex(-0.0, np.nan)], shape=(3,))
     found = weft.where(weft.asarray([True, True, False]), A, 1j).todense()

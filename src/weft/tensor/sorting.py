@@ -140,12 +140,12 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
 # -- order statistics ----------------------------------------------------------------------------------------------
 def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The middle element along some axes, absent elements among them."""
-    return quantile(x, 0.5, axis, keepdims=keepdims)
+    return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
 
 
 def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The middle of the elements that are not NaN."""
-    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+    return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
 
 
 def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
@@ -183,6 +183,7 @@ _BETWEEN: dict[str, Callable[[Array], Array]] = {
     "higher": np.ceil,
     "midpoint": lambda part: np.where(part > 0, 0.5, 0.0),
 }
+_MEAN = "the mean of the two in the middle"  # infinite where one is, which half the way to infinity is not
 
 
 def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
@@ -198,7 +199,7 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
     parts = np.asarray(q, float)
     if ((parts < 0) | (parts > 1) | (parts != parts)).any():
         raise ValueError("Quantiles must be in the range [0, 1]")
-    if method not in _BETWEEN and method != "nearest":
+    if method not in (*_BETWEEN, "nearest", _MEAN):
         raise ValueError(f"{method!r} is not a method of sparse quantiles; there are nearest, {', '.join(_BETWEEN)}")
     axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)
     kept = tuple(a for a in range(n) if a not in axes)
@@ -250,9 +251,11 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
             low, between = np.rint(where).astype(np.int64), np.zeros(seen.count)
         else:
             low = np.floor(where).astype(np.int64)
-            between = _BETWEEN[method](where - low)
+            between = _BETWEEN["linear" if method == _MEAN else method](where - low)
         a, b = at(low), at(np.minimum(low + 1, np.maximum(length - 1, 0)))
         found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
+        if method == _MEAN:
+            found = (a + b) / 2
         found = np.where((between == 0) | (a == b), a, found)
     bad = (length == 0) | ((nans > 0) & (not skips_nan))
     result: Array = np.where(bad, np.nan, found).astype(float_type)
