@@ -92,6 +92,18 @@ def test_sums_that_overflow():
             np.testing.assert_array_equal(values(y), wanted.min(axis=1))
 
 
+def test_sums_that_wrap_around_and_duplicates():
+    """What operands hold says nothing of the sums of small integers, nor of those of entries that come twice."""
+    a, b = np.array([[0, 0], [2, 0]], np.int8), np.array([[100, 0], [100, 100]], np.int8)
+    A, B = weft.asarray(a, format="csr"), weft.asarray(b, format="csr")
+    C = weft.evaluate("C(i,j) = max(k, minimum(A(i,k), B(k,j) + B(k,j)))", A=A, B=B)
+    np.testing.assert_array_equal(C.todense(), np.minimum(a[:, :, None], b + b).max(axis=1))
+    twice = weft.from_coords([[0, 0, 1, 1], [1] * 4], [-4.0] * 4, (2, 2), fill_value=-5.0, duplicates="keep")
+    x = sparse(np.array([[-5.0, -5.0], [0.0, -5.0]]), -5.0, "csr")
+    C = weft.evaluate("C(i,j) = max(k, minimum(x(i,k), B(k,j)))", x=x, B=twice)
+    np.testing.assert_array_equal(values(C), np.minimum(x.todense()[:, :, None], twice.todense()).max(axis=1))
+
+
 def test_shortest_paths():
     """Squaring a matrix of distances in min-plus until nothing changes finds all shortest paths."""
     weights = sp.csr_array(np.where(RNG.random((60, 60)) < 0.05, 1 + RNG.random((60, 60)), 0) * (1 - np.eye(60)))

@@ -70,30 +70,34 @@ def _decides(
         return False
     match expr.op:
         case "add" if math.isinf(fill):
-            dtype = np.dtype(dtype_of(expr, {name: type.dtype for name, type in types.items()}))
+            dtype = _dtype(expr, types)
             least = np.finfo(dtype).min if dtype.kind == "f" else math.inf
-            return bool(_least(other, 1 if fill > 0 else -1, operands) > least)
+            return bool(_least(other, 1 if fill > 0 else -1, operands, types) > least)
         case "minimum":
-            return bool(_least(other, 1, operands) >= fill)
+            return bool(_least(other, 1, operands, types) >= fill)
         case "maximum":
-            return bool(_least(other, -1, operands) >= -fill)
+            return bool(_least(other, -1, operands, types) >= -fill)
     return False
 
 
-def _least(expr: Expr, sign: int, operands: Mapping[str, Storage]) -> Any:
+def _dtype(expr: Expr, types: Mapping[str, TensorType]) -> np.dtype[Any]:
+    return np.dtype(dtype_of(expr, {name: type.dtype for name, type in types.items()}))
+
+
+def _least(expr: Expr, sign: int, operands: Mapping[str, Storage], types: Mapping[str, TensorType]) -> Any:
     """What an expression, multiplied by ``sign``, has no value below; NaN where that is not known."""
     match expr:
         case Access(tensor=tensor):
             held = operands[tensor]
-            if held.dtype.kind not in "biuf":
+            if held.dtype.kind not in "biuf" or not held.format.is_unique:  # duplicates are summed
                 return math.nan
             least = held.vals.min if sign > 0 else held.vals.max
             return sign * least(initial=held.type.fill).item()
         case Literal(value=value) if not isinstance(value, complex):
             return sign * value
         case Apply(op="add" | "minimum" | "maximum" as op, args=args):
-            first, second = (_least(arg, sign, operands) for arg in args)
+            first, second = (_least(arg, sign, operands, types) for arg in args)
             if op == "add":
-                return first + second
+                return first + second if _dtype(expr, types).kind == "f" else math.nan  # integers wrap around
             return (np.minimum if (op == "minimum") == (sign > 0) else np.maximum)(first, second)
     return math.nan
