@@ -111,13 +111,12 @@ def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
     follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
     own = dict.fromkeys(cut.get(v, v) for v in last.target.indices)
-    passing = next((v for v in _loops(producer) if v in last.target.indices), None)
-    if owner.workspaces[last.target.tensor].kind != "dense":
-        passing = None
-    elif [*_loops(producer)][-len(own) :] != [*last.target.indices] or not all(
-        is_full(body, v, owner.types) for v in own
-    ):
-        return None  # elements are not visited as often as each other
+    passing = None
+    if owner.workspaces[last.target.tensor].kind == "dense":
+        innermost = tuple(_loops(producer))[-len(own) :]
+        if innermost != last.target.indices or not all(is_full(body, v, owner.types) for v in own):
+            return None  # elements are not visited as often as each other
+        passing = innermost[0]
     reduced = tuple(v for v in over if v not in own)
     visited = ir.Var(owner.name("visited").name, "int64*" if own and passing is None else "int64")
     return Absences(last.op, absent.item(), reduced, visited, passing, is_never_empty(last.op, absent))

@@ -253,9 +253,10 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
             low = np.floor(where).astype(np.int64)
             between = _BETWEEN["linear" if method == _MEAN else method](where - low)
         a, b = at(low), at(np.minimum(low + 1, np.maximum(length - 1, 0)))
-        found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
         if method == _MEAN:
             found = (a + b) / 2
+        else:
+            found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
         found = np.where((between == 0) | (a == b), a, found)
     bad = (length == 0) | ((nans > 0) & (not skips_nan))
     result: Array = np.where(bad, np.nan, found).astype(float_type)
