@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike
 from .errors import DTypeError
 
 __all__ = [
-    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "checked_index_dtype", "index_dtype", "name_of",
-    "value_dtype",
+    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "as_values", "checked_index_dtype", "index_dtype",
+    "name_of", "value_dtype",
 ]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
@@ -56,6 +56,26 @@ def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     if found not in (_INT32, _INT64):
         raise DTypeError(f"index dtypes are {' and '.join(INDEX_DTYPES)}, not {found}")
     return found
+
+
+def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array of ``dtype`` as NumPy's assignments make it: Python's numbers must fit, arrays are converted.
+
+    Raises
+    ------
+    OverflowError, ValueError, TypeError
+        For a number that the dtype does not hold: 300 or infinity for int8, NaN for integers, 1j for reals.
+
+    Examples
+    --------
+    >>> as_values([1, 2.5], np.dtype("int8"))
+    array([1, 2], dtype=int8)
+    """
+    if isinstance(obj, np.ndarray):
+        return obj.astype(dtype, copy=False)
+    values = np.empty(np.shape(obj), dtype)
+    values[...] = obj
+    return values
 
 
 @lru_cache(maxsize=64)

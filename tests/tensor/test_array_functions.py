@@ -224,6 +224,7 @@ def test_linear_algebra(format):
         weft.asarray(t, format="csf"),
         *(weft.asarray(x, format="s") for x in (v, z)),
     )
+    LOWEST = weft.asarray(np.array([-128, 5, 127, 0], np.int8), format="s")
     pairs = [
         (weft.matmul(A, A), a @ a), (weft.tensordot(T, A, axes=1), np.tensordot(t, a, 1)),
         (weft.tensordot(T, T, axes=([0, 2], [0, 1])), np.tensordot(t, t, ([0, 2], [0, 1]))),
@@ -237,6 +238,8 @@ def test_linear_algebra(format):
         *((weft.linalg.matrix_power(A, n), np.linalg.matrix_power(a, n)) for n in (0, 1, 2, 5)),
         *((weft.linalg.vector_norm(T, axis=1, ord=o), np.linalg.vector_norm(t, axis=1, ord=o))
           for o in (0, 1, 2, 3.5, np.inf, -np.inf)),
+        *((weft.linalg.vector_norm(LOWEST, ord=o), np.linalg.vector_norm(LOWEST.todense(), ord=o))
+          for o in (1, 2, 3, np.inf, -np.inf, 0)),
         *((weft.linalg.matrix_norm(T, ord=o), np.linalg.matrix_norm(t, ord=o))
           for o in ("fro", 1, -1, np.inf, -np.inf)),
         *((weft.linalg.norm(A, *arguments), np.linalg.norm(a, *arguments))

@@ -248,6 +248,45 @@ def test_an_assignment_that_fails_changes_nothing(format):
     np.testing.assert_array_equal(A.todense(), before)
 
 
+@pytest.mark.parametrize("format", ["csr", "coo", "dok", "lil", "dense"])
+@pytest.mark.parametrize(
+    ("dtype", "value", "error"),
+    [
+        ("int8", 300, OverflowError), ("uint8", -1, OverflowError), ("int8", np.inf, OverflowError),
+        ("int16", np.nan, ValueError), ("int64", 1j, TypeError), ("float32", 1j, TypeError),
+        ("int8", [0, 300], OverflowError),
+    ],
+)  # fmt: skip
+def test_numbers_that_the_dtype_does_not_hold(dtype, value, error, format):
+    """Python's numbers are refused as NumPy refuses them, wherever they are assigned."""
+    x = np.array([[3, 0], [0, 4]], dtype)
+    A = weft.asarray(x, format=format)
+    mask = np.array([[True, False], [False, True]])
+    whole = value if isinstance(value, list) else [value, value]
+    writes = [
+        lambda a: a.__setitem__(1, value), lambda a: a.__setitem__((slice(None), 0), value),
+        lambda a: np.put(a, [0, 1], value), lambda a: np.putmask(a, mask, value), lambda a: np.place(a, mask, whole),
+        lambda a: np.fill_diagonal(a, value), lambda a: np.put_along_axis(a, np.array([[0, 1], [1, 0]]), value, 1),
+        lambda a: np.insert(a, 0, value, axis=0),
+    ]  # fmt: skip
+    for write in writes:
+        with pytest.raises(error):
+            write(x.copy())
+        with pytest.raises(error):
+            write(A)
+        np.testing.assert_array_equal(A.todense(), x)
+    with pytest.raises(error):
+        weft.asarray(whole, dtype=dtype, format="s")
+    if not isinstance(value, list):
+        for make in (
+            lambda: weft.from_coords([[0]], x[:1, 0], (3,), fill_value=value),
+            lambda: weft.from_levels((1,), "s", [([0, 1], [0])], x[:1, 0], fill_value=value),
+            lambda: weft.COO(np.array([[0]]), x[:1, 0], (3,), fill_value=value),
+        ):
+            with pytest.raises(error):
+                make()
+
+
 def test_segments_that_lengthen_overflow():
     level = weft.formats["lil"](2).levels[-1]
     arrays = {"begin": np.array([0], np.int8), "count": np.array([3], np.int8), "crd": np.arange(3, dtype=np.int8)}

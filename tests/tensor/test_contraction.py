@@ -9,6 +9,8 @@ import weft
 from weft.config import config
 from weft.tensor.contraction import plan
 
+INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
+
 
 def test_sparse_times_sparse_times_dense_goes_from_the_right():
     A = weft.random((500, 500), density=0.02, format="csr", rng=1)
@@ -86,6 +88,27 @@ def test_every_order_gives_the_same(data):
         np.testing.assert_allclose(
             found.todense() if isinstance(found, weft.SparseTensor) else found, expected, atol=1e-12
         )
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_all_products_are_in_the_dtype_that_the_operands_have_together(data):
+    """As ``numpy.einsum`` has it, which converts operands first: 100*100 is 10000 beside a third factor of int64."""
+    dtypes = data.draw(st.lists(st.sampled_from(["bool", *INTEGERS, "float32", "float64"]), min_size=3, max_size=4))
+    wanted = data.draw(st.sampled_from([None, None, "int64", "float64"]))
+    if wanted is not None and not all(np.can_cast(d, wanted, "safe") for d in dtypes):
+        wanted = None
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    arrays = [
+        (rng.choice([0, 1, 2, 100, 127], (3, 3)) * (-1 if np.dtype(d).kind in "if" else 1)).astype(d) for d in dtypes
+    ]
+    operands = [weft.asarray(a, format=data.draw(st.sampled_from(["csr", "coo", "dense"]))) for a in arrays]
+    subscripts = ",".join(["ij", "jk", "kl", "lm"][: len(dtypes)]) + "->i" + "klm"[len(dtypes) - 2]
+    expected = np.einsum(subscripts, *arrays, dtype=wanted)
+    for optimize in ("auto", True, False):
+        found = weft.einsum(subscripts, *operands, optimize=optimize, dtype=wanted)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found.todense(), expected, rtol=1e-5)
 
 
 def test_without_reassociation_there_is_one_loop_nest():

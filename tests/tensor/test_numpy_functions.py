@@ -11,6 +11,7 @@ B = np.array([[0.0, 2.5, 1.0, 0.0], [0.0, 0.0, 0.0, 4.0], [3.0 + 1e-9, 0.0, 0.0,
 N = np.array([[0.0, np.nan, 0.0, np.inf], [1.0, -np.inf, 0.0, 0.0], [np.nan, 2.0, 0.0, 0.0]])
 C = A + 1j * B
 I = np.array([[3, 0, 0, 7], [0, 0, 255, 0], [-1, 0, 2, 0]])
+LOWEST = np.array([[-128, 5], [127, 0]], np.int8)
 V = np.array([0.0, 0.0, 1.5, 0.0, -2.0, 0.0, 4.0, 0.0, 0.0])
 W = np.array([1.0, 0.0, -1.0])
 
@@ -36,7 +37,8 @@ CALLS = {
     "isclose": [
         lambda f, t: f(t(A), t(B)), lambda f, t: f(t(A), t(A), 0, 0), lambda f, t: f(t(N), t(N)),
         lambda f, t: f(t(N), t(N), equal_nan=True), lambda f, t: f(t(A), 0.0, atol=0.5), lambda f, t: f(t(C), t(A)),
-        lambda f, t: f(t(I), t(I[:1])),
+        lambda f, t: f(t(I), t(I[:1])), lambda f, t: f(t(LOWEST), 0), lambda f, t: f(0, t(LOWEST)),
+        lambda f, t: f(t(LOWEST), t(LOWEST[::-1])),
     ],
     "allclose": [lambda f, t: f(t(A), t(A)), lambda f, t: f(t(A), t(B)), lambda f, t: f(t(N), t(N), equal_nan=True)],
     "array_equal": [
@@ -46,6 +48,14 @@ CALLS = {
     "array_equiv": [
         lambda f, t: f(t(A), t(A)), lambda f, t: f(t(np.ones((2, 3))), t(np.ones(3))), lambda f, t: f(t(A), t(A.T)),
     ],
+    "clip": [
+        lambda f, t: f(t(LOWEST), 0, 300), lambda f, t: f(t(LOWEST), -300, 4), lambda f, t: f(t(LOWEST), -1, None),
+        lambda f, t: f(t(I.astype(np.uint8)), -1, 256),
+    ],
+    "power": [
+        lambda f, t: f(t(np.array([1, 2, 3], np.uint64)), t(np.array([0, -1, 2], np.int16))), lambda f, t: f(t(A), -2),
+    ],
+    "vdot": [lambda f, t: f(t(LOWEST), t(LOWEST)), lambda f, t: f(t(C), t(A)), lambda f, t: f(t(A > 0), t(B > 0))],
     "angle": [lambda f, t: f(t(C)), lambda f, t: f(t(A)), lambda f, t: f(t(C), deg=True)],
     "bitwise_count": [lambda f, t: f(t(I)), lambda f, t: f(t(I.astype(np.uint8)))],
     "fabs": [lambda f, t: f(t(A)), lambda f, t: f(t(I))],
@@ -126,7 +136,10 @@ CALLS = {
     ],
     "matvec": [lambda f, t: f(t(A), t(V[:4])), lambda f, t: f(t(np.stack([A, B])), t(V[:4]))],
     "vecmat": [lambda f, t: f(t(W), t(A)), lambda f, t: f(t(C[:, 1]), t(C))],
-    "vecdot": [lambda f, t: f(t(A), t(B)), lambda f, t: f(t(C), t(C))],
+    "vecdot": [
+        lambda f, t: f(t(A), t(B)), lambda f, t: f(t(C), t(C)), lambda f, t: f(t(LOWEST), t(LOWEST)),
+        lambda f, t: f(t(C), t(A), axis=0), lambda f, t: f(t(A > 0), t(B > 0)),
+    ],
     "modf": [lambda f, t: f(t(A)), lambda f, t: f(t(N))],
     "frexp": [lambda f, t: f(t(A))],
 }  # fmt: skip

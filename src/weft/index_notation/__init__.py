@@ -1,7 +1,8 @@
 """Tensor index notation (2017 paper, section 2): the front of the compiler.
 
 Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sums explicit and infers extents,
-``promotion`` its dtypes; ``dense`` computes it with NumPy, which is the oracle of the tests.
+``promotion`` its dtypes, ``widening`` conversions to others; ``dense`` computes it with NumPy, which is the oracle of
+the tests.
 """
 
 from .checks import explicit_sums, fold_literals, infer_extents, result_shape
@@ -13,6 +14,7 @@ from .parser import parse
 from .printer import expression_text, to_text
 from .promotion import expression_dtype, loop_dtypes, result_dtype
 from .traversal import accesses, children, free_variables, rebuild, rename_variables, tensors, variables
+from .widening import computed_in
 
 __all__ = [
     "ALIASES",
@@ -28,6 +30,7 @@ __all__ = [
     "Reduce",
     "accesses",
     "children",
+    "computed_in",
     "einsum_notation",
     "evaluate_dense",
     "explicit_sums",

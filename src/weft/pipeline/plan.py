@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError
 from ..formats import Format, TensorType
-from ..index_notation import explicit_sums, expression_text, to_text
+from ..index_notation import computed_in, explicit_sums, expression_text, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
 from ..lowering.premises import USUAL, Premises
@@ -232,7 +232,7 @@ def executable(
     format : Format, optional
         Of the result; inferred where not given.
     dtype : str, optional
-        Of the result; NumPy's promotion where not given.
+        Of the result; NumPy's promotion where not given. What is computed is computed in it, where it is wider.
     by_hand : callable, optional
         Changes the automatic schedule.
     prune : bool
@@ -243,6 +243,8 @@ def executable(
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
+    if dtype is not None:
+        assignment = computed_in(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
     if by_hand is None and (first := wrapping_sum(explicit_sums(assignment), types)) is not None:
         rest, part = first
         made = executable(part, tuple(types[n] for n in _names(part)), premises=premises)

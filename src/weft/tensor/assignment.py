@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype
+from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
 from ..pipeline.grow import room_of
 from ..storage import Storage, coordinate_storage
@@ -161,8 +161,8 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
             return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
         require_dense(given.storage.shape, dtype, "all elements of the value")
         value = SparseTensor(given.storage).todense()
-    values = np.asarray(value.todense() if isinstance(value, Tensor) else value)  # type: ignore[attr-defined]
-    values = values.reshape(_trimmed(values.shape, region.shape)).astype(dtype, copy=False)
+    values = as_values(value.todense() if isinstance(value, Tensor) else value, dtype)  # type: ignore[attr-defined]
+    values = values.reshape(_trimmed(values.shape, region.shape))
     size = math.prod(region.shape)
     if values.size == 1 and same_number(values.reshape(-1)[0], fill):
         return [np.empty(0, np.int64)] * len(storage.shape), np.empty(0, dtype)

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ShapeError
 from .manipulation import broadcast_shapes, storage_of
 from .reductions import all
-from .ufuncs import apply
+from .ufuncs import apply, as_dtype
 
 __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
@@ -39,6 +39,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     SparseTensor or ndarray
         Where neither is stored, the answer is the fill value.
     """
+    if type(b) is int or storage_of(b).dtype.kind in "biu":  # whose lowest has no absolute value
+        b = float(b) if type(b) is int else as_dtype(b, np.dtype(np.float64))
     size = apply("absolute", (b,))
     apart = apply("absolute", (apply("subtract", (a, b)),))
     near = apply("less_equal", (apart, apply("add", (apply("multiply", (size, rtol)), atol))))

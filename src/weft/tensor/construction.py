@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..dtypes import INDEX_DTYPES, index_dtype, name_of, value_dtype
+from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
@@ -72,24 +72,25 @@ def asarray(
     """
     if device not in (None, "cpu"):
         raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+    wanted = None if dtype is None else value_dtype(dtype)
     if isinstance(obj, SparseTensor):
         source, known = obj._storage, True
     else:
-        found = adopt(obj)
+        found = adopt(obj) if wanted is None or hasattr(obj, "dtype") else None
         if found is None:
             array = np.asarray(obj)
             value_dtype(array.dtype)
-            found = adopt(array)
+            found = adopt(array if wanted is None else as_values(obj, wanted))
             assert found is not None
         source, known = found.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
     storage = source
     if fill_value is not None:
-        fill = fill_of(storage.dtype, fill_value)
+        fill = _fill(storage.dtype, fill_value)
         if known and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
             raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
         storage = storage.with_values(storage.vals, fill)
-    if dtype is not None and value_dtype(dtype) != storage.dtype:
-        storage = storage.with_values(storage.vals.astype(value_dtype(dtype)), storage.type.fill)
+    if wanted is not None and wanted != storage.dtype:
+        storage = storage.with_values(storage.vals.astype(wanted), storage.type.fill)
     if format is not None:
         storage = foreign.convert(storage, format)
     if copy is None:
@@ -100,6 +101,11 @@ def asarray(
     if not copy and not shared and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
     return made(storage)
+
+
+def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
+    """A fill value that a user gives, which the dtype must hold."""
+    return fill_of(dtype, as_values(fill_value, dtype))
 
 
 def _shares(storage: Storage, obj: Any) -> bool:
@@ -173,7 +179,7 @@ def from_coords(
     dtypes = [index_dtype(max(size - 1, 0)) for size in whole]
     kept = [row if name_of(row.dtype) in INDEX_DTYPES else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
     storage = coordinate_storage(
-        whole, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), fill_value
+        whole, [np.ascontiguousarray(row) for row in kept], np.ascontiguousarray(vals), _fill(vals.dtype, fill_value)
     )
     target = parse_format(format, len(whole))
     if duplicates == "keep":
@@ -260,7 +266,7 @@ def from_levels(
     vals = np.asarray(values)
     vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
     names = tuple(name_of(array.dtype) for array in arrays)
-    type = tensor_type(name_of(vals.dtype), found, names, fill_of(vals.dtype, fill_value))
+    type = tensor_type(name_of(vals.dtype), found, names, _fill(vals.dtype, fill_value))
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
         _check(storage)

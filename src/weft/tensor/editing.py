@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from ..dtypes import as_values
 from .manipulation import broadcast_to, moveaxis, ravel, reshape, storage_of, take, tile
 from .sparse_tensor import SparseTensor
 from .stacking import concat
@@ -96,7 +97,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     tensor, along = _along(x, axis)
     size = tensor.shape[along]
     places = _positions(obj, size, size, along)
-    new = SparseTensor(storage_of(values))
+    new = SparseTensor(storage_of(values if hasattr(values, "dtype") else as_values(values, tensor.dtype)))
     if new.ndim > tensor.ndim:
         raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {tensor.shape}")
     if not places.ndim and new.ndim:  # what one position takes broadcasts to the tensor with its axis in front

@@ -15,7 +15,7 @@ from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
-from ..index_notation import Einsum, parse, parse_einsum
+from ..index_notation import Einsum, computed_in, parse, parse_einsum
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
@@ -46,7 +46,8 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     format : str or Format, optional
         Of the result; by default it is inferred from the operands.
     dtype : dtype, optional
-        Of the result; by default NumPy's promotion of the operands' dtypes.
+        Of the result; by default NumPy's promotion of the operands' dtypes. A wider one is what everything is
+        computed in.
     **operands : array_like
         By the names in the expression: tensors, ndarrays, scipy.sparse arrays, scalars.
 
@@ -144,7 +145,8 @@ def einsum(
     format : str or Format, optional
         Of the result; by default it is inferred from the operands.
     dtype : dtype, optional
-        Of the result; by default NumPy's promotion of the operands' dtypes.
+        Of the result; by default NumPy's promotion of the operands' dtypes. Everything is computed in that, or in
+        ``dtype`` where that is wider.
     optimize : {'auto', True, False} or str or list
         ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
         path, as NumPy has it, contracts pairs. ``"auto"`` takes what :func:`einsum_path` expects to be cheaper, by
@@ -173,13 +175,16 @@ def einsum(
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     notation, given = _parsed_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
-    if reduce != "sum":
-        return _run(_reduced(notation.assignment, REDUCTIONS[reduce]), found, format, dtype)
-    if len(found) > 2 and optimize is not False and (config.reassociate or optimize != "auto"):
+    assignment = notation.assignment if reduce == "sum" else _reduced(notation.assignment, REDUCTIONS[reduce])
+    if len(found) < 3:
+        return _run(assignment, found, format, dtype)
+    dtypes = {name: operand.storage.dtype for name, operand in found.items()}
+    common = np.result_type(*dtypes.values())
+    if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
         planned = _planned(notation, list(found.values()), optimize)
         if len(planned.path) > 1 or len(planned.path[0]) < len(found):
-            return _by_steps(planned, list(found.values()), format, dtype)
-    return _run(notation.assignment, found, format, dtype)
+            return _by_steps(planned, list(found.values()), common, format, dtype)
+    return _run(computed_in(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
 
 
 def _reduced(assignment: Assignment, op: str) -> Assignment:
@@ -237,14 +242,22 @@ def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Pl
     return plan(_plain_subscripts(notation), tuple(s.shape for s in storages), tuple(densities), wanted)
 
 
-def _by_steps(planned: Plan, operands: Sequence[Operand], format: FormatLike | None, dtype: DTypeLike | None) -> Any:
-    """Contract some operands after others."""
+def _by_steps(
+    planned: Plan,
+    operands: Sequence[Operand],
+    common: np.dtype[Any],
+    format: FormatLike | None,
+    dtype: DTypeLike | None,
+) -> Any:
+    """Contract some operands after others, in the dtype that all have in common or a wider one that is asked for."""
+    wider = dtype is not None and np.can_cast(common, value_dtype(dtype), "safe")
+    wide = dtype if wider else common
     pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
                for operand in operands]  # fmt: skip
     for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
         last = number == len(planned.path)
         taken = [pending.pop(place) for place in sorted(places, reverse=True)]
-        wanted: dict[str, Any] = {"format": format, "dtype": dtype} if last else {}
+        wanted = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
         pending.append(einsum(step, *taken, optimize=False, **wanted))
     return pending[0]
 

@@ -32,7 +32,7 @@ from .reductions import min as smallest
 from .reductions import sum as total
 from .sparse_tensor import SparseTensor
 from .stacking import stack
-from .ufuncs import apply
+from .ufuncs import apply, as_dtype
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
@@ -77,13 +77,14 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The sum of products over one axis, the first operand conjugated."""
+    """The sum of products over one axis, the first operand conjugated, in the dtype of the products."""
     a, b = storage_of(x1), storage_of(x2)
     sizes = {x.shape[normalize_axis_index(axis, len(x.shape))] for x in (a, b)}
     if len(sizes) > 1:
         raise ValueError(f"vecdot over axis {axis} of shapes {a.shape} and {b.shape}")
     left = apply("conjugate", (x1,)) if a.dtype.kind == "c" else x1
-    return total(apply("multiply", (left, x2)), axis=axis)
+    products = apply("multiply", (left, x2))
+    return total(products, axis=axis, dtype=products.dtype)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -199,9 +200,8 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
 # -- norms ---------------------------------------------------------------------------------------------------------
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norm of the elements along some axes, all by default."""
-    sizes = apply("absolute", (x,))
-    if sizes.dtype.kind not in "f":
-        sizes = sizes.astype(np.float64)
+    whole = storage_of(x).dtype.kind in "biu"  # whose lowest has no absolute value
+    sizes = apply("absolute", (as_dtype(x, np.dtype(np.float64)) if whole else x,))
     if ord == math.inf:
         return largest(sizes, axis=axis, keepdims=keepdims)
     if ord == -math.inf:

@@ -167,7 +167,8 @@ def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
     exponents = adopt(right)
     if exponents is not None and exponents.storage.dtype.kind == "i":
         bases, storage = adopt(left), exponents.storage
-        integers = bases is not None and bases.storage.dtype.kind in "iub"
+        both = [] if bases is None else [bases.storage.dtype, *([] if type(right) is int else [storage.dtype])]
+        integers = both and np.result_type(*both).kind in "iub"  # int64 and uint64 have float64 in common
         fill = 0 if storage.format.is_dense else storage.type.fill
         if integers and (fill < 0 or (storage.vals.size and storage.vals.min() < 0)):
             raise ValueError("Integers to negative integer powers are not allowed.")

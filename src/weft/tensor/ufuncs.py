@@ -32,7 +32,19 @@ from .operators import elementwise, finish
 from .operators import power as power_of
 from .sparse_tensor import SparseTensor
 
-__all__ = ["FUNCTIONS", "ROWS", "apply", "clip", "divmod", "isneginf", "isposinf", "outer", "round", "store"]
+__all__ = [
+    "FUNCTIONS",
+    "ROWS",
+    "apply",
+    "as_dtype",
+    "clip",
+    "divmod",
+    "isneginf",
+    "isposinf",
+    "outer",
+    "round",
+    "store",
+]
 
 ROWS: dict[np.ufunc, str] = {
     row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc) and not row.absorbs
@@ -95,7 +107,7 @@ def _converted(op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any,
         loop = ufunc.resolve_dtypes((*weak, None), signature=(*(None,) * len(inputs), wanted))
     except TypeError as error:
         raise DTypeError(f"{op} with dtype={wanted}: {error}") from None
-    return tuple(_as(x, d) for x, d in zip(inputs, loop, strict=False))
+    return tuple(as_dtype(x, d) for x, d in zip(inputs, loop, strict=False))
 
 
 def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
@@ -105,7 +117,8 @@ def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
     return operand.storage.dtype
 
 
-def _as(x: Any, dtype: np.dtype[Any]) -> Any:
+def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
+    """An operand converted; itself where it has the dtype."""
     if is_scalar(x):
         return np.asarray(x, value_dtype(dtype))[()]
     operand = adopt(x)
@@ -202,12 +215,19 @@ def __getattr__(name: str) -> Any:
 def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """``x`` where it is between ``min`` and ``max``, else the one that it is beyond.
 
+    Python integers that the dtype of ``x`` does not hold are beyond all of its values: they bound nothing.
+
     Examples
     --------
     >>> import weft
     >>> clip(weft.asarray([-2.0, 0.0, 5.0]), -1, 3).todense()
     array([-1.,  0.,  3.])
     """
+    operand = adopt(x)
+    if operand is not None and operand.storage.dtype.kind in "iu":
+        limits = np.iinfo(operand.storage.dtype)
+        min = None if type(min) is int and min <= limits.min else min
+        max = None if type(max) is int and max >= limits.max else max
     found = x
     if min is not None:
         found = apply("maximum", (found, min))
@@ -239,7 +259,7 @@ def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
         found = apply(steps[1], (apply("rint", (apply(steps[0], (x, scale)),)), scale))
         if integer:
             assert operand is not None
-            found = _as(found, operand.storage.dtype)
+            found = as_dtype(found, operand.storage.dtype)
     return found if out is None else store(found, out, "round")
 
 
@@ -270,14 +290,18 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     out = outs[0] if outs is not None and len(outs) == 1 else outs
     if ufunc is np.divmod and method == "__call__" and not kwargs and outs is None:
         return divmod(*inputs)
-    if ufunc.signature is not None and method == "__call__" and ufunc.__name__ in _OVER_AXES and not kwargs:
+    if ufunc.__name__ in _OVER_AXES and method == "__call__" and set(kwargs) <= {"dtype", "axis"}:
         from . import linalg
 
-        result = getattr(linalg, ufunc.__name__)(*inputs)
+        dtype = kwargs.pop("dtype", None)
+        given = inputs if dtype is None else tuple(as_dtype(x, value_dtype(dtype)) for x in inputs)
+        result = getattr(linalg, ufunc.__name__)(*given, **kwargs)
         return result if out is None else store(result, out, name)
-    known = {"__call__": {"dtype", "where"}, "outer": set()}
+    known = {"__call__": {"dtype", "where"}, "outer": {"dtype"}}
     if op is not None and method in known and set(kwargs) <= known[method]:
         if method == "outer" and len(inputs) == 2:
+            dtype = kwargs.get("dtype")
+            inputs = inputs if dtype is None else _converted(op, inputs, dtype)
             return outer(op, *inputs) if out is None else store(outer(op, *inputs), out, name)
         return apply(op, inputs, out=out, **kwargs)
     if op is None and method == "__call__" and ufunc.signature is None and set(kwargs) <= {"dtype"}:
@@ -301,7 +325,7 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     raise TypeError(f"{name}{extra} does not take SparseTensors; use their todense()")
 
 
-_OVER_AXES = ("matvec", "vecdot", "vecmat")
+_OVER_AXES = ("matmul", "matvec", "vecdot", "vecmat")
 
 
 def _array(x: Any) -> Any:

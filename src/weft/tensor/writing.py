@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..dtypes import as_values
 from .manipulation import ravel, storage_of
 from .sparse_tensor import SparseTensor
 from .ufuncs import store
@@ -29,6 +30,11 @@ def _array(x: Any) -> Any:
     return x.todense() if isinstance(x, SparseTensor) else np.asarray(x)
 
 
+def _values(x: Any, target: Any) -> np.ndarray[Any, Any]:
+    """What is to be assigned to elements of ``target``."""
+    return as_values(x.todense() if isinstance(x, SparseTensor) else x, target.dtype)
+
+
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Assign the elements of ``src``, broadcast, or those where ``where`` holds."""
     from .manipulation import broadcast_to
@@ -36,18 +42,19 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if not np.can_cast(storage_of(src).dtype if not np.isscalar(src) else type(src), dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {storage_of(src).dtype} to {dst.dtype} according to {casting!r}")
     mask = where if where is True else broadcast_to(where, dst.shape)
-    store(broadcast_to(src, dst.shape).astype(dst.dtype), dst, "copyto", mask)
+    source = as_values(src, dst.dtype) if np.isscalar(src) else src
+    store(broadcast_to(source, dst.shape).astype(dst.dtype), dst, "copyto", mask)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign the elements at some places of the flattened tensor; the values come again where they are too few."""
-    a.put(_array(ind), _array(v), mode)
+    a.put(_array(ind), _values(v, a), mode)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Assign the elements where a mask of the same shape holds; the values come again where they are too few."""
     (chosen,) = ravel(mask).nonzero()
-    values = np.ravel(_array(vals))
+    values = np.ravel(_values(vals, arr))
     if len(chosen) and not len(values):
         raise ValueError("Cannot insert from an empty array!")
     if len(chosen):
@@ -57,7 +64,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Assign the elements where a mask holds those at the same place of ``values``, which come again."""
     (chosen,) = ravel(mask).nonzero()
-    given = np.ravel(_array(values))
+    given = np.ravel(_values(values, a))
     if len(chosen) and len(given):
         a.put(chosen, given[chosen % len(given)])
 
@@ -66,7 +73,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     """Assign one element for each index along an axis, as :func:`weft.take_along_axis` takes them."""
     index = _array(indices)
     if axis is None:
-        arr.put(index, _array(values))
+        arr.put(index, _values(values, arr))
         return
     along = normalize_axis_index(axis, arr.ndim)
     places = [
@@ -98,4 +105,4 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     else:
         places = (np.arange(min(a.shape)),) * a.ndim
     if len(places[0]):
-        a[places] = np.resize(_array(val), len(places[0]))
+        a[places] = np.resize(_values(val, a), len(places[0]))
