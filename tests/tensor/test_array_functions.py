@@ -184,6 +184,19 @@ def test_where_of_several_formats(data):
     compare(found, np.where(chosen, *dense))
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("fill", [0, 1 + 2j, np.nan])
+def test_medians_of_complex_numbers(fill, dtype):
+    rng = np.random.default_rng(4)
+    parts = rng.integers(-2, 3, (6, 5)) + 1j * rng.integers(-2, 3, (6, 5))
+    a = np.where(rng.random((6, 5)) < 0.4, parts, fill).astype(dtype)
+    A = weft.COO(a, fill_value=fill)
+    for axis in (None, 0, 1):
+        compare(weft.median(A, axis=axis), np.median(a, axis=axis))
+    with pytest.raises(TypeError, match="real"):
+        weft.quantile(A, 0.3)
+
+
 @pytest.mark.parametrize("fill", [0.0, np.inf, -np.inf])
 def test_medians_beside_infinity(fill):
     """The mean of a number and infinity is infinite; half the way between them is no number."""

@@ -139,7 +139,7 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
 
 # -- order statistics ----------------------------------------------------------------------------------------------
 def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """The middle element along some axes, absent elements among them."""
+    """The middle element along some axes, absent elements among them; of complex ones as :func:`sort` orders them."""
     return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
 
 
@@ -194,7 +194,7 @@ def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", k
 def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan: bool) -> Any:
     storage = storage_of(x)
     n = len(storage.shape)
-    if storage.dtype.kind == "c":
+    if storage.dtype.kind == "c" and method != _MEAN:
         raise TypeError("a must be an array of real numbers")
     parts = np.asarray(q, float)
     if ((parts < 0) | (parts > 1) | (parts != parts)).any():
@@ -221,7 +221,7 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
 def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
     """The quantile of every line."""
     values = _sorted(seen)
-    float_type = np.result_type(values.dtype, np.float64) if values.dtype.kind != "f" else values.dtype
+    float_type = np.result_type(values.dtype, np.float64) if values.dtype.kind not in "fc" else values.dtype
     edges = seen.edges
     nan = values != values
     nans = np.bincount(seen.row[nan], minlength=seen.count)
