@@ -107,9 +107,24 @@ extents = st.one_of(
         st.fixed_dictionaries({v: st.integers(0, 3) for v in VARIABLES}), st.sampled_from(VARIABLES), st.integers(7, 41)
     ).map(lambda drawn: {**drawn[0], drawn[1]: drawn[2]}),  # one as wide as a strip of registers, and more
 )
-specials = st.sampled_from([1, 1, 1, -2, np.inf, -np.inf, np.nan])
-"""What some of the stored values are."""
-fills = st.sampled_from([0, 0, 0, 0, 1, -2, np.inf, -np.inf, np.nan])
+
+
+def specials(dtype: str) -> st.SearchStrategy[float]:
+    """What some of the stored values are."""
+    return st.sampled_from([1, 1, *_extremes(dtype)])
+
+
+def fills(dtype: str) -> st.SearchStrategy[float]:
+    """What absent entries are."""
+    return st.sampled_from([0, 0, 0, 0, 1, *_extremes(dtype)])
+
+
+def _extremes(dtype: str) -> list[float]:
+    if np.dtype(dtype).kind in "iu":  # of wide ones no products are exact in float64
+        return [np.iinfo(dtype).min, np.iinfo(dtype).max] if np.dtype(dtype).itemsize < 4 else [7]
+    return [-2, np.inf, -np.inf, np.nan] if np.dtype(dtype).kind == "f" else [-2]
+
+
 densities = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 
 

@@ -10,7 +10,7 @@ from weft import pipeline
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.formats import parse_format
-from weft.index_notation import accesses, evaluate_dense, to_text
+from weft.index_notation import accesses, computed_in, evaluate_dense, to_text
 from weft.index_notation.nodes import Apply, Reduce
 from weft.pipeline import plan
 from weft.storage import check
@@ -43,8 +43,8 @@ def test_against_the_oracle(data):
             continue
         dtype = data.draw(strategies.dtypes)
         shape = [extents[v] for v in access.indices]
-        fill = data.draw(strategies.fills) if shape and np.dtype(dtype).kind == "f" else 0
-        special = data.draw(strategies.specials) if shape and np.dtype(dtype).kind == "f" else 1
+        fill = data.draw(strategies.fills(dtype)) if shape else 0
+        special = data.draw(strategies.specials(dtype)) if shape else 1
         found = np.asarray(array(shape, density, rng, dtype))
         found = np.where((found != 0) & (rng.random(shape) < 0.2), np.asarray(special, dtype), found)
         arrays[access.tensor] = np.where(found == 0, np.asarray(fill, dtype), found)
@@ -57,6 +57,7 @@ def test_against_the_oracle(data):
         return
     order = len(assignment.target.indices)
     wanted = data.draw(st.one_of(st.none(), strategies.formats(order).map(lambda f: parse_format(f, order))))
+    dtype = data.draw(st.sampled_from([None, None, None, "int64", "float64", "complex128"]))
     if any(extents[v] == 0 for r in extremes(assignment.value) for v in r.vars):
         with pytest.raises((ShapeError, OverflowError), match=r"identity|out of bounds"):
             pipeline.evaluate(assignment, operands, format=wanted)
@@ -68,13 +69,19 @@ def test_against_the_oracle(data):
         with pytest.raises(OverflowError, match="out of bounds"):
             pipeline.evaluate(assignment, operands, format=wanted)
         return
+    if dtype is not None and np.can_cast(expected.dtype, dtype, "safe"):
+        wider = computed_in(assignment, tuple((name, a.dtype) for name, a in arrays.items()), dtype)
+        with np.errstate(all="ignore"):
+            expected = evaluate_dense(wider, arrays).astype(dtype)
+    else:
+        dtype = None
     with (
         config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0),
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(plan, "_FEW", data.draw(st.sampled_from([0, plan._FEW])))  # vectors are searched, or walked
         patch.setattr(plan, "_LONG", 0)
-        got = pipeline.evaluate(assignment, operands, format=wanted)
+        got = pipeline.evaluate(assignment, operands, format=wanted, dtype=dtype)
         check(got)
         found = densified(got)
     assert found.dtype == expected.dtype, to_text(assignment)
