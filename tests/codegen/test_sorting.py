@@ -7,12 +7,13 @@ from weft.codegen import emit_library
 
 from .compiled import build
 
-NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_sort_tuples"]
+NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_order_int32", "weft_sort_tuples"]
 FFI, LIBRARY = build(
     emit_library(NAMES),
     declarations="""
     void weft_sort_int32(int32_t *, int64_t, int32_t *);
     void weft_sort_int64(int64_t *, int64_t, int64_t *);
+    void weft_order_int32(const int32_t *, int64_t, int32_t *, int64_t *, int64_t *);
     int64_t weft_sort_tuples(int64_t, int64_t, const void *const *, const int64_t *, const int64_t *, int64_t *,
                              void *const *);
     """,
@@ -55,6 +56,21 @@ def test_wide_int64():
 ))  # fmt: skip
 def test_any_keys(keys):
     check_sort(keys)
+
+
+def test_the_places_of_distinct_elements():
+    rng = np.random.default_rng(3)
+    for n in [*range(140), 1000, 70_000]:
+        for spread in (1, 7, 20_000):
+            for keys in (
+                rng.permutation(n) * spread,
+                np.arange(n)[::-1] * spread,
+                np.arange(n) + (np.arange(n) == 2) * n,
+            ):
+                listed = keys.astype(np.int32)
+                order, scratch = np.zeros(max(n, 1), np.int32), np.zeros((2, max(n, 1)), np.int64)
+                LIBRARY.weft_order_int32(pointer(listed), n, pointer(order), pointer(scratch[0]), pointer(scratch[1]))
+                np.testing.assert_array_equal(order[:n], np.argsort(listed))
 
 
 def addresses(arrays):

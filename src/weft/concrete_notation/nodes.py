@@ -96,9 +96,10 @@ class Workspace:
         Its name in accesses.
     indices : tuple of str
         Variables it is indexed by; none for a scalar.
-    kind : {'scalar', 'dense', 'listed', 'hashed', 'marked'}
+    kind : {'scalar', 'dense', 'listed', 'hashed', 'marked', 'paired'}
         One number; an array that is filled before use; an array with a list of the coordinates that were set; a
-        hash table from coordinates to values, for dimensions too large for an array.
+        hash table from coordinates to values, for dimensions too large for an array; an array with marks; a list of
+        coordinates, none of which comes twice, with a list of values.
     dtype : str
         Value dtype.
     op : str
@@ -107,7 +108,7 @@ class Workspace:
 
     name: str
     indices: tuple[str, ...]
-    kind: OneOf["scalar", "dense", "listed", "hashed", "marked"]
+    kind: OneOf["scalar", "dense", "listed", "hashed", "marked", "paired"]
     dtype: str
     op: str = "add"
 

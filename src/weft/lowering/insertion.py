@@ -15,7 +15,7 @@ from ..index_notation.nodes import Access
 from ..queries import Stored
 from ..records import record
 from ..remapping.inverse import significance
-from ..remapping.nodes import Axis, Counter, IndexExpr, axes_of
+from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of
 from .asking import Asked, answers, asked
 from .physical import path
 
@@ -90,7 +90,7 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
     A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
     the level and those below it promise about order, the order in which entries come must keep.
     """
-    coordinates, source = format.remapping.coordinates, arrival.order
+    coordinates = format.remapping.coordinates
     for k, level in enumerate(format.levels):
         if level.placing is None:
             return f"{level} cannot place an entry"
@@ -100,16 +100,16 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
             return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
-            rest = tuple(axis for axis in source if axis not in above)
             below = significance(coordinates[k:])
             if k in shared(format, arrival):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
-                leading = all(axes_of(c) == {source[0]} for c in coordinates[:k]) if source else False
+                first = order_within(arrival.order[:1], frozenset())
+                leading = bool(first) and all(axes_of(c) == {first[0]} for c in coordinates[:k])
                 return None if leading else f"the entries below one parent of {level} do not come together"
             if any(not lower.branchless for lower in format.levels[k + 1 :]):
                 return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
-            if level.ordered and rest != below:
+            if level.ordered and order_within(arrival.order, frozenset(above)) != below:
                 return f"entries come in another order than {level} has"
             return None
     return None
@@ -121,27 +121,32 @@ class Arrival:
 
     Parameters
     ----------
-    order : tuple of int
-        The axes by which they are ordered, the first deciding first; empty where by none.
+    by : tuple of IndexExpr
+        What they are sorted by, the first deciding first; empty where by nothing.
+    once : bool
+        Whether no two are the same in what they are sorted by.
     grouped : tuple of int
         The axes of the outermost loops, as far as each visits no coordinate twice.
     follows : bool
         Whether the positions of the source's last level are its entries, one by one from 0, in this order.
-    by : tuple of IndexExpr
-        What they are sorted by, none of them twice.
     curved : bool
         Whether it is the curves of the levels over these that sort them.
     """
 
-    order: tuple[int, ...] = ()
+    by: tuple[IndexExpr, ...] = ()
+    once: bool = False
     grouped: tuple[int, ...] = ()
     follows: bool = False
-    by: tuple[IndexExpr, ...] = ()
     curved: bool = False
+
+    @property
+    def order(self) -> tuple[IndexExpr, ...]:
+        """What they are sorted by lexicographically."""
+        return () if self.curved else self.by
 
     def sorts(self, format: Format) -> bool:
         """Whether entries come in the order that a format has."""
-        return self.by == format.remapping.coordinates and self.curved == format.is_curved
+        return self.once and self.by == format.remapping.coordinates and self.curved == format.is_curved
 
 
 UNSORTED = Arrival()
@@ -154,19 +159,53 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
     entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
     follows = entries and known and source.is_unique and tuple(loops) == variables
-    order: list[IndexExpr] = []
+    by: list[IndexExpr] = []
     grouped: list[int] = []
     ordered = True
     for n, v in enumerate(loops):
         level, coordinate = levels.get(v, (None, None))
         if level is None or coordinate is None:
-            return Arrival((), tuple(grouped))
-        order.append(coordinate)
+            return Arrival(grouped=tuple(grouped))
         ordered &= level.ordered
+        if ordered:
+            by.append(coordinate)
         if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
             grouped.append(coordinate.number)
-    by = tuple(order) if ordered and source.is_unique else ()
-    return Arrival((ordered and significance(order)) or (), tuple(grouped), follows, by)
+    if source.is_curved:
+        by, ordered = [], False
+    return Arrival(tuple(by), ordered and source.is_unique, tuple(grouped), follows)
+
+
+def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
+    """The axes by which entries are ordered that have the same coordinates along some axes.
+
+    Examples
+    --------
+    >>> from ..remapping.nodes import Binary
+    >>> order_within([Binary("-", Axis(1), Axis(0)), Axis(1)], frozenset([0]))  # by diagonals: each row's by columns
+    (1,)
+    """
+    axes: tuple[int, ...] = ()
+    for e in by:
+        if counters_of(e):
+            break
+        if axes_of(e) <= {*fixed, *axes}:
+            continue
+        rising = _rising(e, fixed)
+        if rising is None:
+            break
+        axes += tuple(axis for axis in rising if axis not in fixed)
+    return axes
+
+
+def _rising(e: IndexExpr, fixed: frozenset[int]) -> tuple[int, ...] | None:
+    """The axes in whose lexicographic order an expression rises, some axes being fixed; None where in none's."""
+    match e:
+        case Binary(op="+" | "-", left=left, right=right) if axes_of(right) <= fixed:
+            return _rising(left, fixed)
+        case Binary(op="+", left=left, right=right) if axes_of(left) <= fixed:
+            return _rising(right, fixed)
+    return significance([e])
 
 
 def _divides(coordinate: object) -> bool:
@@ -194,7 +233,7 @@ def running(format: Format, arrival: Arrival) -> int | None:
         return None
     order = significance(format.remapping.coordinates)
     plain = all(level.has_every and not level.roles for level in format.levels[:found])
-    return found if found == 0 or (plain and order == arrival.order) else None
+    return found if found == 0 or (plain and order == significance(arrival.order)) else None
 
 
 def staying(format: Format, arrival: Arrival) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
@@ -34,8 +34,9 @@ __all__ = [
 ]  # fmt: skip
 
 # How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
-# free variables; puts each in its own place of such a result; or needs them merged or appended in order.
-Visit: TypeAlias = Literal["scatter", "gather", "place", "merge"]
+# free variables; puts each in its own place of such a result; adds them into a workspace over some variables; or needs
+# them merged or appended in order.
+Visit: TypeAlias = Literal["scatter", "gather", "place", "workspace", "merge"]
 
 _DENSE = Dense()
 
@@ -198,25 +199,28 @@ def conversions(
     how: Visit,
     definitions: Sequence[Definition] = (),
     copying: bool = False,
+    loose: frozenset[str] = frozenset(),
 ) -> tuple[Access, ...]:
     """The accesses whose operand must be stored another way for this loop order.
 
     An operand does not fit when its levels come in another order than the loops; when a level that must be merged
     with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
-    place.
+    place. Coordinates of ``loose`` variables may come in any order in a workspace.
     """
-    walked = _walked(expr, types_of(expr, types), how, copying)
+    walked = _walked(expr, types_of(expr, types), how, copying, loose)
     return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
 
 
 @lru_cache(maxsize=1024)
-def _walked(expr: Expr, kinds: Types, how: Visit, copying: bool) -> frozenset[Access]:
+def _walked(expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str]) -> frozenset[Access]:
     """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
     types = dict(kinds)
-    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying))
+    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, loose))
 
 
-def _is_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool) -> bool:
+def _is_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, loose: frozenset[str]
+) -> bool:
     format = types[access.tensor].format
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
@@ -231,15 +235,21 @@ def _is_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], how:
             as_it_is = summable and all(level.unique for level in format.levels[:-1])
         case "place":
             as_it_is = expr == access and format.is_unique
+        case "workspace":
+            in_order = all(level.merges for level in format.levels[:-1])
+            as_it_is = summable and in_order and set(path(access, format)[-1:]) <= loose
         case "merge":
             as_it_is = False
     walks = all(level.walks for level in format.levels)
     adding = how == "scatter" and not copying
-    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, appending=how == "merge")
+    ordered = {*path(access, format)} - loose if how in ("workspace", "merge") else set[str]()
+    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered)
 
 
-def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, appending: bool) -> bool:
-    """Whether no level of an access is merged with others that cannot be, or appended from out of order.
+def _can_be_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str]
+) -> bool:
+    """Whether no level of an access is merged with others that cannot be, or out of order where it must be ``ordered``.
 
     Where what comes up is ``adding`` to the result, absent entries are not counted.
     """
@@ -269,7 +279,7 @@ def _can_be_walked(expr: Expr, access: Access, types: Mapping[str, TensorType], 
         if not level.walks:
             return False
         alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
-        if not alone or (appending and not level.ordered):
+        if not alone or (v in ordered and not level.ordered):
             return False
     return True
 

@@ -143,11 +143,13 @@ class Orders:
         kept = {*self.view.kept, *(new for _, new in self.view.asked)}
         return any(a.tensor in kept or not set(a.indices) <= set(order) for a in converts)
 
-    def converted(self, expr: Expr, order: Sequence[str], how: Visit) -> Mapping[Access, Format]:
+    def converted(
+        self, expr: Expr, order: Sequence[str], how: Visit, loose: frozenset[str] = frozenset()
+    ) -> Mapping[Access, Format]:
         """The accesses whose operand must be stored another way; those included that others' new ways ask for."""
         found: dict[Access, Format] = {}
         types = self.types
-        while changed := dict(self.misfits(expr, order, how, types, found)):
+        while changed := dict(self.misfits(expr, order, how, types, found, loose)):
             found |= changed
             if self.impossible(found, order):
                 break
@@ -156,13 +158,13 @@ class Orders:
 
     def misfits(
         self, expr: Expr, order: Sequence[str], how: Visit, types: Mapping[str, TensorType],
-        known: Mapping[Access, Format],
+        known: Mapping[Access, Format], loose: frozenset[str],
     ) -> Iterator[tuple[Access, Format]]:  # fmt: skip
         """The accesses whose operand does not fit, or would be walked many times, and how to store it instead.
 
         Of those known only what is to be stored in yet another way, as it would be walked many times now.
         """
-        unfit = conversions(expr, order, types, how, self.view.definitions, self.premises.copying)
+        unfit = conversions(expr, order, types, how, self.view.definitions, self.premises.copying, loose)
         for a in reads(expr):
             if a in unfit and a not in known:
                 never = self.impossible((a,), order)  # which the format does not matter for
@@ -183,10 +185,10 @@ class Orders:
 
     def weigh(
         self, expr: Expr, order: tuple[str, ...], how: Visit = "merge", into: Access | None = None,
-        entered: Mapping[str, float] = NOTHING,
+        entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
     ) -> Nest:  # fmt: skip
         """What a nest costs that writes ``into`` an array in its innermost loop, if that is given."""
-        converts = self.converted(expr, order, how)
+        converts = self.converted(expr, order, how, loose)
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         types = self.with_formats(converts) if converts else self.types
@@ -384,9 +386,9 @@ class Orders:
         *outer, last = variables
         best: Nest | None = None
         for bound in self.orders(term.vars, each=len(term.vars)):
-            for depth in range(len(bound)):
+            for depth in range(max(len(bound), 1)):
                 order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])
-                nest = self.weigh(term, order)
+                nest = self.weigh(term, order, "workspace", loose=frozenset((last, *term.vars)))
                 if best is None or nest.cost < best.cost:
                     best = nest
         if best is not None:

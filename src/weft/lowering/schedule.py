@@ -135,6 +135,11 @@ class _Scheduler(Accumulation):
             w = self.best_workspace(terms[0][1]) if gathers else None
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
+        in_order = not dense and all(level.ordered for level in self.result.format.levels)
+        if self.premises.copying and scatters and alone and in_order:
+            w = self.best_workspace(Reduce("add", (), terms[0][1]))
+            if w is not None:
+                choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.premises.copying or self.neutral_terms(terms)) and self.result.format.order:
             nests = [self.best_triples(t) for _, t in terms]
             pairs = zip(terms, nests, strict=True)
@@ -344,12 +349,14 @@ class _Scheduler(Accumulation):
         kind = "listed" if self.premises.gathering == "marked" else self.premises.gathering
         if self.result.format.is_dense and not outer:
             kind = "marked"  # the result is passed through once anyway
+        if kind == "listed" and isinstance(term, Access) and self.types[term.tensor].format.is_unique:
+            kind = "paired"
         return self.in_workspace(term, nest, outer, (last,), kind)
 
     def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
         """Loops over ``outer`` levels of the result around a workspace over the others, which is appended then."""
         term = self.stored_for(term, nest.order, nest.converts)
-        assert isinstance(term, Reduce)
+        term = term if isinstance(term, Reduce) else Reduce("add", (), term)
         gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
         self.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
         dtype = self.dtype(term.body)

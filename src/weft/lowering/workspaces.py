@@ -4,6 +4,7 @@ A scalar is a variable. A dense workspace is an array that is filled before use.
 and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
 over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
 has no list, and may be over several dimensions: it serves a whole result of which most coordinates are expected, once.
+A paired one is two lists, of coordinates that never come twice and of their values: what is only to be put in order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from ..concrete_notation.nodes import Assign, Where, Workspace, result_of
 from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
-from ..formats.levels import Listed, ListedHashed, Marked
+from ..formats.levels import Listed, ListedHashed, Marked, Paired
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import simplify_expression
@@ -34,8 +35,11 @@ __all__ = ["FEW", "assign", "declare", "made", "neutral_of", "types", "where"]
 FEW = 64
 """Elements of a workspace that may stand in registers, or at least on the stack."""
 
-_LEVELS = {"dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked()}
-_LISTED = ("listed", "hashed", "marked")
+_LEVELS = {
+    "dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked(),
+    "paired": Paired(),
+}  # fmt: skip
+_LISTED = ("listed", "hashed", "marked", "paired")
 _VISITS = ir.Var("visits")
 
 
@@ -110,6 +114,10 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
         return {}  # declared where it is used
     if owner.mode.values:
         _values(owner, w, name, size)
+    if w.kind == "paired":
+        lists = {"list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
+        arrays = {role: _scratch(owner, ir.Var(f"{name}_{role}", ty), size) for role, ty in lists.items()}
+        return {**arrays, "size": ir.Var(f"{name}_size")}
     if w.kind not in ("listed", "marked"):
         return {}
     if w.kind == "marked" and (absences := owner.absences.get(w.name)) is not None:
@@ -198,6 +206,11 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         stmts = (start if mode.values else block(), producer, _rests(owner, w, env))
         return block(*stmts, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
+    empty = ir.Declare(m["size"], lit(0))
+    if w.kind == "paired":
+        lists = (m["list"], m["size"], m["order"], m["keys"], m["spare"])
+        order = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64"))
+        return block(empty, producer, order, owner.statement(stmt.consumer, env))
     clear: ir.Stmt
     if w.kind == "listed":
         clear = ir.Store(m["mark"], ir.Load(m["list"], q), lit(False, "bool"))
@@ -208,7 +221,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(
-        ir.Declare(m["size"], lit(0)),
+        empty,
         producer,
         _rests(owner, w, env),
         sort,
@@ -258,6 +271,10 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
         return block(set_mark, update(stmt.op or "add", at, value)) if mode.values else set_mark
     coord = env.coords[w.indices[0]]
+    entered = ir.Store(m["list"], m["size"], cast(coord, m["list"].ty[:-1]))
+    if w.kind == "paired":
+        store = ir.Store(tensor.vals, m["size"], value) if mode.values else block()
+        return block(entered, store, increment(m["size"]))
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
     if w.kind == "listed":
@@ -269,7 +286,6 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         mark = block(ir.Store(m["keys"], slot, coord), ir.Store(m["slots"], m["size"], slot))
     else:
         raise LoweringError(f"no workspace of kind {w.kind}")
-    entered = ir.Store(m["list"], m["size"], cast(coord, m["list"].ty[:-1]))
     new = [mark, entered, increment(m["size"])]
     if not mode.values:
         return block(before, if_(not_(seen), block(*new)))

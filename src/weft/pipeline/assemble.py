@@ -316,7 +316,7 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: b
         return f"{source.format} may hold a coordinate twice"
     comes = arrival(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
-        comes = replace(comes, order=(), curved=True)
+        comes = replace(comes, curved=True)
     comes = replace(comes, follows=comes.follows and not skip_fill)
     reason = can_insert(target.format, comes)
     if reason is not None:

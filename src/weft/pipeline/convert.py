@@ -17,7 +17,7 @@ from ..codegen import emit_library
 from ..config import config
 from ..dtypes import name_of
 from ..errors import FormatError, IndexOverflowError, ResultTooLargeError
-from ..formats import Compressed, Format, Singleton, TensorType
+from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
 from ..lowering.growing import tables_of
@@ -121,6 +121,14 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         keeping = _at_once(source, _over(middle, storage, target), skip_fill)
         if not isinstance(keeping, Kernel | str) and keeping.copies:
             return _convert(keeping.run(storage), target, False)
+    rows = _rows_of(format)
+    if rows is not None and storage.vals.size >= rows.level_shape(storage.shape)[0]:
+        if format != rows:
+            return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
+        apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
+        into = _assembler(source, _over(apart, storage, target), skip_fill)
+        if source.format != apart and not isinstance(into, str):
+            return _convert(into.run(storage), target, False)
     if is_appendable(format.uncurved()):
         return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
     if middle is not None:
@@ -156,6 +164,15 @@ def _listed(format: Format) -> Format | None:
     n = len(coordinates)
     chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
     return Format(format.remapping, chain)
+
+
+@lru_cache(maxsize=1024)
+def _rows_of(format: Format) -> Format | None:
+    """The rows of a matrix that is stored in their order: each is sorted on its own, once its entries are together."""
+    plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
+    if not plain or format.is_dense or format != format.canonical():
+        return None
+    return Format(format.remapping, (Dense(), Compressed()))
 
 
 def _inserted(triples: Storage, target: TensorType) -> Storage:

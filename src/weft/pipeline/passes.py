@@ -76,7 +76,7 @@ class Lowered:
     @cached_property
     def listed(self) -> tuple[Workspace, ...]:
         """The workspaces whose size is that of a dimension."""
-        return tuple(w for w in self.schedule.program.workspaces if w.kind == "listed")
+        return tuple(w for w in self.schedule.program.workspaces if w.kind in ("listed", "paired"))
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -157,7 +157,7 @@ class Lowered:
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (Mode.EVALUATE,)
-        gathers = any(w.kind in ("listed", "hashed", "marked") for w in self.schedule.program.workspaces)
+        gathers = any(w.kind in ("listed", "hashed", "marked", "paired") for w in self.schedule.program.workspaces)
         bounded = gathers and self.reaches_entries_alone
         return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if bounded else (Mode.COUNT, Mode.EVALUATE)
 

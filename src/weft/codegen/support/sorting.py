@@ -14,9 +14,9 @@ __all__ = ["SNIPPETS"]
 _RANK = """\
 typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
 
-/* Sort n <= 8 * width elements, given as key - low, by counting for each how many are less. */
+/* Put what n <= 8 * width keys carry in their order, by counting for each how many are less. */
 #define WEFT_RANK(width) \\
-  static inline void weft_rank_##width(const int32_t *key, int32_t *sorted, int32_t n) { \\
+  static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) { \\
     weft_lanes keys[width], ranks[width]; \\
     int32_t place[8 * width]; \\
     for (int k = 0; k < width; k++) { \\
@@ -32,7 +32,7 @@ typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
       ranks[k] = -ranks[k]; \\
       __builtin_memcpy(place + 8 * k, &ranks[k], sizeof(weft_lanes)); \\
     } \\
-    for (int32_t j = 0; j < n; j++) sorted[place[j]] = key[j]; \\
+    for (int32_t j = 0; j < n; j++) sorted[place[j]] = carried[j]; \\
   }
 WEFT_RANK(1)
 WEFT_RANK(2)
@@ -41,14 +41,16 @@ WEFT_RANK(4)
 WEFT_RANK(6)
 WEFT_RANK(8)
 
-/* Sort n <= 64 elements, key padded to 64; sorted must hold what is less than every key. */
-static inline void weft_rank(const int32_t *key, int32_t *sorted, int32_t n) {
-  if (n <= 8) weft_rank_1(key, sorted, n);
-  else if (n <= 16) weft_rank_2(key, sorted, n);
-  else if (n <= 24) weft_rank_3(key, sorted, n);
-  else if (n <= 32) weft_rank_4(key, sorted, n);
-  else if (n <= 48) weft_rank_6(key, sorted, n);
-  else weft_rank_8(key, sorted, n);
+/* Put what n <= 64 keys carry in their order: keys that are equal in the place of the first, and none after it. */
+static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) {
+  const int32_t padded = n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
+  for (int32_t i = n; i < padded; i++) key[i] = INT32_MAX;
+  if (n <= 8) weft_rank_1(key, carried, sorted, n);
+  else if (n <= 16) weft_rank_2(key, carried, sorted, n);
+  else if (n <= 24) weft_rank_3(key, carried, sorted, n);
+  else if (n <= 32) weft_rank_4(key, carried, sorted, n);
+  else if (n <= 48) weft_rank_6(key, carried, sorted, n);
+  else weft_rank_8(key, carried, sorted, n);
 }
 """
 
@@ -70,11 +72,9 @@ static inline void weft_sort_short_@(@_t *list, int64_t n) {
     }
     return;
   }
-  const int64_t padded = n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
   for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((u@_t)list[i] - (u@_t)low);
-  for (int64_t i = n; i < padded; i++) key[i] = INT32_MAX;
-  for (int64_t i = 0; i < n; i++) sorted[i] = -1;
-  weft_rank(key, sorted, (int32_t)n);
+  for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than every key */
+  weft_rank(key, key, sorted, (int32_t)n);
   int32_t last = 0; /* equal keys share a place: the places after it, left at -1, repeat them */
   for (int64_t i = 0; i < n; i++) {
     last = sorted[i] > last ? sorted[i] : last;
@@ -183,7 +183,7 @@ static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch) {
 }
 """
 
-_TUPLES = """\
+_KEYS = """\
 /* One stable pass over the bits [shift, shift + width) of the keys. */
 static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width) {
   const uint64_t mask = (UINT64_C(1) << width) - 1;
@@ -213,7 +213,31 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
   }
   return keys;
 }
+"""
 
+_ORDER = """\
+/* Where the elements of a list, none of which comes twice, stand in ascending order; keys and spare hold n. */
+static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare) {
+  bool ordered = true;
+  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
+  for (int64_t i = 1; i < n; i++) ordered &= list[i - 1] < list[i];
+  if (ordered) return;
+  if (n <= 64) {
+    int32_t key[64], place[64];
+    for (int32_t i = 0; i < n; i++) {
+      key[i] = list[i];
+      place[i] = i;
+    }
+    weft_rank(key, place, order, (int32_t)n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) keys[i] = (int64_t)list[i] << 32 | i;
+  const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32);
+  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)found[i];
+}
+"""
+
+_TUPLES = """\
 static inline int weft_bits(uint64_t most) {
   return most == 0 ? 0 : 64 - __builtin_clzll(most);
 }
@@ -371,7 +395,9 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
 
 SNIPPETS: dict[str, Snippet] = {
     "weft_rank": Snippet(_RANK),
-    "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free")),
+    "weft_sort_keys": Snippet(_KEYS),
+    "weft_order_int32": Snippet(_ORDER, ("weft_rank", "weft_sort_keys")),
+    "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free", "weft_sort_keys")),
 }
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_sort_short_{_ty}"] = Snippet(_SHORT.replace("@", _ty), ("weft_rank",))

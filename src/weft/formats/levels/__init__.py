@@ -8,7 +8,7 @@ from .hashed import Hashed, Slots
 from .hybrid import Capped, Spilled
 from .interleaved import InterleavedCompressed, InterleavedSingleton
 from .jagged import Jagged
-from .listed import Listed, ListedHashed, Marked
+from .listed import Listed, ListedHashed, Marked, Paired
 from .morton import Morton
 from .offset import Offset
 from .range import Range
@@ -33,6 +33,7 @@ __all__ = [
     "Marked",
     "Morton",
     "Offset",
+    "Paired",
     "Picked",
     "Range",
     "Singleton",

@@ -1,4 +1,5 @@
-"""Levels of what was set: values over the dimension or in a hash table, with a list of the coordinates, or marks alone.
+"""Levels of what was set: values over the dimension, in a hash table or in a list, with a list of the coordinates, or
+marks alone.
 
 The storage of a workspace, never of a tensor: iterated through the list, located by coordinate.
 """
@@ -12,7 +13,7 @@ from ...ir.nodes import Call, Expr, Load, Select
 from ...records import record
 from ..level import LevelFormat, LevelVars
 
-__all__ = ["Listed", "ListedHashed", "Marked"]
+__all__ = ["Listed", "ListedHashed", "Marked", "Paired"]
 
 
 @record
@@ -41,6 +42,19 @@ class ListedHashed(Listed):
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64")
+
+
+@record
+class Paired(Listed):
+    """``list[0:size]`` holds coordinates, each once, and values stand where these do; ``order`` sorts both."""
+
+    roles: ClassVar[tuple[str, ...]] = ("list", "order", "size")
+
+    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return cast(Load(m["list"], self.child_pos(m, p, p)), "int64")
+
+    def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
+        return cast(Load(m["order"], p), "int64")
 
 
 @record
