@@ -225,9 +225,9 @@ def _is_walked(
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
         return False
-    summable = (copying and expr == access) or (
-        is_linear(expr, access) and _alone(expr, access, types) and adds_nothing(expr, access, types)
-    )
+    last = path(access, format)[-1:]
+    alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
+    summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
     match how:
         case "scatter":
             as_it_is = summable
@@ -237,7 +237,7 @@ def _is_walked(
             as_it_is = expr == access and format.is_unique
         case "workspace":
             in_order = all(level.merges for level in format.levels[:-1])
-            as_it_is = summable and in_order and set(path(access, format)[-1:]) <= loose
+            as_it_is = summable and in_order and set(last) <= loose
         case "merge":
             as_it_is = False
     walks = all(level.walks for level in format.levels)
@@ -376,3 +376,14 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
     """Whether every other operand can be located, so that nothing has to be merged."""
     return all(a == access or types[a.tensor].format.is_dense for a in reads(expr))
+
+
+def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
+    """Whether every other operand's coordinates along some variables are found, so that nothing is merged there."""
+    others = [(a, types[a.tensor].format) for a in reads(expr) if a != access]
+    return all(
+        level.has_every
+        for a, format in others
+        for v, level in zip(path(a, format), format.levels, strict=True)
+        if v in over
+    )
