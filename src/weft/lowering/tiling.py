@@ -66,12 +66,15 @@ class Tiles:
         What follows from the loops.
     fresh : callable
         A name that is not taken, from one that may be.
+    over : tuple of str
+        The variables of the result to cut over; any by default.
     """
 
     target: Access
     types: Mapping[str, TensorType]
     definitions: Sequence[Definition]
     fresh: Callable[[str], str]
+    over: tuple[str, ...] = ()
     splits: list[Split] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -91,7 +94,7 @@ class Tiles:
         return stmt
 
     def _variables(self) -> tuple[str, ...]:
-        return path(self.target, self.types[self.target.tensor].format)
+        return self.over or path(self.target, self.types[self.target.tensor].format)
 
     def _tiled(self, loops: Forall) -> Forall | None:
         """One nest cut into tiles; None where its first loop decides already what of the result is written."""

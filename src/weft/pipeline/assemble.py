@@ -42,7 +42,7 @@ from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
-from .passes import Lowered, over_entries
+from .passes import Lowered, in_tiles, over_entries
 
 __all__ = ["Assembler", "assembler"]
 
@@ -321,6 +321,10 @@ def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: b
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason
+    if not shared(target.format, comes):
+        tiled = in_tiles(lowered, target.format)
+        comes = comes if tiled is lowered else replace(comes, grouped=())
+        lowered = tiled
     return Assembler(replace(lowered, skip_fill=skip_fill), target, comes)
 
 

@@ -11,7 +11,7 @@ from ..codegen import NameMaker, emit_module
 from ..concrete_notation import Workspace
 from ..concrete_notation import to_text as statement_text
 from ..errors import ScheduleError
-from ..formats import TensorType
+from ..formats import Dense, Format, TensorType
 from ..index_notation import explicit_sums, to_text
 from ..index_notation.nodes import Access, Assignment, Expr
 from ..ir import Function, function_text, simplify
@@ -23,6 +23,7 @@ from ..lowering.physical import path, spelling
 from ..lowering.premises import USUAL, Premises
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
+from ..lowering.tiling import Tiles
 from ..records import record, replace
 from .hand import Loops
 
@@ -235,6 +236,21 @@ def over_entries(source: TensorType, target: TensorType) -> Lowered:
     triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
     planned = schedule(assignment, {"B": triples, "A": source}, Premises(copying=True))
     return Lowered(assignment, planned, ("A",), types=planned.types)
+
+
+def in_tiles(lowered: Lowered, format: Format) -> Lowered:
+    """Loops over entries, cut so that those that go to a few rows of ``format`` come together, where that is of use.
+
+    Diagonals, or columns of an array, come back to every row.
+    """
+    s = lowered.schedule
+    if format.is_structured or len(format.levels) < 2 or not format.levels[0].has_every:
+        return lowered
+    rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
+    dense = TensorType.of(s.types["A"].dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
+    tiles = Tiles(rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=path(rows, format)[:1])
+    program = replace(s.program, stmt=tiles.cut(s.program.stmt), splits=(*s.program.splits, *tiles.splits))
+    return replace(lowered, schedule=replace(s, program=program))
 
 
 def _read(s: Schedule) -> set[str]:

@@ -218,10 +218,12 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
 _ORDER = """\
 /* Where the elements of a list, none of which comes twice, stand in ascending order; keys and spare hold n. */
 static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare) {
-  bool ordered = true;
-  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)i;
-  for (int64_t i = 1; i < n; i++) ordered &= list[i - 1] < list[i];
-  if (ordered) return;
+  int64_t rises = 0;
+  for (int64_t i = 1; i < n; i++) rises += list[i - 1] < list[i];
+  if (rises == 0 || rises == n - 1) { /* as they come, or the other way round */
+    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)(rises == 0 ? n - 1 - i : i);
+    return;
+  }
   if (n <= 64) {
     int32_t key[64], place[64];
     for (int32_t i = 0; i < n; i++) {
