@@ -223,6 +223,11 @@ class Lowerer:
                 return self.fill(target, value, env)
         raise LoweringError(f"cannot lower {stmt!r}")
 
+    @property
+    def holds_values(self) -> bool:
+        """Whether workspaces hold values: where these are written, or decide what is stored."""
+        return self.mode.values or (self.skip_fill and self.mode in (Mode.COUNT, Mode.ASSEMBLE))
+
     def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
         name = stmt.target.tensor
         if name in self.workspaces:

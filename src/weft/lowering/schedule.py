@@ -136,7 +136,7 @@ class _Scheduler(Accumulation):
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         in_order = not dense and all(level.ordered for level in self.result.format.levels)
-        if self.premises.copying and scatters and alone and in_order:
+        if self.premises.copying and scatters and alone and in_order and self.neutral_terms(terms):
             w = self.best_workspace(Reduce("add", (), terms[0][1]))
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))

@@ -112,7 +112,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     size = _extent(owner, w)
     if w.kind == "dense" and _few(owner, w) is not None:
         return {}  # declared where it is used
-    if owner.mode.values:
+    if owner.holds_values:
         _values(owner, w, name, size)
     if w.kind == "paired":
         lists = {"list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
@@ -148,7 +148,7 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     keys = _scratch(owner, ir.Var(f"{name}_keys", "int64*"), size)
     q = owner.name("q")
     owner.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
-    if owner.mode.values:
+    if owner.holds_values:
         _values(owner, w, name, size)
     arrays = {"keys": keys, "mask": mask, "size": ir.Var(f"{name}_size")}
     for role in ("list", "slots", "spare"):
@@ -166,7 +166,7 @@ def _nothing(w: Workspace) -> Any:
 def made(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce a scalar."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
-    if not owner.mode.values:
+    if not owner.holds_values:
         return block()
     owner.sums_segments.add(stmt.producer)
     producer = owner.statement(stmt.producer, env)
@@ -181,7 +181,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     mode = owner.mode
-    if not mode.values and w.kind not in _LISTED:
+    if not owner.holds_values and w.kind not in _LISTED:
         return owner.statement(stmt.consumer, env)
     if mode is Mode.BOUND:
         return owner.statement(stmt.producer, env)
@@ -203,7 +203,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
     if w.kind == "marked":
         start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
-        stmts = (start if mode.values else block(), producer, _rests(owner, w, env))
+        stmts = (start if owner.holds_values else block(), producer, _rests(owner, w, env))
         return block(*stmts, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
@@ -233,7 +233,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
 def _rests(owner: Lowerer, w: Workspace, env: Env) -> ir.Stmt:
     """Reduce into each coordinate that may have been set what is absent there, where that counts."""
     absences = owner.absences.get(w.name)
-    if absences is None or not owner.mode.values:
+    if absences is None or not owner.holds_values:
         return block()
     tensor, q = owner.tensors[w.name], owner.name("q")
     m, size = tensor.levels[-1], _extent(owner, w, env)
@@ -254,7 +254,7 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         target = owner.target
         return block(*[increment(n) for n, c in zip(target.counters, target.chains, strict=True)
                        if target.variable(c.last) in w.indices])  # fmt: skip
-    value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if mode.values else lit(0)
+    value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), w.dtype) if owner.holds_values else lit(0)
     if w.kind == "scalar":
         var = owner.scalar(w)
         reduced = ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
@@ -269,11 +269,11 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))
         count = ir.Load(m["mark"], at.index)
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
-        return block(set_mark, update(stmt.op or "add", at, value)) if mode.values else set_mark
+        return block(set_mark, update(stmt.op or "add", at, value)) if owner.holds_values else set_mark
     coord = env.coords[w.indices[0]]
     entered = ir.Store(m["list"], m["size"], cast(coord, m["list"].ty[:-1]))
     if w.kind == "paired":
-        store = ir.Store(tensor.vals, m["size"], value) if mode.values else block()
+        store = ir.Store(tensor.vals, m["size"], value) if owner.holds_values else block()
         return block(entered, store, increment(m["size"]))
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
@@ -287,7 +287,7 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     else:
         raise LoweringError(f"no workspace of kind {w.kind}")
     new = [mark, entered, increment(m["size"])]
-    if not mode.values:
+    if not owner.holds_values:
         return block(before, if_(not_(seen), block(*new)))
     new.append(ir.Store(tensor.vals, slot, value))
     more = update(stmt.op or "add", ir.Load(tensor.vals, slot), value)

@@ -126,9 +126,11 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         if format != rows:
             return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
         apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
-        into = _assembler(source, _over(apart, storage, target), skip_fill)
-        if source.format != apart and not isinstance(into, str):
-            return _convert(into.run(storage), target, False)
+        between = _over(apart, storage, target)
+        if source.format != apart and isinstance(_at_once(between, target, False), Kernel):
+            into = _assembler(source, between, skip_fill)
+            if not isinstance(into, str):
+                return _convert(into.run(storage), target, False)
     if is_appendable(format.uncurved()):
         return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
     if middle is not None:
