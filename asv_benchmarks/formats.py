@@ -57,7 +57,12 @@ CONVERSIONS = {
     ("csr", "dia"): 0.5,
     ("coo", "dia"): 0.5,
     ("csc", "dia"): 0.5,
+    ("dia", "csr"): 1.0,
+    ("dia", "csc"): 1.0,
+    ("dia", "coo"): 1.0,
 }
+UNSORTED = ("coo", "csr")
+"""Formats whose entries come in any order, to be sorted as csr."""
 
 
 def stored(a: sp.csr_array, format: str) -> Any:
@@ -166,6 +171,26 @@ def conversion(formats: tuple[str, str], source: str) -> Ratio:
     return _ratio(lambda: made.asformat(formats[1], **options), lambda: stored(peer, formats[1]))
 
 
+def sorting(format: str, source: str) -> Ratio:
+    """Entries in any order, all of a coo or those of each row of a csr, to rows in order."""
+    import weft
+
+    coo = inputs.matrix(source).tocoo()
+    order = np.random.default_rng(0).permutation(coo.nnz)
+    shuffled = sp.coo_array((coo.data[order], (coo.row[order], coo.col[order])), shape=coo.shape)
+    made = weft.asarray(shuffled).asformat(format, sort=False)
+    peer = made.to_scipy_sparse()
+
+    def theirs() -> Any:
+        found = peer.tocsr(copy=True)
+        found.has_sorted_indices = False
+        found.sort_indices()
+        return found
+
+    np.testing.assert_array_equal(made.asformat("csr").canonical().indices, theirs().indices)
+    return _ratio(lambda: made.asformat("csr").canonical(), theirs)
+
+
 def beside_reference(formats: tuple[str, str], source: str) -> Ratio:
     """``A.asformat(target)`` beside hand-written C."""
     import weft
@@ -216,6 +241,10 @@ def rows(only: str) -> Iterator[tuple[str, str, str, Ratio, float]]:
         for source in sources(formats):
             if only in f"convert {formats[0]}_{formats[1]}":
                 yield f"convert {'_'.join(formats)}", source, "scipy", conversion(formats, source), target
+    for format in UNSORTED:
+        for source in PRODUCTS[format]:
+            if only in f"sort {format}":
+                yield f"sort {format}", source, "scipy", sorting(format, source), TARGETS["scipy"]
     for formats in REFERENCES:
         for source in sources(formats):
             if only in f"convert {formats[0]}_{formats[1]}":
