@@ -99,11 +99,13 @@ class Workspace:
     kind : {'scalar', 'dense', 'listed', 'hashed', 'marked', 'paired'}
         One number; an array that is filled before use; an array with a list of the coordinates that were set; a
         hash table from coordinates to values, for dimensions too large for an array; an array with marks; a list of
-        coordinates, none of which comes twice, with a list of values.
+        coordinates as they come with a list of values, which the consumer sees in order.
     dtype : str
         Value dtype.
     op : str
         The operator that reduces into it.
+    repeats : bool
+        Whether a paired one may list a coordinate more than once.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Workspace:
     kind: OneOf["scalar", "dense", "listed", "hashed", "marked", "paired"]
     dtype: str
     op: str = "add"
+    repeats: bool = False
 
 
 @record

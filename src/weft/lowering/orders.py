@@ -93,10 +93,12 @@ class Orders:
         self.taken.add(name)
         return name
 
-    def workspace(self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add") -> Access:
+    def workspace(
+        self, indices: tuple[str, ...], kind: Any, dtype: str, op: str = "add", repeats: bool = False
+    ) -> Access:
         indices = tuple(self.counted.get(v, v) for v in indices)
         stem = "t" if kind == "scalar" else "w"
-        w = Workspace(self.fresh(stem), indices, kind, dtype, op)
+        w = Workspace(self.fresh(stem), indices, kind, dtype, op, repeats)
         self.workspaces.append(w)
         self.dtypes[w.name] = dtype
         return Access(w.name, indices)

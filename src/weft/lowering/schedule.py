@@ -349,8 +349,8 @@ class _Scheduler(Accumulation):
         kind = "listed" if self.premises.gathering == "marked" else self.premises.gathering
         if self.result.format.is_dense and not outer:
             kind = "marked"  # the result is passed through once anyway
-        if kind == "listed" and isinstance(term, Access) and self.types[term.tensor].format.is_unique:
-            kind = "paired"
+        if kind == "listed" and isinstance(term, Access):
+            kind = "paired"  # nothing is reduced but what comes twice
         return self.in_workspace(term, nest, outer, (last,), kind)
 
     def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
@@ -360,7 +360,8 @@ class _Scheduler(Accumulation):
         gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
         self.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
         dtype = self.dtype(term.body)
-        w = self.workspace(over, kind, dtype, term.op)
+        repeats = kind == "paired" and not all(self.types[a.tensor].format.is_unique for a in reads(term))
+        w = self.workspace(over, kind, dtype, term.op, repeats)
         producer = foralls(nest.order[len(outer) :], Assign(w, converted(term.body, self.dtypes, dtype), term.op))
         consumer = foralls(over, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
         stmt: Stmt = Where(consumer, producer)

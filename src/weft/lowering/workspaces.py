@@ -4,7 +4,7 @@ A scalar is a variable. A dense workspace is an array that is filled before use.
 and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
 over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
 has no list, and may be over several dimensions: it serves a whole result of which most coordinates are expected, once.
-A paired one is two lists, of coordinates that never come twice and of their values: what is only to be put in order.
+A paired one is two lists, of coordinates and of their values: what is only to be put in order.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def declare(owner: Lowerer) -> None:
         name = owner.names[w.name]
         arrays: dict[str, ir.Var] = {}
         if owner.mode not in (Mode.BOUND, Mode.WIDEST):
-            arrays = _hashed(owner, w, name) if w.kind == "hashed" else _array(owner, w, name)
+            arrays = {"hashed": _hashed, "paired": _paired}.get(w.kind, _array)(owner, w, name)
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
         owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
@@ -69,7 +69,8 @@ def types(owner: Lowerer) -> dict[str, TensorType]:
 
 def _type(w: Workspace) -> TensorType:
     order = len(w.indices)
-    levels = (*[Dense()] * (order - 1), _LEVELS[w.kind])[:order]
+    last = Paired(unique=False) if w.repeats else _LEVELS[w.kind]
+    levels = (*[Dense()] * (order - 1), last)[:order]
     return TensorType.of(w.dtype, Format(Remapping.identity(order), levels), "int64")
 
 
@@ -108,16 +109,23 @@ def _few(owner: Lowerer, w: Workspace) -> int | None:
     return found if found <= FEW else None
 
 
+def _paired(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+    """Lists of what comes, and of the same in order."""
+    size = _widest(owner, name) if w.repeats else _extent(owner, w)
+    types = {"come": "int32*", "list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
+    if owner.holds_values:
+        types["values"] = f"{w.dtype}*"
+        _values(owner, w, name, size)
+    arrays = {role: _scratch(owner, ir.Var(f"{name}_{role}", ty), size) for role, ty in types.items()}
+    return {**arrays, "size": ir.Var(f"{name}_size")}
+
+
 def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     size = _extent(owner, w)
     if w.kind == "dense" and _few(owner, w) is not None:
         return {}  # declared where it is used
     if owner.holds_values:
         _values(owner, w, name, size)
-    if w.kind == "paired":
-        lists = {"list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
-        arrays = {role: _scratch(owner, ir.Var(f"{name}_{role}", ty), size) for role, ty in lists.items()}
-        return {**arrays, "size": ir.Var(f"{name}_size")}
     if w.kind not in ("listed", "marked"):
         return {}
     if w.kind == "marked" and (absences := owner.absences.get(w.name)) is not None:
@@ -132,16 +140,21 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     return arrays
 
 
-def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
-    """A table that never has to grow: loops over positions alone find the most that reaches it at one time."""
+def _widest(owner: Lowerer, name: str) -> ir.Var:
+    """The most that reaches a workspace at one time, which loops over positions alone find."""
     widest = ir.Var(f"{name}_widest")
     finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, Mode.WIDEST)
     finder.widest = widest
     finder.share_names(owner)
+    owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Env())]
+    return widest
+
+
+def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
+    """A table that never has to grow."""
+    widest = _widest(owner, name)
     size, mask = ir.Var(f"{name}_room"), ir.Var(f"{name}_mask")
     owner.scratch += [
-        ir.Declare(widest, lit(0)),
-        finder.statement(owner.program.stmt, Env()),
         ir.Declare(size, ir.Call("weft_hash_size", (widest,), "int64")),
         ir.Declare(mask, sub(size, lit(1))),
     ]
@@ -208,9 +221,13 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
     if w.kind == "paired":
-        lists = (m["list"], m["size"], m["order"], m["keys"], m["spare"])
-        order = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64"))
-        return block(empty, producer, order, owner.statement(stmt.consumer, env))
+        lists = (m["come"], m["size"], m["order"], m["keys"], m["spare"])
+        order, place = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64")), ir.Load(m["order"], q)
+        moved = [ir.Store(m["list"], q, ir.Load(m["come"], place))]
+        if owner.holds_values:
+            moved.append(ir.Store(tensor.vals, q, ir.Load(m["values"], place)))
+        move = ir.For(q, lit(0), m["size"], block(*moved))
+        return block(empty, producer, order, move, owner.statement(stmt.consumer, env))
     clear: ir.Stmt
     if w.kind == "listed":
         clear = ir.Store(m["mark"], ir.Load(m["list"], q), lit(False, "bool"))
@@ -271,9 +288,9 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
         return block(set_mark, update(stmt.op or "add", at, value)) if owner.holds_values else set_mark
     coord = env.coords[w.indices[0]]
-    entered = ir.Store(m["list"], m["size"], cast(coord, m["list"].ty[:-1]))
+    entered = ir.Store(m["come" if w.kind == "paired" else "list"], m["size"], cast(coord, m["list"].ty[:-1]))
     if w.kind == "paired":
-        store = ir.Store(tensor.vals, m["size"], value) if owner.holds_values else block()
+        store = ir.Store(m["values"], m["size"], value) if owner.holds_values else block()
         return block(entered, store, increment(m["size"]))
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()

@@ -216,12 +216,12 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
 """
 
 _ORDER = """\
-/* Where the elements of a list, none of which comes twice, stand in ascending order; keys and spare hold n. */
+/* Where the elements of a list stand in ascending order, equal ones as they come; keys and spare hold n. */
 static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare) {
-  int64_t rises = 0;
-  for (int64_t i = 1; i < n; i++) rises += list[i - 1] < list[i];
-  if (rises == 0 || rises == n - 1) { /* as they come, or the other way round */
-    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)(rises == 0 ? n - 1 - i : i);
+  int64_t falls = 0;
+  for (int64_t i = 1; i < n; i++) falls += list[i - 1] > list[i];
+  if (falls == 0 || falls == n - 1) { /* as they come, or the other way round */
+    for (int64_t i = 0; i < n; i++) order[i] = (int32_t)(falls == 0 ? i : n - 1 - i);
     return;
   }
   if (n <= 64) {
@@ -229,9 +229,12 @@ static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *ord
     for (int32_t i = 0; i < n; i++) {
       key[i] = list[i];
       place[i] = i;
+      order[i] = -1;
     }
     weft_rank(key, place, order, (int32_t)n);
-    return;
+    int32_t least = 0;
+    for (int32_t i = 0; i < n; i++) least = order[i] < least ? order[i] : least;
+    if (least == 0) return; /* none was left out for being equal to another */
   }
   for (int64_t i = 0; i < n; i++) keys[i] = (int64_t)list[i] << 32 | i;
   const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32);

@@ -46,15 +46,10 @@ class ListedHashed(Listed):
 
 @record
 class Paired(Listed):
-    """``list[0:size]`` holds coordinates, each once, and values stand where these do; ``order`` sorts both."""
-
-    roles: ClassVar[tuple[str, ...]] = ("list", "order", "size")
-
-    def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return cast(Load(m["list"], self.child_pos(m, p, p)), "int64")
+    """``list[0:size]`` holds coordinates, and values stand where these do."""
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
-        return cast(Load(m["order"], p), "int64")
+        return p
 
 
 @record
