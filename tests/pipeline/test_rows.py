@@ -76,11 +76,13 @@ def test_products_of_unsorted_operands_convert_none(left):
     np.testing.assert_array_equal((A @ B).todense(), dense @ dense)
 
 
-def test_diagonals_go_into_rows_tile_by_tile():
+@pytest.mark.parametrize("threads", [1, 2])
+def test_diagonals_go_into_rows_tile_by_tile(threads):
     n = 5000
     offsets = [-4000, -1, 0, 3, 2500]
     A = weft.diags_array([np.arange(n) + 1.0] * 5, offsets=offsets, shape=(n, n + 7), format="dia")
     for format in ("csr", "csc", "coo"):
-        B = A.asformat(format)
+        with config.override(num_threads=threads, parallel_threshold=0):
+            B = A.asformat(format)
         check(B._storage)
         assert (B.to_scipy_sparse() != A.to_scipy_sparse()).nnz == 0

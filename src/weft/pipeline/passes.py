@@ -249,7 +249,10 @@ def in_tiles(lowered: Lowered, format: Format) -> Lowered:
     rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
     dense = TensorType.of(s.types["A"].dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
     tiles = Tiles(rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=path(rows, format)[:1])
-    program = replace(s.program, stmt=tiles.cut(s.program.stmt), splits=(*s.program.splits, *tiles.splits))
+    stmt = tiles.cut(s.program.stmt)
+    if not tiles.splits:
+        return lowered
+    program = replace(s.program, stmt=stmt, splits=(*s.program.splits, *tiles.splits))
     return replace(lowered, schedule=replace(s, program=program))
 
 
