@@ -250,6 +250,8 @@ def test_what_ufuncs_take():
     agree(np.subtract.outer(B, A), np.subtract.outer(y, x))
     agree(np.multiply.outer(A, B, dtype=np.float64), np.multiply.outer(x, y, dtype=np.float64))
     agree(np.matmul(A, B.T, dtype=np.complex64), np.matmul(x, y.T, dtype=np.complex64))
+    with pytest.raises(TypeError, match="same_kind"):
+        np.matmul(A * 1j, B.T, dtype=np.float64)
     agree(np.vecdot(A, B, axis=0, dtype=np.float64), np.vecdot(x, y, axis=0, dtype=np.float64))
     agree(np.add(A, B, where=True), x + y)
     agree(weft.add([[1, 2]], 3), np.array([[4, 5]]))

@@ -30,7 +30,7 @@ from .tensors import TensorVars
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["FEW", "assign", "declare", "made", "neutral_of", "types", "where"]
+__all__ = ["FEW", "LISTED", "assign", "declare", "made", "neutral_of", "types", "where"]
 
 FEW = 64
 """Elements of a workspace that may stand in registers, or at least on the stack."""
@@ -39,7 +39,8 @@ _LEVELS = {
     "dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked(),
     "paired": Paired(),
 }  # fmt: skip
-_LISTED = ("listed", "hashed", "marked", "paired")
+LISTED = ("listed", "hashed", "marked", "paired")
+"""The kinds that know which coordinates were set."""
 _VISITS = ir.Var("visits")
 
 
@@ -194,7 +195,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     mode = owner.mode
-    if not owner.holds_values and w.kind not in _LISTED:
+    if not owner.holds_values and w.kind not in LISTED:
         return owner.statement(stmt.consumer, env)
     if mode is Mode.BOUND:
         return owner.statement(stmt.producer, env)

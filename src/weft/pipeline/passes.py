@@ -24,6 +24,7 @@ from ..lowering.premises import USUAL, Premises
 from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from ..lowering.tiling import Tiles
+from ..lowering.workspaces import LISTED
 from ..records import record, replace
 from .hand import Loops
 
@@ -158,7 +159,7 @@ class Lowered:
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (Mode.EVALUATE,)
-        gathers = any(w.kind in ("listed", "hashed", "marked", "paired") for w in self.schedule.program.workspaces)
+        gathers = any(w.kind in LISTED for w in self.schedule.program.workspaces)
         bounded = gathers and self.reaches_entries_alone
         return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if bounded else (Mode.COUNT, Mode.EVALUATE)
 

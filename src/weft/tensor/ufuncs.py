@@ -33,18 +33,8 @@ from .operators import power as power_of
 from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "FUNCTIONS",
-    "ROWS",
-    "apply",
-    "as_dtype",
-    "clip",
-    "divmod",
-    "isneginf",
-    "isposinf",
-    "outer",
-    "round",
-    "store",
-]
+    "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "divmod", "isneginf", "isposinf", "outer", "round", "store",
+]  # fmt: skip
 
 ROWS: dict[np.ufunc, str] = {
     row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc) and not row.absorbs
@@ -80,7 +70,7 @@ def apply(
     if len(inputs) != operator(op).arity:
         raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
     if dtype is not None:
-        inputs = _converted(op, inputs, dtype)
+        inputs = _converted(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
         operand = adopt(inputs[0])
         found = NotImplemented if operand is None else None
@@ -96,9 +86,8 @@ def apply(
     return found if out is None else store(found, out, op, where)
 
 
-def _converted(op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
+def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
     """The operands in the dtypes by which the operator gives ``dtype``."""
-    ufunc: Any = operator(op).ufunc
     wanted = value_dtype(dtype)
     weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
     if not isinstance(ufunc, np.ufunc):
@@ -215,7 +204,7 @@ def __getattr__(name: str) -> Any:
 def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """``x`` where it is between ``min`` and ``max``, else the one that it is beyond.
 
-    Python integers that the dtype of ``x`` does not hold are beyond all of its values: they bound nothing.
+    A Python integer that is less than all integers of the dtype of ``x``, or more, is no lower or no upper bound.
 
     Examples
     --------
@@ -294,14 +283,14 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         from . import linalg
 
         dtype = kwargs.pop("dtype", None)
-        given = inputs if dtype is None else tuple(as_dtype(x, value_dtype(dtype)) for x in inputs)
+        given = inputs if dtype is None else _converted(ufunc, ufunc.__name__, inputs, dtype)
         result = getattr(linalg, ufunc.__name__)(*given, **kwargs)
         return result if out is None else store(result, out, name)
     known = {"__call__": {"dtype", "where"}, "outer": {"dtype"}}
     if op is not None and method in known and set(kwargs) <= known[method]:
         if method == "outer" and len(inputs) == 2:
             dtype = kwargs.get("dtype")
-            inputs = inputs if dtype is None else _converted(op, inputs, dtype)
+            inputs = inputs if dtype is None else _converted(ufunc, op, inputs, dtype)
             return outer(op, *inputs) if out is None else store(outer(op, *inputs), out, name)
         return apply(op, inputs, out=out, **kwargs)
     if op is None and method == "__call__" and ufunc.signature is None and set(kwargs) <= {"dtype"}:
