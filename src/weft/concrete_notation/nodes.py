@@ -26,6 +26,7 @@ __all__ = [
     "Program",
     "Sequence",
     "Split",
+    "Sweep",
     "Stmt",
     "Strips",
     "Where",
@@ -117,12 +118,26 @@ class Workspace:
 
 
 @record
+class Sweep:
+    """What goes round above the loops over tiles, and how large these are therefore.
+
+    Where the loop over ``var`` has more than ``few`` iterations a tile has ``room`` elements of what is written, all of
+    the variables ``across`` included.
+    """
+
+    var: str
+    few: int
+    room: int
+    across: tuple[str, ...] = ()
+
+
+@record
 class Split:
     """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``).
 
     With ``tiles`` the blocks are of that variable's coordinates, over its whole dimension, and the outer loop can stand
     anywhere above: the inner one is over what of its range lies in the block. ``tiles`` is ``var``, or follows from it
-    and outer loops by adding.
+    and outer loops by adding. A ``sweep`` makes them larger where it is long.
     """
 
     var: str
@@ -130,6 +145,7 @@ class Split:
     inner: str
     factor: int
     tiles: str | None = None
+    sweep: Sweep | None = None
 
 
 @record

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Forall, Split, Stmt, Strips
+from ..concrete_notation.nodes import Forall, Split, Stmt, Strips, foralls_of
 from ..errors import ScheduleError
 from ..ir import nodes as ir
-from ..ir.builder import add, block, lit, maximum, minimum, mul, sub
+from ..ir.builder import add, block, gt, le, lit, maximum, minimum, mul, product, sub
 from ..records import replace
 from ..remapping.emit import emit
 from .env import Env, Strip
+from .threads import THREADS
 
 if TYPE_CHECKING:
     from .lower import Lowerer
 
-__all__ = ["block_count", "inner_loop", "outer_loop"]
+__all__ = ["block_count", "inner_loop", "outer_loop", "size_of_blocks"]
 
 Bounds = tuple[ir.Expr, ir.Expr]
 
@@ -24,19 +25,21 @@ def outer_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env, boun
     """The loop over the blocks, tiles or strips of a loop that is cut."""
     if isinstance(cut, Strips):
         return _over_strips(owner, cut, stmt, env)
+    sized = block() if cut.outer in owner.blocks else size_of_blocks(owner, cut, stmt)
+    size = owner.blocks[cut.outer]
     begin, end = bounds or (lit(0), block_count(owner, cut, stmt, env))
     number = ir.Var(owner.names[cut.outer])
     inner = replace(env, coords={**env.coords, cut.outer: number})
     decls: list[ir.Stmt] = []
     if cut.tiles is not None:
         lo, hi = (owner.name(f"{owner.names[cut.tiles]}_{which}") for which in ("low", "high"))
-        last = add(lo, lit(cut.factor))
+        last = add(lo, size)
         decls = [
-            ir.Declare(lo, mul(number, lit(cut.factor))),
+            ir.Declare(lo, mul(number, size)),
             ir.Declare(hi, minimum(last, owner.extents[cut.tiles])),
         ]
         inner = replace(inner, tiles={**env.tiles, cut.tiles: (lo, hi)})
-    return ir.For(number, begin, end, block(*decls, owner.statement(stmt.body, inner)))
+    return block(sized, ir.For(number, begin, end, block(*decls, owner.statement(stmt.body, inner))))
 
 
 def inner_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env) -> ir.Stmt:
@@ -47,8 +50,9 @@ def inner_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env) -> i
     start, stop = owner.name(f"{owner.names[cut.inner]}begin"), owner.name(f"{owner.names[cut.inner]}end")
     decls: list[ir.Stmt] = []
     if cut.tiles is None:
-        first = add(begin, mul(env.coords[cut.outer], lit(cut.factor)))
-        last: ir.Expr = add(start, lit(cut.factor))
+        size = owner.blocks[cut.outer]
+        first = add(begin, mul(env.coords[cut.outer], size))
+        last: ir.Expr = add(start, size)
     else:
         lo, hi = env.tiles[cut.tiles]
         by = _ahead(owner, cut, env)
@@ -63,7 +67,31 @@ def inner_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env) -> i
 def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Env) -> ir.Expr:
     """How many blocks or tiles there are."""
     begin, end = (lit(0), owner.extents[cut.tiles]) if cut.tiles else _range(owner, cut, stmt.body, env)
-    return ir.Binary("/", add(sub(end, begin), lit(cut.factor - 1)), lit(cut.factor))
+    size = owner.blocks[cut.outer]
+    return ir.Binary("/", add(sub(end, begin), sub(size, lit(1))), size)
+
+
+def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
+    """Declare how many iterations a block has, or coordinates a tile."""
+    owner.blocks[cut.outer] = lit(cut.factor)
+    if cut.sweep is None or cut.tiles is None:
+        return block()
+    sweep, all = cut.sweep, owner.extents[cut.tiles]
+    across = product(owner.extents[v] for v in sweep.across)
+    most: ir.Expr = lit(sweep.room)
+    if sweep.across:
+        most = maximum(ir.Binary("/", most, maximum(across, lit(1))), lit(cut.factor))
+    # Each thread has a few, so that all end at the same time.
+    share = add(ir.Binary("/", all, mul(THREADS, lit(4))), lit(1))
+    most = ir.Select(gt(THREADS, lit(1)), minimum(share, most), most)
+    size = owner.name(f"{owner.names[cut.outer]}size")
+    owner.blocks[cut.outer] = size
+    swept = next(f for f in foralls_of(stmt.body) if f.var == sweep.var)
+    driver = owner._driver(swept, Env()) if sweep.few else None
+    if driver is None or driver.level:
+        return ir.Declare(size, most)
+    begin, end = owner._bounds(driver, swept.var, Env())
+    return ir.Declare(size, ir.Select(le(sub(end, begin), lit(sweep.few)), lit(cut.factor), most))
 
 
 def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Env) -> Bounds:

@@ -99,6 +99,7 @@ class Lowerer:
         self.tensors = {name: TensorVars.of(names[name], type, str) for name, type in types.items()}
         self.target = Target(self.tensors[target.tensor], target, mode)
         self.extents: dict[str, ir.Expr] = {}
+        self.blocks: dict[str, ir.Expr] = {}
         self._fresh: dict[str, int] = {}
         self._taken: set[str] = set()
         self.scratch: list[ir.Stmt] = []
@@ -183,7 +184,11 @@ class Lowerer:
         """The outermost loop cut into chunks that threads share; None when it is not a plain loop."""
         cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
+        if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
+            return None  # edges of dense levels below a parent that may not be kept
+        sized = block()
         if cut is not None:
+            sized = cuts.size_of_blocks(self, cut, stmt)
             limits = (lit(0), cuts.block_count(self, cut, stmt, Env()))
         else:
             driver = self._driver(stmt, Env())
@@ -191,8 +196,6 @@ class Lowerer:
             if driver is None or not (driver.certain or alone):
                 return None
             limits = self._bounds(driver, stmt.var, Env())
-        if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
-            return None  # edges of dense levels below a parent that may not be kept
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
@@ -206,7 +209,7 @@ class Lowerer:
         body = self.forall(stmt, Env(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
         region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.schedule)
-        return block(ir.Declare(n, self.chunks), region)
+        return block(sized, ir.Declare(n, self.chunks), region)
 
     # -- statements ---------------------------------------------------------------------------------------------
     def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:

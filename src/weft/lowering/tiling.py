@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, accesses, assignments
+import numpy as np
+
+from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, Sweep, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
@@ -24,10 +26,16 @@ from .costs import is_strided
 from .iteration_graph import places
 from .physical import Definition, computed, digits, path
 
-__all__ = ["LINE", "TILE", "Tiles", "across"]
+__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiles", "across"]
 
-TILE = 2048
-"""Coordinates in a tile: of two vectors of float64, as many as a first-level cache holds."""
+TILE = 64
+"""Coordinates in a tile that few lines of memory lead to: so short that all these are read side by side, as streams."""
+
+FEW = 14
+"""How many such lines a processor follows at once: prefetchers know sixteen or so, the vectors among them."""
+
+ROOM = 1 << 19
+"""Bytes in a tile that more lines lead to: as many as stay in a second-level cache while each line is followed."""
 
 LINE = 16
 """Rows that are passed across at a time: elements of one or two lines of the cache."""
@@ -68,6 +76,8 @@ class Tiles:
         A name that is not taken, from one that may be.
     over : tuple of str
         The variables of the result to cut over; any by default.
+    size : int, optional
+        How many coordinates every tile has; by default what lines of memory there are decides.
     """
 
     target: Access
@@ -75,6 +85,7 @@ class Tiles:
     definitions: Sequence[Definition]
     fresh: Callable[[str], str]
     over: tuple[str, ...] = ()
+    size: int | None = None
     splits: list[Split] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -120,15 +131,26 @@ class Tiles:
             factors = linear(d.value)
             if factors is None or factors.get(d.of.index(v)) != 1:
                 return None
-        cut = Split(v, self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside"), TILE, tiles=u)
-        self.splits.append(cut)
-        self.notes.append(f"loops are cut into tiles of {TILE} over {u}: what they accumulate into stays in the cache")
+        outer, inner = self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside")
+        sweep = self._sweep(order[:depth], u) if self.size is None else None
+        self.splits.append(Split(v, outer, inner, self.size or TILE, tiles=u, sweep=sweep))
+        self.notes.append(
+            f"loops are cut into tiles over {u}, of {TILE} coordinates or {ROOM >> 10} KiB each: what they accumulate into "
+            "stays in the cache"
+        )
 
         def within(s: Stmt) -> Stmt:
             assert isinstance(s, Forall)
-            return Forall(cut.inner, s.body) if s.var == v else Forall(s.var, within(s.body))
+            return Forall(inner, s.body) if s.var == v else Forall(s.var, within(s.body))
 
-        return Forall(cut.outer, within(loops))
+        return Forall(outer, within(loops))
+
+    def _sweep(self, above: Sequence[str], u: str) -> Sweep:
+        """What goes round for each tile."""
+        type = self.types[self.target.tensor]
+        room = ROOM // np.dtype(type.dtype).itemsize
+        # Of several loops the outer ones are at least as many lines as the first.
+        return Sweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
         """Whether the loop over ``v`` reaches all coordinates: else loops above would be repeated for little."""

@@ -230,6 +230,10 @@ def lower(
     return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, premises)
 
 
+_ROWS = 256
+"""Rows in a tile: entries that go to the same ones come while these are in the cache."""
+
+
 def over_entries(source: TensorType, target: TensorType) -> Lowered:
     """Loops over a tensor around an assignment of each entry to ``B``, whose coordinates are those of the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
@@ -249,7 +253,7 @@ def in_tiles(lowered: Lowered, format: Format) -> Lowered:
         return lowered
     rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
     dense = TensorType.of(s.types["A"].dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
-    tiles = Tiles(rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=path(rows, format)[:1])
+    tiles = Tiles(rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=path(rows, format)[:1], size=_ROWS)
     stmt = tiles.cut(s.program.stmt)
     if not tiles.splits:
         return lowered
