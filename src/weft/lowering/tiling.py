@@ -134,10 +134,8 @@ class Tiles:
         outer, inner = self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside")
         sweep = self._sweep(order[:depth], u) if self.size is None else None
         self.splits.append(Split(v, outer, inner, self.size or TILE, tiles=u, sweep=sweep))
-        self.notes.append(
-            f"loops are cut into tiles over {u}, of {TILE} coordinates or {ROOM >> 10} KiB each: what they accumulate into "
-            "stays in the cache"
-        )
+        each = f"{TILE} coordinates or {ROOM >> 10} KiB" if sweep else f"{self.size} coordinates"
+        self.notes.append(f"loops are cut into tiles over {u}, of {each}: what they accumulate into stays in the cache")
 
         def within(s: Stmt) -> Stmt:
             assert isinstance(s, Forall)
