@@ -229,3 +229,41 @@ def test_nothing_but_nan_is_warned_of(name, fill, axis):
             getattr(np, name)(array, axis=axis)
         told.append([(w.category, str(w.message)) for w in caught])
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", "csc", "dia", "dense", "hash"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64"])
+@pytest.mark.parametrize("fill", [0, 1])
+def test_reductions_of_bits(format, dtype, fill):
+    rng = np.random.default_rng(3)
+    d = rng.integers(0, 2, (5, 7)).astype(bool)
+    if dtype != "bool":
+        info = np.iinfo(dtype)
+        d = rng.integers(info.min, info.max, (5, 7), dtype=dtype, endpoint=True)
+    d[rng.random(d.shape) < 0.6] = fill
+    A, where = weft.asarray(d, fill_value=fill).asformat(format), rng.random(d.shape) < 0.5
+    for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_xor):
+        for axis in (0, 1, None):
+            for more in ({}, {"keepdims": True}, {"where": where}):
+                expected, found = ufunc.reduce(d, axis=axis, **more), ufunc.reduce(A, axis=axis, **more)
+                found = found.todense() if isinstance(found, weft.SparseTensor) else found
+                np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_reductions_of_bits_in_notation():
+    rng = np.random.default_rng(4)
+    d, e = (np.where(rng.random((6, 8)) < 0.4, rng.integers(-9, 9, (6, 8)), 0) for _ in range(2))
+    for name, ufunc in (("bitand", np.bitwise_and), ("bitor", np.bitwise_or), ("bitxor", np.bitwise_xor)):
+        for formats in (("csr", "coo"), ("dense", "csc"), ("hash", "dia")):
+            A, B = (weft.asarray(x).asformat(f) for x, f in zip((d, e), formats, strict=True))
+            rows = weft.evaluate(f"y(i) = {name}(j, A(i,j)*B(i,j))", A=A, B=B)
+            np.testing.assert_array_equal(rows.todense(), ufunc.reduce(d * e, axis=1))
+            inner = weft.evaluate(f"C(i,k) = {name}(j, A(i,j)*B(k,j))", A=A, B=B)
+            np.testing.assert_array_equal(inner.todense(), ufunc.reduce(d[:, None] * e[None], axis=2))
+    odd = weft.evaluate("y(j) = xor(i, greater(A(i,j), 0))", A=weft.asarray(d).asformat("csr"))
+    np.testing.assert_array_equal(odd.todense(), np.logical_xor.reduce(d > 0, axis=0))
+
+
+def test_floating_point_numbers_have_no_bits_to_reduce():
+    with pytest.raises(TypeError, match="bitwise_or"):
+        np.bitwise_or.reduce(weft.asarray(np.eye(2)))

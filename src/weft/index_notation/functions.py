@@ -88,9 +88,17 @@ def _repetition(op: str, compute: Callable[..., Any]) -> Function:
     return Function(f"repeat_{op}", compute, lambda count, dtype: (np.dtype(np.int64), dtype, dtype))
 
 
-def _logical(op: str) -> Function:
+def _logical(op: str, compute: Callable[..., Any]) -> Function:
     of_bool = np.dtype(bool)
-    return Function(f"repeat_{op}", _or_start(op), lambda count, dtype: (np.dtype(np.int64), of_bool, of_bool))
+    return Function(f"repeat_{op}", compute, lambda count, dtype: (np.dtype(np.int64), of_bool, of_bool))
+
+
+def _bitwise(op: str, compute: Callable[..., Any]) -> Function:
+    def dtypes(count: Any, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+        np.bitwise_and.resolve_dtypes((dtype, dtype, None))  # which raises where numbers are not of bits
+        return np.dtype(np.int64), dtype, dtype
+
+    return Function(f"repeat_{op}", compute, dtypes)
 
 
 def _or_start(op: str) -> Callable[..., Any]:
@@ -102,6 +110,10 @@ def _or_start(op: str) -> Callable[..., Any]:
         return np.where(count == 0, np.asarray(OPERATORS[op].start(x.dtype.name), x.dtype), x)
 
     return compute
+
+
+def _if_odd(count: Any, x: Any) -> Any:
+    return np.where(count & 1, x, x.dtype.type(0))
 
 
 def _imaginary(part: Any, dtype: np.dtype[Any]) -> Any:
@@ -131,5 +143,8 @@ REPETITIONS: dict[str, Function] = {
     "add": _repetition("add", _times),
     "multiply": _repetition("multiply", _power),
     **{op: _repetition(op, _or_start(op)) for op in ("minimum", "maximum", "fmin", "fmax")},
-    **{op: _logical(op) for op in ("logical_and", "logical_or")},
+    **{op: _bitwise(op, _or_start(op)) for op in ("bitwise_and", "bitwise_or")},
+    "bitwise_xor": _bitwise("bitwise_xor", _if_odd),
+    **{op: _logical(op, _or_start(op)) for op in ("logical_and", "logical_or")},
+    "logical_xor": _logical("logical_xor", _if_odd),
 }

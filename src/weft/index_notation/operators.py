@@ -45,6 +45,8 @@ class Operator:
         an array's has to be asked of the array.
     extreme : {-1, 0, 1}
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
+    all_bits : bool
+        Where there is no identity: a reduction starts from the value of its dtype that has all bits.
     skips_nan : bool
         NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
     absorbs : tuple of int
@@ -69,6 +71,7 @@ class Operator:
     associative: bool = False
     idempotent: bool = False
     extreme: int = 0
+    all_bits: bool = False
     skips_nan: bool = False
     absorbs: tuple[int, ...] = ()
     absent: Any = None
@@ -88,9 +91,11 @@ class Operator:
         >>> OPERATORS["maximum"].start("int8"), OPERATORS["add"].start("int8")
         (-128, 0)
         """
+        kind = np.dtype(dtype).kind
+        if self.all_bits:
+            return kind == "b" or (-1 if kind == "i" else int(np.iinfo(dtype).max))
         if self.identity is not None or not self.extreme:
             return self.identity
-        kind = np.dtype(dtype).kind
         if kind == "b":
             return self.extreme > 0
         if kind in "iu":
@@ -160,11 +165,12 @@ OPERATORS: dict[str, Operator] = {
                  associative=True, idempotent=True, extreme=1),
         Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True,
                  idempotent=True, extreme=-1),
-        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, commutative=True, associative=True),
+        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, commutative=True, associative=True,
+                 extreme=-1),
         Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, idempotent=True),
-        Operator("bitwise_or", 2, "|", np.bitwise_or, commutative=True, associative=True, idempotent=True),
-        Operator("bitwise_xor", 2, "^", np.bitwise_xor, commutative=True, associative=True),
+                 associative=True, idempotent=True, all_bits=True),
+        Operator("bitwise_or", 2, "|", np.bitwise_or, identity=0, commutative=True, associative=True, idempotent=True),
+        Operator("bitwise_xor", 2, "^", np.bitwise_xor, identity=0, commutative=True, associative=True),
         Operator("equal", 2, "==", np.equal, commutative=True),
         Operator("not_equal", 2, "!=", np.not_equal, commutative=True),
         Operator("less", 2, "<", np.less),
@@ -205,7 +211,8 @@ REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in functions.REPETITIONS
 
 REDUCTIONS: dict[str, str] = {
     "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
-    "nanmin": "fmin", "nanmax": "fmax",
+    "nanmin": "fmin", "nanmax": "fmax", "xor": "logical_xor", "bitand": "bitwise_and", "bitor": "bitwise_or",
+    "bitxor": "bitwise_xor",
 }  # fmt: skip
 """How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
 

@@ -218,8 +218,8 @@ class _Scheduler(Accumulation):
             counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
         )
         once = all(self.types[a.tensor].format.is_unique for a in reads(term))
-        starts = row.identity is not None or (row.extreme and not row.skips_nan)
-        return bool(starts) and neutral and once and dtype == self.result.dtype
+        starts = row.start(dtype) is not None and not row.skips_nan
+        return starts and neutral and once and dtype == self.result.dtype
 
     def reorders(self, kind: str, how: Nest | Sequence[Nest]) -> bool:
         """Whether coordinates are sorted or stored again on the way, which a workspace over all of them would spare."""

@@ -22,7 +22,7 @@ import builtins
 import math
 import operator
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.operators import OPERATORS, REPETITIONS
+from ..index_notation.operators import OPERATORS, REDUCTIONS, REPETITIONS
 from ..index_notation.promotion import loop_dtypes
 from ..lowering.values import same_value
 from ..records import record
@@ -326,7 +326,7 @@ def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -
     from .masked import chosen
 
     row = OPERATORS[op]
-    start = row.identity
+    start = row.start(name_of(operand(x, row.name)[0].dtype)) if row.has_identity else None
     if op.startswith("logical"):
         start = row.start("bool")
         x = x != 0 if chain else x
@@ -522,12 +522,26 @@ _BY_UFUNC = {
 }  # fmt: skip
 
 
+def _reduce_bits(
+    op: str, x: Tensor, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Whether an odd number are true, or what bits all, any or an odd number of integers have."""
+    chain = _as_bool(x, op) if op == "logical_xor" else ()
+    if not chain:
+        dtype = operand(x, op)[0].dtype
+        loop_dtypes(op, (dtype, dtype))  # which raises where numbers are not of bits
+    return _reduction(op, op, chain, x, axis, keepdims, initial, out, where)
+
+
 def reduce_ufunc(
     op: str, name: str, x: Tensor, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """``ufunc.reduce`` of a tensor, with its arguments."""
     function: Any = _BY_UFUNC.get(op)
+    if function is None and op in REDUCTIONS.values():
+        function = partial(_reduce_bits, op)
     if function is None:
         raise TypeError(f"{name} does not take SparseTensors; use their todense()")
     more: dict[str, Any] = {}
