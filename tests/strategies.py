@@ -28,7 +28,7 @@ from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, 
 from weft.remapping import Remapping
 
 VARIABLES = "ijkl"
-REDUCTIONS = ["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and"]
+REDUCTIONS = ["add"] * 5 + ["maximum", "minimum", "multiply", "logical_or", "logical_and", "logical_xor"]
 
 
 def formats(order: int) -> st.SearchStrategy[str]:

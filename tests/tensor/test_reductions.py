@@ -267,3 +267,5 @@ def test_reductions_of_bits_in_notation():
 def test_floating_point_numbers_have_no_bits_to_reduce():
     with pytest.raises(TypeError, match="bitwise_or"):
         np.bitwise_or.reduce(weft.asarray(np.eye(2)))
+    with pytest.raises(weft.errors.DTypeError, match="bitwise_and of float64"):
+        weft.evaluate("y = bitand(i, j, A(i,j))", A=weft.asarray(np.eye(2)).asformat("csr"))

@@ -57,7 +57,7 @@ def _truths(expr: Expr) -> Expr:
     """Logical reductions are of truth values: of whether numbers are not zero, as NumPy's are."""
     expr = rebuild(expr, _truths)
     match expr:
-        case Reduce(op="logical_and" | "logical_or" as op, vars=vars, body=body):
+        case Reduce(op="logical_and" | "logical_or" | "logical_xor" as op, vars=vars, body=body):
             return expr if isinstance(body, Apply) and body.op == "bool" else Reduce(op, vars, Apply("bool", (body,)))
     return expr
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..formats import Compressed, Dense, Format, TensorType
+from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..lowering.iteration_graph import fill_of_reduced, is_full, reads
 from ..lowering.physical import path
@@ -22,7 +23,9 @@ __all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
     """NumPy's promotion over the expression."""
-    return dtype_of(value, {name: type.dtype for name, type in types.items()})
+    dtypes = {name: type.dtype for name, type in types.items()}
+    promotion.result_dtype(value, dtypes)  # which knows what NumPy does not reduce: bits of floating point numbers
+    return dtype_of(value, dtypes)
 
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
