@@ -147,7 +147,7 @@ class Tiles:
         """What goes round for each tile."""
         type = self.types[self.target.tensor]
         room = ROOM // np.dtype(type.dtype).itemsize
-        # Of several loops the outer ones are at least as many lines as the first.
+        # Several loops above go round too often to be few.
         return Sweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
