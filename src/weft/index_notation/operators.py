@@ -91,11 +91,11 @@ class Operator:
         >>> OPERATORS["maximum"].start("int8"), OPERATORS["add"].start("int8")
         (-128, 0)
         """
+        if self.identity is not None or not (self.extreme or self.all_bits):
+            return self.identity
         kind = np.dtype(dtype).kind
         if self.all_bits:
             return kind == "b" or (-1 if kind == "i" else int(np.iinfo(dtype).max))
-        if self.identity is not None or not self.extreme:
-            return self.identity
         if kind == "b":
             return self.extreme > 0
         if kind in "iu":

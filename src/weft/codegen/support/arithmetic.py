@@ -104,9 +104,10 @@ def _repetitions(ty: str, add: Callable[..., None]) -> None:
     """An operator applied to ``k`` operands that all are ``a``; C has no value for a power of an infinity by parts."""
     if ty == "bool":
         values = {"add": "k > 0 && a", "multiply": "k == 0 || a", "logical_and": "k == 0 || a",
-                  "logical_or": "k > 0 && a", "logical_xor": "(k & 1) && a"}  # fmt: skip
+                  "logical_or": "k > 0 && a", "logical_xor": "(k & 1) && a", "bitwise_xor": "(k & 1) && a"}  # fmt: skip
     elif is_integer(ty):
-        values = {"add": f"({ty}_t)((uint64_t)k * (uint64_t)a)", "multiply": "weft_power_uint64((uint64_t)a, k)"}
+        values = {"add": f"({ty}_t)((uint64_t)k * (uint64_t)a)", "multiply": "weft_power_uint64((uint64_t)a, k)",
+                  "bitwise_xor": "k & 1 ? a : 0"}  # fmt: skip
     elif is_float(ty):
         f = "f" if ty == "float32" else ""
         values = {"add": "k == 0 ? 0 : k * a", "multiply": f"__builtin_pow{f}(a, k)"}
@@ -118,8 +119,6 @@ def _repetitions(ty: str, add: Callable[..., None]) -> None:
             value = values[op]
         elif op.startswith("logical") or (op.startswith("bitwise") and not (ty == "bool" or is_integer(ty))):
             continue
-        elif op == "bitwise_xor":
-            value = "k & 1 ? a : 0"
         else:
             value = f"k == 0 ? {constant(OPERATORS[op].start(ty), ty)} : a"
         needs = tuple(n for n in ("weft_power_uint64", f"weft_power_{ty}") if f"{n}(" in value)
