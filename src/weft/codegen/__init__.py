@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..config import config
-from ..ir import Function, in_batches, with_reciprocals
+from ..ir import Function, in_batches, read_ahead, with_reciprocals
 from .abi import OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
 from .names import NameMaker, mangle
 
@@ -38,7 +38,7 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
     from .support.vectors import MANY
 
     many = MANY if config.vector_functions else {}
-    printed = [print_function(in_batches(with_reciprocals(function), many)) for function in functions]
+    printed = [print_function(read_ahead(in_batches(with_reciprocals(function), many))) for function in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)

@@ -33,6 +33,7 @@ from .nodes import (
 from .printer import expression_text, function_text, statement_text
 from .reciprocals import with_reciprocals
 from .simplify import simplify, simplify_expression
+from .streams import read_ahead
 from .traversal import children, free_variables, rebuild, rewrite, used_names, walk
 from .verify import problems, verify
 
@@ -40,6 +41,6 @@ __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
     "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
     "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "in_batches",
-    "problems", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text", "used_names", "verify",
-    "walk", "with_reciprocals",
+    "problems", "read_ahead", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text", "used_names",
+    "verify", "walk", "with_reciprocals",
 ]  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["INTEGERS", "SCALARS", "is_complex", "is_float", "is_integer", "is_pointer", "promote", "wrap"]
+__all__ = ["INTEGERS", "SCALARS", "is_complex", "is_float", "is_integer", "is_pointer", "promote", "size_of", "wrap"]
 
 # name: (bits, signed)
 INTEGERS: dict[str, tuple[int, bool]] = {
     f"{u}int{bits}": (bits, not u) for u in ("", "u") for bits in (8, 16, 32, 64)
 }  # fmt: skip
 SCALARS: tuple[str, ...] = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
+_SIZES = {"bool": 1, **{ty: bits // 8 for ty, (bits, _) in INTEGERS.items()},
+          "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}  # fmt: skip
 
 
 def is_integer(ty: str) -> bool:
@@ -29,6 +31,11 @@ def is_complex(ty: str) -> bool:
 def is_pointer(ty: str) -> bool:
     """Whether ``ty`` is a pointer type."""
     return ty.endswith("*")
+
+
+def size_of(ty: str) -> int:
+    """The size of an element of a scalar type in bytes."""
+    return _SIZES[ty]
 
 
 def wrap(value: int, ty: str) -> int:

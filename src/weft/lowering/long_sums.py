@@ -11,8 +11,8 @@ from collections.abc import Callable
 from ..ir import nodes as ir
 from ..ir import used_names, walk
 from ..ir.builder import block, ge, if_, lit, mul, sub
+from ..ir.segments import adjoin, put
 from ..records import replace
-from .segments import adjoin, put
 
 __all__ = ["SHORT", "by_average", "long_and_short"]
 

@@ -34,6 +34,7 @@ from ..ir.builder import (
     product,
     sub,
 )
+from ..ir.segments import flattened
 from ..records import replace
 from . import ahead
 from .env import Env, Strip
@@ -42,7 +43,6 @@ from .iteration_graph import adds_nothing, is_linear, reads
 from .lattice import Iterator, Point
 from .long_sums import SHORT, by_average, long_and_short
 from .physical import leaves_tensor, path
-from .segments import flattened
 from .target import Mode
 from .terms import additive_terms
 from .values import same_value, specialize, without_conversions

@@ -23,7 +23,7 @@ _FETCH = """\
 static inline void weft_fetch(const void *memory) { __builtin_prefetch(memory, 1); }
 """
 _FETCH_TO_READ = """\
-/* Ask for memory that will be read soon. */
+/* Ask for memory that will be read soon; it may be beyond the end of what there is. */
 static inline void weft_fetch_to_read(const void *memory) { __builtin_prefetch(memory); }
 """
 _SINGLE = """\

@@ -1,4 +1,4 @@
-"""Search of a coordinate in a segment: binary in a sorted one, linear in any other."""
+"""Search of a coordinate in a segment, binary in a sorted one, linear in any other; and a look at how many leap."""
 
 from __future__ import annotations
 
@@ -37,9 +37,33 @@ static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, i
   return -1;
 }
 """
+_SCATTERED = """\
+/* Whether coordinates lead all over an array of which each has some bytes: most of those looked at lead neither near
+   where one of the last few did, nor all of them to a part that caches hold. */
+static inline bool weft_scattered_@(const @_t *list, int64_t begin, int64_t end, int64_t bytes) {
+  enum { looks = 32, few = 32, near = 256, cached = 1 << 20 };
+  if (end - begin < 1 << 16 || bytes <= 0) return false;
+  const int64_t step = (end - begin - few) / looks;
+  int64_t least = list[begin], most = least, anew = 0;
+  for (int64_t look = 0; look < looks; look++) {
+    const @_t *last = list + begin + look * step;
+    const int64_t here = last[few];
+    bool far = true;
+    for (int64_t n = 0; n < few; n++) {
+      const int64_t apart = here > last[n] ? here - last[n] : last[n] - here;
+      far = far && apart * bytes > near;
+    }
+    anew += far;
+    least = here < least ? here : least;
+    most = here > most ? here : most;
+  }
+  return anew > looks / 2 && (most - least) * bytes > cached;
+}
+"""
 
 SNIPPETS: dict[str, Snippet] = {}
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_lower_bound_{_ty}"] = Snippet(_LOWER_BOUND.replace("@", _ty))
     SNIPPETS[f"weft_search_{_ty}"] = Snippet(_SEARCH.replace("@", _ty), (f"weft_lower_bound_{_ty}",))
+    SNIPPETS[f"weft_scattered_{_ty}"] = Snippet(_SCATTERED.replace("@", _ty))
     SNIPPETS[f"weft_find_{_ty}"] = Snippet(_FIND.replace("@", _ty))

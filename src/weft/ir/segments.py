@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..ir import nodes as ir
-from ..ir import rewrite, simplify_expression, used_names
-from ..ir.builder import add, lit
 from ..records import replace
+from . import nodes as ir
+from .builder import add, lit
+from .simplify import simplify_expression
+from .traversal import rewrite, used_names
 
 __all__ = ["adjoin", "flattened", "put"]
 

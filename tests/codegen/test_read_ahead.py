@@ -1,0 +1,129 @@
+"""Memory asked for ahead: where loops go along lists, where their coordinates lead, and nowhere else."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weft
+from weft.codegen import emit_library
+from weft.config import config
+from weft.formats import TensorType, parse_format
+from weft.index_notation import parse
+from weft.ir import Declare, For, Function, Update, function_text, read_ahead, verify
+from weft.ir.builder import add, block, lit, load, sub, var
+from weft.pipeline.passes import lower
+
+from .compiled import build
+
+
+def text(assignment, **formats):
+    """The IR of a kernel that asks ahead."""
+    types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
+    lowered = lower(parse(assignment), types)
+    function, _ = lowered.function(lowered.modes[-1])
+    return function_text(verify(read_ahead(function)))
+
+
+def product(format):
+    return text("y(i) = A(i,j)*x(j)", y=("dense", 1), A=(format, 2), x=("dense", 1))
+
+
+def test_rows_are_asked_for_before_they_are_read():
+    found = product("csr")
+    assert "weft_fetch_to_read(A_vals + (pA2_from + pA2_ahead))" in found
+    assert "pA2_ahead: int64 = 256 if " in found
+    assert "weft_fetch_to_read(x_vals + int64(A2_crd[pA2 + 64]))" in found
+    assert "if pA2_to <= pA2_until" in found
+
+
+def test_lists_are_asked_for_by_stretches():
+    found = product("coo")
+    assert "if (pA1 & 15) == 0" in found
+    assert "weft_fetch_to_read(A_vals + (pA1 + 264))" in found  # the second line of sixteen values
+    assert "weft_fetch(y_vals + int64(A1_crd[pA1 + 64]))" in found
+
+
+def test_what_is_scattered_into_is_asked_for():
+    found = text("y(j) = A(i,j)*x(i)", y=("dense", 1), A=("csr", 2), x=("dense", 1))
+    assert "weft_fetch(y_vals + int64(A2_crd[pA2 + 64]))" in found
+
+
+def test_rows_of_rows_are_asked_for_as_one_list():
+    found = text("y(i,j) = A(i,j,k)*x(k)", y=("dense", 2), A=("csf", 3), x=("dense", 1))
+    before, _, _ = found.partition("for pA1")
+    assert "A3_pos[int64(A2_pos[" in before  # how many entries there are to a row, asked once
+
+
+@pytest.mark.parametrize("format", ["dense", "ell", "dia"])
+def test_nothing_is_asked_for_where_segments_do_not_adjoin(format):
+    assert "weft_fetch" not in product(format)
+
+
+def test_rows_in_vectors_are_left_alone():
+    i, p, t, n = var("i"), var("p"), var("t", "float64"), var("n")
+    pos, vals, y = var("pos", "int64*"), var("vals", "float64*"), var("y", "float64*")
+    row = For(p, load(pos, i), load(pos, add(i, lit(1))), Update("+", t, load(vals, p)), simd=(("+", "t"),))
+    body = block(Declare(t, lit(0.0, "float64")), row, Update("+", load(y, i), t))
+    function = Function("f", (), For(i, lit(0), n, body))
+    assert read_ahead(function) == function
+
+
+def test_segments_with_room_between_them_are_left_alone():
+    i, p, n = var("i"), var("p"), var("n")
+    pos, vals, y = var("pos", "int64*"), var("vals", "float64*"), var("y", "float64*")
+    row = For(p, load(pos, i), sub(load(pos, add(i, lit(1))), lit(1)), Update("+", load(y, i), load(vals, p)))
+    function = Function("f", (), For(i, lit(0), n, row))
+    assert read_ahead(function) == function
+
+
+@pytest.mark.parametrize("ty", ["int32", "int64"])
+def test_scattered(ty):
+    name = f"weft_scattered_{ty}"
+    declared = f"bool {name}(const {ty}_t *list, int64_t begin, int64_t end, int64_t bytes);"
+    ffi, library = build(emit_library([name]), declarations=declared)
+    n = 1 << 18
+
+    def scattered(coordinates, begin=0, size=8):
+        coordinates = np.ascontiguousarray(coordinates, dtype=ty)
+        address = ffi.cast(f"{ty}_t *", coordinates.ctypes.data)
+        return getattr(library, name)(address, begin, len(coordinates), size)
+
+    rng = np.random.default_rng(0)
+    anywhere = rng.integers(0, 1_000_000, n)
+    assert scattered(anywhere)
+    assert scattered(anywhere, n // 2)
+    assert not scattered(anywhere, n - 1000)  # too few to ask
+    assert not scattered(anywhere % 1000)  # all in a cache
+    assert not scattered(anywhere % 100_000)
+    assert scattered(anywhere % 100_000, size=16)
+    assert not scattered(np.arange(n))
+    assert not scattered(np.arange(n)[::-1])
+    stencil = (np.arange(n // 5)[:, None] + [-1000, -1, 0, 1, 1000]).ravel()
+    assert not scattered(stencil)
+    assert not scattered(anywhere, size=0)
+
+
+def scattered_matrix(rows, columns, per_row):
+    rng = np.random.default_rng(1)
+    counts = rng.integers(0, 2 * per_row + 1, rows)
+    counts[-1] = 0
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    found = sp.csr_array((rng.random(indptr[-1]), rng.integers(0, columns, indptr[-1]), indptr), shape=(rows, columns))
+    found.sum_duplicates()
+    return found
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr"])
+def test_values_do_not_hang_on_it(format, index, threads):
+    a = scattered_matrix(60_000, 200_000, 3)
+    a.indices, a.indptr = a.indices.astype(index), a.indptr.astype(index)
+    A = weft.asarray(a).asformat(format)
+    x, z = np.random.default_rng(2).random(a.shape[1]), np.random.default_rng(3).random(a.shape[0])
+    with config.override(num_threads=threads, parallel_threshold=1):
+        np.testing.assert_allclose(A @ x, a @ x)
+        np.testing.assert_allclose(A.T @ z, a.T @ z)
+        for other in ("csr", "csc", "coo"):
+            found = A.asformat(other)
+            assert abs(sp.csr_array(found.to_scipy_sparse()) - a).nnz == 0
