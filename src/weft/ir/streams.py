@@ -2,7 +2,8 @@
 
 Processors see by themselves that memory is read in order. But they begin anew with every page, and where a row has a
 few entries, branches and other streams leave them behind: such rows come up to half faster if their lines are asked
-for. So do lists whose entries go anywhere. Long rows need no help, and suffer from what is asked for in part.
+for. So do lists whose entries go anywhere. Long rows need no help, and suffer from what is asked for in part; so do
+loops inside, of which compilers make vectors in another way then.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ class _Reader:
         return block(*made), known
 
     def rows(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> _Rows | None:
-        """What is known of the rows that ``s`` goes along one of; None where they do not adjoin, or are long."""
-        if loop is None or loop.unroll or s.simd is not None or s.unroll:
+        """What is known of the rows of which ``s`` is one; None if they do not adjoin, or are long, or hold loops."""
+        if loop is None or loop.unroll or s.simd is not None or s.unroll or _nests(s):
             return None
         first, last = expanded(s.start, values), expanded(s.stop, values)
         within = {*declared_names(loop.body), *self.assigned}
@@ -167,7 +168,7 @@ class _Reader:
         found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
         asks: list[Stmt] = []
         arrays = _along(s)
-        if len(arrays) > 1 and _scatters(s) and not any(isinstance(n, For | While) for n in walk(s.body)):
+        if len(arrays) > 1 and _scatters(s) and not _nests(s):
             for array in arrays:
                 step = max(_LINE // size_of(array.ty[:-1]), 1)
                 asks += [ask(array, add(s.var, lit(AHEAD + k))) for k in range(0, STRETCH, step)]
@@ -176,6 +177,10 @@ class _Reader:
         if found is None:
             return replace(read, body=block(stretch, read.body))
         return block(found.declared(s.start, s.stop), found.taken(read, whole=True, before=stretch))
+
+
+def _nests(loop: For) -> bool:
+    return any(isinstance(n, For | While) for n in walk(loop.body))
 
 
 def _along(loop: For) -> list[Expr]:
