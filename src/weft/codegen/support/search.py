@@ -38,26 +38,28 @@ static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, i
 }
 """
 _SCATTERED = """\
-/* Whether coordinates lead all over an array of which each has some bytes: most of those looked at lead neither near
-   where one of the last few did, nor all of them to a part that caches hold. */
+/* Whether coordinates lead all over an array of which each has some bytes: of those looked at, not all lead to a part
+   that caches hold, and most lead nowhere near where one of the few before them does. */
 static inline bool weft_scattered_@(const @_t *list, int64_t begin, int64_t end, int64_t bytes) {
   enum { looks = 32, few = 32, near = 256, cached = 1 << 20 };
   if (end - begin < 1 << 16 || bytes <= 0) return false;
+  const @_t *here = list + begin + few;
   const int64_t step = (end - begin - few) / looks;
-  int64_t least = list[begin], most = least, anew = 0;
+  int64_t least = here[0], most = least, anew = 0;
   for (int64_t look = 0; look < looks; look++) {
-    const @_t *last = list + begin + look * step;
-    const int64_t here = last[few];
+    least = here[look * step] < least ? here[look * step] : least;
+    most = here[look * step] > most ? here[look * step] : most;
+  }
+  if ((most - least) * bytes <= cached) return false;
+  for (int64_t look = 0; look < looks; look++, here += step) {
     bool far = true;
-    for (int64_t n = 0; n < few; n++) {
-      const int64_t apart = here > last[n] ? here - last[n] : last[n] - here;
+    for (int64_t back = 1; back <= few; back++) {
+      const int64_t apart = *here > here[-back] ? (int64_t)*here - here[-back] : (int64_t)here[-back] - *here;
       far = far && apart * bytes > near;
     }
     anew += far;
-    least = here < least ? here : least;
-    most = here > most ? here : most;
   }
-  return anew > looks / 2 && (most - least) * bytes > cached;
+  return anew > looks / 2;
 }
 """
 
