@@ -39,7 +39,7 @@ def test_rows_are_asked_for_before_they_are_read():
 def test_lists_are_asked_for_by_stretches():
     found = product("coo")
     assert "if (pA1 & 15) == 0" in found
-    assert "weft_fetch_to_read(A_vals + (pA1 + 264))" in found  # the second line of sixteen values
+    assert "weft_fetch_to_read(A_vals + (pA1 + 256 + 8))" in found  # the second line of sixteen values
     assert "weft_fetch(y_vals + int64(A1_crd[pA1 + 64]))" in found
 
 
@@ -54,7 +54,12 @@ def test_rows_of_rows_are_asked_for_as_one_list():
     assert "A3_pos[int64(A2_pos[" in before  # how many entries there are to a row, asked once
 
 
-@pytest.mark.parametrize("format", ["dense", "ell", "dia"])
+def test_rows_across_lists_are_asked_for():
+    found = product("ell")
+    assert "weft_fetch_to_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
+
+
+@pytest.mark.parametrize("format", ["dense", "dia"])
 def test_nothing_is_asked_for_where_segments_do_not_adjoin(format):
     assert "weft_fetch" not in product(format)
 
@@ -115,7 +120,7 @@ def scattered_matrix(rows, columns, per_row):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr"])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "ell"])
 def test_values_do_not_hang_on_it(format, index, threads):
     a = scattered_matrix(60_000, 200_000, 3)
     a.indices, a.indptr = a.indices.astype(index), a.indptr.astype(index)

@@ -24,6 +24,8 @@ AHEAD = 256
 """Entries of a list between asking for one and reading it."""
 FEW = 12
 """Entries of a row on average from which its list is not asked for."""
+ROWS = 64
+"""Rows between asking for the entries of one and reading them, where these lie across lists side by side."""
 STRETCH = 16
 """Entries of a list that are asked for together."""
 _LINE = 64
@@ -133,7 +135,7 @@ class _Reader:
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
                         made.append(inner.declared()) if wider is None else known.append(wider)
-                    read = replace(s, body=body)
+                    read = replace(s, body=block(*self.across(s, loop, values), body))
                     if (rows := self.rows(s, loop, values)) is not None:
                         known.append(rows)
                         made += [*rows.asks, rows.leaps.taken(read, whole=False) if rows.leaps else read]
@@ -161,6 +163,24 @@ class _Reader:
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
         return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, found)
 
+    def across(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> list[Stmt]:
+        """What is asked for where each iteration of ``loop`` goes across lists that lie side by side, as ``s`` does."""
+        if loop is None or loop.unroll or s.simd is not None or s.unroll or _nests(s):
+            return []
+        inside = {**values, **kept(s.body, self.assigned)}
+        used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
+        if not any(_reads(place) for _, place in used):
+            return []  # plain arrays, of which compilers know best
+        hidden = ({*declared_names(loop.body), *self.assigned} - {s.var.name}) | {loop.var.name}
+        asks: dict[Stmt, None] = {}
+        for array, place in used:
+            match place:
+                case Binary(op="+", a=first, b=along) if along == loop.var and not _reads(first):
+                    of = used_names(first)
+                    if s.var.name in of and not hidden & of:
+                        asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
+        return list(asks)
+
     def list(self, s: For, read: For) -> Stmt:
         """A loop over a whole list; where its entries go anywhere, they are asked for by stretches."""
         if s.simd is not None or s.unroll:
@@ -169,14 +189,22 @@ class _Reader:
         asks: list[Stmt] = []
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not _nests(s):
-            for array in arrays:
-                step = max(_LINE // size_of(array.ty[:-1]), 1)
-                asks += [ask(array, add(s.var, lit(AHEAD + k))) for k in range(0, STRETCH, step)]
-        now = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
-        stretch = if_(now, block(*asks)) if asks else block()
+            asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
+        begins = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
+        stretch = if_(begins, block(*asks)) if asks else block()
         if found is None:
             return replace(read, body=block(stretch, read.body))
         return block(found.declared(s.start, s.stop), found.taken(read, whole=True, before=stretch))
+
+
+def _stretch(array: Expr, place: Expr) -> list[Stmt]:
+    """Ask for the lines of the stretch that begins at a place."""
+    step = max(_LINE // size_of(array.ty[:-1]), 1)
+    return [ask(array, add(place, lit(k))) for k in range(0, STRETCH, step)]
+
+
+def _reads(expr: Expr) -> bool:
+    return any(isinstance(n, Load) for n in walk(expr))
 
 
 def _nests(loop: For) -> bool:
