@@ -140,7 +140,7 @@ class _Reader:
                         known.append(rows)
                         made += [*rows.asks, rows.leaps.taken(read, whole=False) if rows.leaps else read]
                     else:
-                        made.append(self.list(s, read) if alone else read)
+                        made.append(self.listed(s, read) if alone else read)
                 case _:
                     made.append(s)
             if isinstance(s, Declare) and s.value is not None and s.var.name not in self.assigned:
@@ -181,7 +181,7 @@ class _Reader:
                         asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
         return list(asks)
 
-    def list(self, s: For, read: For) -> Stmt:
+    def listed(self, s: For, read: For) -> Stmt:
         """A loop over a whole list; where its entries go anywhere, they are asked for by stretches."""
         if s.simd is not None or s.unroll:
             return read
