@@ -37,7 +37,7 @@ def test_segments_that_are_asked_for_are_loops_of_their_own():
     assert loops("y(j) = A(i,j)", y=("dense", 1), A=("lil", 2)) == 3  # there is room between segments
 
 
-@pytest.mark.parametrize(("have", "wanted"), [("csr", "csc"), ("csc", "csr"), ("coo", "csc")])
+@pytest.mark.parametrize(("have", "wanted"), [("csr", "csc"), ("csc", "csr"), ("coo", "csc"), ("ell", "csc")])
 def test_memory_is_fetched_ahead_of_entries_that_are_scattered(have, wanted):
     a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
     assert "weft_fetch" in assembler(a, b, False).source

@@ -15,7 +15,7 @@ from .segments import put
 from .traversal import declared_names, rewrite, used_names, walk
 from .types import size_of
 
-__all__ = ["Leaps", "ask", "elements", "expanded", "kept", "leaps"]
+__all__ = ["Leaps", "ask", "elements", "expanded", "kept", "leaps", "nests"]
 
 BY = 64
 """Entries between asking for what one leads to and using it."""
@@ -80,7 +80,7 @@ def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
     """
     changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
     edges = used_names(loop.start) | used_names(loop.stop)
-    if edges & (changed | assigned) or any(isinstance(n, For | While) for n in walk(loop.body)):
+    if edges & (changed | assigned) or nests(loop):
         return None
     hidden = {*declared_names(loop.body)}
     values = kept(loop.body, assigned)
@@ -105,6 +105,11 @@ def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
         lists[coordinate.array, mul(sub(one, none), lit(size_of(array.ty[:-1])))] = None
         asks[ask(array, put(place, loop.var, add(loop.var, lit(BY))), write)] = None
     return Leaps(until, tuple(lists), tuple(asks)) if asks else None
+
+
+def nests(loop: For) -> bool:
+    """Whether loops are inside."""
+    return any(isinstance(n, For | While) for n in walk(loop.body))
 
 
 def expanded(expr: Expr, values: Mapping[str, Expr]) -> Expr:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from ..records import record, replace
 from .builder import add, block, if_, lit, lt, mul, sub
-from .leaps import Leaps, ask, elements, expanded, kept, leaps
+from .leaps import Leaps, ask, elements, expanded, kept, leaps, nests
 from .nodes import Binary, Block, Declare, Expr, For, Function, If, Load, Parallel, Select, Stmt, Var, While
 from .segments import adjoin, put
 from .traversal import assigned_names, declared_names, used_names, walk
@@ -149,7 +149,7 @@ class _Reader:
 
     def rows(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> _Rows | None:
         """What is known of the rows of which ``s`` is one; None if they do not adjoin, or are long, or hold loops."""
-        if loop is None or loop.unroll or s.simd is not None or s.unroll or _nests(s):
+        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return None
         first, last = expanded(s.start, values), expanded(s.stop, values)
         within = {*declared_names(loop.body), *self.assigned}
@@ -165,7 +165,7 @@ class _Reader:
 
     def across(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> list[Stmt]:
         """What is asked for where each iteration of ``loop`` goes across lists that lie side by side, as ``s`` does."""
-        if loop is None or loop.unroll or s.simd is not None or s.unroll or _nests(s):
+        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return []
         inside = {**values, **kept(s.body, self.assigned)}
         used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
@@ -183,12 +183,12 @@ class _Reader:
 
     def listed(self, s: For, read: For) -> Stmt:
         """A loop over a whole list; where its entries go anywhere, they are asked for by stretches."""
-        if s.simd is not None or s.unroll:
+        if not _is_plain(s):
             return read
         found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
         asks: list[Stmt] = []
         arrays = _along(s)
-        if len(arrays) > 1 and _scatters(s) and not _nests(s):
+        if len(arrays) > 1 and _scatters(s) and not nests(s):
             asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
         begins = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
         stretch = if_(begins, block(*asks)) if asks else block()
@@ -203,12 +203,13 @@ def _stretch(array: Expr, place: Expr) -> list[Stmt]:
     return [ask(array, add(place, lit(k))) for k in range(0, STRETCH, step)]
 
 
+def _is_plain(loop: For) -> bool:
+    """Whether a loop is neither to be vectors, nor copies of its body."""
+    return loop.simd is None and not loop.unroll
+
+
 def _reads(expr: Expr) -> bool:
     return any(isinstance(n, Load) for n in walk(expr))
-
-
-def _nests(loop: For) -> bool:
-    return any(isinstance(n, For | While) for n in walk(loop.body))
 
 
 def _along(loop: For) -> list[Expr]:
@@ -220,4 +221,4 @@ def _scatters(loop: For) -> bool:
     """Whether a loop writes to where an element that it reads says."""
     values = kept(loop.body, set())
     places = [expanded(index, values) for _, index, write in elements(loop.body) if write]
-    return any(isinstance(n, Load) for place in places for n in walk(place))
+    return any(_reads(place) for place in places)

@@ -1,4 +1,4 @@
-"""Search of a coordinate in a segment, binary in a sorted one, linear in any other; and a look at how many leap."""
+"""Search of a coordinate in a segment, binary in a sorted one, linear in any other; and how far coordinates leap."""
 
 from __future__ import annotations
 
