@@ -12,10 +12,10 @@ from typing import Any
 from ..errors import FormatError
 from ..records import record, replace
 from ..remapping import IndexExpr, Remapping
-from ..remapping.inverse import follows, is_free
 from ..remapping.nodes import may_be_negative
 from .level import LevelFormat
-from .levels import Compressed, Dense
+from .levels import Compressed, Dense, Singleton
+from .soundness import Condition, conditions, stored_remapping, why_unsound
 
 __all__ = ["Format", "TensorType"]
 
@@ -53,19 +53,24 @@ class Format:
         levels = tuple(levels)
         if len(levels) != len(remapping.coordinates):
             raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")
-        lost = [axis for axis, e in enumerate(remapping.inverse()) if e is None]
-        if lost:
-            raise FormatError(f"the coordinates that {remapping} makes do not say what axis {lost[0]} was")
-        if levels and levels[0].branchless:
-            raise FormatError(f"the first level cannot be {levels[0]}: it has no parent that says how long it is")
-        for k, level in enumerate(levels):
-            above = [role for other in levels[:k] for role in other.roles]
-            missing = [role for role in level.borrows if role not in above]
-            reason = f"no level above has the {missing[0]} that it reads" if missing else level.why_not(remapping, k)
-            if reason is None and not remapping.is_permutation:
-                reason = _misplaced(level, remapping, k)
-            if reason is not None:
-                raise FormatError(f"level {k + 1} of {remapping} cannot be {level}: {reason}")
+        remapping = stored_remapping(remapping, levels)
+        reason = why_unsound(remapping, levels)
+        if reason is not None:
+            raise FormatError(reason)
+        self._set(remapping, levels)
+
+    @classmethod
+    def list_of(cls, remapping: Remapping) -> Format:
+        """Return the list of the coordinates that a remapping makes of entries, counters among them, as they come.
+
+        Such a list is a step of a conversion. No tensor is kept in it, as counters follow from nothing that is stored.
+        """
+        rest = [Singleton(ordered=False, unique=False)] * (len(remapping.coordinates) - 1)
+        made = object.__new__(cls)
+        made._set(remapping, (Compressed(ordered=False, unique=False), *rest))
+        return made
+
+    def _set(self, remapping: Remapping, levels: tuple[LevelFormat, ...]) -> None:
         object.__setattr__(self, "remapping", remapping)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "_hash", hash((remapping, levels)))
@@ -231,6 +236,20 @@ class Format:
         found = self.levels[0].looked_up(self.levels[1:]) if self.levels and not self.is_structured else None
         return None if found is None else Format(self.remapping, found)
 
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What the format asks of the data, beyond what every matrix satisfies."""
+        return conditions(self.remapping, self.levels)
+
+    @cached_property
+    def unconditional(self) -> Format:
+        """Return the nearest format that asks nothing of the data: of the same levels, else of compressed ones."""
+        if not self.conditions:
+            return self
+        levels = [replace(level, full=False) if level.full and not type(level).full else level for level in self.levels]  # type: ignore[call-arg]
+        found = Format(self.remapping, levels)
+        return self.plain(wide=True) if found.conditions else found
+
     @property
     def letters(self) -> str:
         """taco's letters, with the mode order where it is not the identity."""
@@ -278,18 +297,6 @@ class Format:
 @lru_cache(maxsize=1024)
 def _level_shape(remapping: Remapping, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(0 if e is None else e[1] - e[0] for e in remapping.extents(shape))
-
-
-def _misplaced(level: LevelFormat, remapping: Remapping, k: int) -> str | None:
-    """Why a level cannot store a coordinate that is not an axis by itself, or not that alone."""
-    coordinates = remapping.coordinates
-    if not level.signed and may_be_negative(coordinates[k]):
-        return "its coordinates may be below 0"
-    if not level.branchless and follows(coordinates, remapping.order, k):
-        return "its coordinate follows from those above, so that it has one: a branchless level's"
-    if level.pads and not is_free(coordinates, remapping.order, k):
-        return "its coordinates are partly decided above, and it would have positions for all"
-    return None
 
 
 def _letter(level: LevelFormat) -> str:

@@ -16,7 +16,7 @@ from ..ir.builder import add, lit
 from ..ir.nodes import Block, Expr, Stmt, Var
 from ..queries import Aggregate, Query
 from ..records import record
-from ..remapping import Axis, Counter, IndexExpr, Remapping
+from ..remapping import Axis, IndexExpr, Remapping
 
 __all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
 
@@ -128,6 +128,8 @@ class LevelFormat:
         Whether the segment of a parent may become longer where it stands, or elsewhere: ``lengthened`` does it.
     signed : bool
         Whether coordinates may be below 0, as those of diagonals are.
+    counts : bool
+        Whether it holds the coordinates from 0 to a bound that it stores, as those of a counter are.
     curved : bool
         Whether its coordinates come in another order than their own, by the ``codes`` of a space-filling curve.
     placing : {None, 'get', 'find', 'yield'}
@@ -172,6 +174,7 @@ class LevelFormat:
     grows: ClassVar[bool] = False
     lengthens: ClassVar[bool] = False
     signed = False
+    counts: ClassVar[bool] = False
     curved: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = None
     apart: ClassVar[bool] = False
@@ -183,11 +186,24 @@ class LevelFormat:
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ()
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        """A reason why the level cannot store coordinate ``level`` of a remapping, or None."""
-        if self.roles == () and isinstance(remapping.coordinates[level], Counter):
-            return "it does not store how far the coordinate counts"
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        """Return what the level misses in its neighbours or in its coordinate, or None.
+
+        Parameters
+        ----------
+        levels : sequence of LevelFormat
+            All levels of the format, those that show a part of another replaced by it; this is ``levels[k]``.
+        remapping : Remapping
+            Makes one coordinate for each of them.
+        k : int
+            Which level this is, from 0.
+        """
         return None
+
+    @property
+    def shown(self) -> LevelFormat:
+        """The level whose arrays this one reads: itself, unless it shows a part of another."""
+        return self
 
     @property
     def has_every(self) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from ..errors import FileFormatError
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
+from ..pipeline import verify
 from ..remapping import Remapping
-from ..storage import Storage, check, fill_of, tensor_type
+from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
 from ..tensor.construction import made
 
@@ -132,5 +133,5 @@ def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
     storage = Storage(
         tuple(int(n) for n in arrays["shape"]), tensor_type(vals.dtype.name, format, names, fill), found, vals
     )
-    check(storage)
+    verify(storage)
     return storage

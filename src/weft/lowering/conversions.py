@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..formats import Compressed, Dense, Format, Hashed, Singleton, TensorType
+from ..formats import Compressed, Dense, Format, Hashed, TensorType
 from ..index_notation.nodes import Access, Expr
 from ..records import record
 from ..remapping import Remapping
@@ -32,10 +32,8 @@ class Conversion:
 
 @lru_cache(maxsize=1024)
 def triples_format(remapping: Remapping) -> Format:
-    """The coordinates that a remapping makes, as they come: neither ordered nor unique."""
-    first = Compressed(ordered=False, unique=False)
-    rest = (Singleton(ordered=False, unique=False),) * (len(remapping.coordinates) - 1)
-    return Format(remapping, (first, *rest))
+    """Return the list of the coordinates that a remapping makes, as they come: neither ordered nor unique."""
+    return Format.list_of(remapping)
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ operands without a value there are taken out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -36,7 +36,7 @@ from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import used_names
-from ..ir.builder import add, block, cast, gt, if_, lit, lor, lt, maximum, mul, sub
+from ..ir.builder import add, block, cast, ge, gt, if_, land, lit, lor, lt, maximum, mul, sub
 from ..records import replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
@@ -470,14 +470,16 @@ class Lowerer:
                 found = True
                 if not d.inside:
                     fits = lt(name, self.extents[d.var])
+                    if not d.natural:
+                        fits = land(ge(name, lit(0)), fits)
                     guards.append(lor(whole[d.var], fits) if d.var in whole else fits)
         for d in self.definitions:
             if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
-                most = self._most(d, coords)
-                if most is not None:
+                fits_whole = self._fits_whole(d, coords)
+                if fits_whole is not None:
                     # Known further out than the coordinate itself: loops inside are compiled once with and without.
                     whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")
-                    decls.append(ir.Declare(name, lt(most, self.extents[d.var])))
+                    decls.append(ir.Declare(name, fits_whole))
         return replace(env, coords=coords, whole=whole), decls, guards
 
     def settled(self, env: Env) -> bool:
@@ -485,13 +487,20 @@ class Lowerer:
         pending = {d.var for d in self.definitions if not d.inside and d.var not in env.coords}
         return bool(pending) and pending <= env.whole.keys()
 
-    def _most(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
-        """The largest that a variable can become, given some of what it is made of."""
+    def _fits_whole(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
+        """Return whether all that a variable can become lies inside the tensor, given some of what it is made of."""
         factors = linear(d.value)
         if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
             return None
-        ends = {v: coords.get(v, sub(self.extents[v], lit(1))) for v in d.needs}
-        return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self.sizes(d))
+        if not d.natural and any(self.types[t].format.is_signed for t in self.tensors):
+            return None  # what is not known yet may begin below 0
+
+        def at(end: Callable[[str], ir.Expr]) -> ir.Expr:
+            ends = {v: coords[v] if v in coords else end(v) for v in d.needs}
+            return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self.sizes(d))
+
+        below_end = lt(at(lambda v: sub(self.extents[v], lit(1))), self.extents[d.var])
+        return below_end if d.natural else land(ge(at(lambda v: lit(0)), lit(0)), below_end)
 
     def sizes(self, d: Definition) -> list[ir.Expr]:
         return [self.extents[v] for v in d.axes]

@@ -14,6 +14,7 @@ from itertools import pairwise
 from ..formats import Format, TensorType, geometry
 from ..index_notation.nodes import Access
 from ..records import record
+from ..remapping.images import is_natural
 from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
@@ -52,6 +53,8 @@ class Definition:
         The variables of the tensor's axes, whose sizes the value may need.
     inside : bool
         Whether the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
+    natural : bool
+        Whether the value is certain not to be below 0; a block of ``(i+1)/2`` may begin there.
     sizes : tuple of (int or None)
         How many values each of the variables ``of`` has, where the remapping says: inside a block.
     """
@@ -61,6 +64,7 @@ class Definition:
     of: tuple[str, ...]
     axes: tuple[str, ...]
     inside: bool = True
+    natural: bool = True
     sizes: tuple[int | None, ...] = ()
 
     @property
@@ -98,11 +102,12 @@ def leaves_tensor(format: Format, k: int) -> bool:
 
 def _of(access: Access, format: Format) -> Iterable[Definition]:
     levels = path(access, format)
-    sizes = tuple(_size_of_digit(c) for c in format.remapping.coordinates)
+    sizes = _sizes(format)
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
             inside = not passes_edge(value, format)
-            yield Definition(access.indices[axis], value, levels, access.indices, inside, sizes)
+            natural = inside or is_natural(value, format.remapping.coordinates)
+            yield Definition(access.indices[axis], value, levels, access.indices, inside, natural, sizes)
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
             yield Definition(levels[k], value, access.indices, access.indices)
@@ -117,7 +122,7 @@ def computed(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tup
         for k, level in enumerate(format.levels if format.is_structured else ()):
             value = geometry.computed(format.remapping, k) if level.branchless and not level.roles else None
             if value is not None:
-                found[Definition(levels[k], value, levels, access.indices)] = None
+                found[Definition(levels[k], value, levels, access.indices, sizes=_sizes(format))] = None
     return tuple(found)
 
 
@@ -152,6 +157,10 @@ def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
         if size is None or size * factor > above:
             return ()
     return tuple(found.of[k] for _, k in places)
+
+
+def _sizes(format: Format) -> tuple[int | None, ...]:
+    return tuple(_size_of_digit(c) for c in format.remapping.coordinates)
 
 
 def _size_of_digit(value: IndexExpr) -> int | None:

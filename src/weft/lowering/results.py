@@ -43,8 +43,8 @@ def is_appendable(format: Format) -> bool:
 
     Where all are located it takes the tensor's own axes: elements of a structured format may lie beyond its edge.
     """
-    if format.is_curved or (format.is_structured and not chains(format)):
-        return False
+    if format.is_curved or format.conditions or (format.is_structured and not chains(format)):
+        return False  # whether a format can hold the entries is asked before any is stored
     return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
 
 

@@ -7,6 +7,7 @@ from .infer import dense_format
 from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable
+from .verify import verify
 
 __all__ = [
     "Executable",
@@ -21,4 +22,5 @@ __all__ = [
     "evaluate",
     "executable",
     "lower",
+    "verify",
 ]

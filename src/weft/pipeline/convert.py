@@ -16,7 +16,7 @@ import numpy as np
 from ..codegen import emit_library
 from ..config import config
 from ..dtypes import name_of
-from ..errors import FormatError, IndexOverflowError, ResultTooLargeError
+from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..lowering.conversions import triples_format
@@ -29,6 +29,7 @@ from ..remapping.nodes import counters_of
 from ..runtime import get_num_threads, loader, memory
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
+from ..storage.fitness import why_unfit
 from .kernel import Kernel
 from .passes import lower
 
@@ -39,7 +40,13 @@ __all__ = ["convert", "count_entries", "finish", "listed", "sorted_triples"]
 
 
 def convert(
-    storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None, prune: bool = False
+    storage: Storage,
+    format: Format,
+    *,
+    dtype: str | None = None,
+    index_dtype: str | None = None,
+    prune: bool = False,
+    strict: bool = False,
 ) -> Storage:
     """The same tensor in another format.
 
@@ -55,21 +62,34 @@ def convert(
         ``int32`` or ``int64``; chosen by size where not given.
     prune : bool
         Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
+    strict : bool
+        Raise where the format cannot hold the entries. Else the result has the format without what it asks of the data.
+
+    Raises
+    ------
+    StorageError
+        Names the level and two coordinates.
     """
     try:
         warm = _warm.get((id(storage.type), id(format))) if dtype is None and not prune else None
         if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
             return warm[0].run((storage,))
-        return _converted(storage, format, dtype or storage.type.dtype, index_dtype, prune)
+        return _converted(storage, format, dtype or storage.type.dtype, index_dtype, prune, strict)
     except ResultTooLargeError as error:
         what = f"converting a tensor of shape {storage.shape} from {storage.format} to {format}"
         raise ResultTooLargeError(f"{error}; in {what}") from None
 
 
-def _converted(storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool) -> Storage:
+def _converted(
+    storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool, strict: bool
+) -> Storage:
     source = storage.type
     if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
         return relabelled
+    if (reason := _why_unfit(storage, format, prune)) is not None:
+        if strict:
+            raise StorageError(reason)
+        format = format.unconditional
     if format.is_dense and not source.format.is_unique and not same_value(source.fill, 0):
         # Duplicates can be summed in place onto zeros only.
         storage = convert(storage, source.format.canonical())
@@ -117,7 +137,7 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     if tables_of(format) is not None:  # which take what comes twice, too
         return _inserted(_as_triples(storage, target, Remapping.identity(format.order), skip_fill), target)
     middle = _listed(format)
-    if middle is not None and not format.is_curved:
+    if middle is not None and middle != source.format and not format.is_curved:
         keeping = _at_once(source, _over(middle, storage, target), skip_fill)
         if not isinstance(keeping, Kernel | str) and keeping.copies:
             return _convert(keeping.run(storage), target, False)
@@ -231,9 +251,24 @@ def _sorted_into(triples: Storage, target: TensorType, like: Format) -> Storage:
 
 def finish(result: Storage, target: TensorType) -> Storage:
     """What a kernel made on the way to ``target``, as that."""
+    if (reason := _why_unfit(result, target.format, False)) is not None:
+        raise StorageError(reason)
     if takes_any_order(result.format):
         return pack(result, target)
     return _widened(result, target, False)
+
+
+def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
+    """Return why a format cannot hold the entries of a tensor; those equal to the fill value aside if ``prune``."""
+    if not format.conditions:
+        return None
+    entries = listed(storage)
+    kept = slice(None)
+    if prune or (storage.format.is_dense and not format.is_dense):
+        fill = storage.type.fill
+        kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)
+    reason = why_unfit(format, storage.shape, [crd[kept] for crd in entries.arrays[1:]])
+    return None if reason is None else f"{reason}; a tensor of shape {storage.shape} does not fit the format {format}"
 
 
 def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:

@@ -122,7 +122,8 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
     format = formats.pop() if same else None
     absent = result_fill(assignment.value, types)
-    return format if format is not None and format.is_structured and absent is not None else None
+    kept = format is not None and format.is_structured and not format.conditions and absent is not None
+    return format if kept else None
 
 
 def _linked(sparse: Sequence[Access], v: str) -> bool:

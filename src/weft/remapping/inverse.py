@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..errors import NotationError
-from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, evaluate, may_be_negative
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of, may_be_negative
 
-__all__ = ["follows", "interval_of", "invert", "is_free", "limits", "linear", "significance", "sum_of"]
+__all__ = ["combination", "interval_of", "invert", "limits", "linear", "significance", "sum_of", "value_of"]
 
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
@@ -35,6 +35,10 @@ def _joined(
     match expr:
         case Binary(op="/", left=e, right=Constant(value=m)) if rest := known.get(Binary("%", e, Constant(m))):
             return [(e, Binary("+", Binary("*", value, Constant(m)), rest))]
+        case Binary(
+            op="%", left=Binary(op="/", left=e, right=Constant(value=m)) as quotient, right=Constant(value=n)
+        ) if above := known.get(Binary("/", e, Constant(m * n))):
+            return [(quotient, Binary("+", Binary("*", above, Constant(n)), value))]
         case Binary(op=">>", left=e, right=Constant(value=s)) if rest := known.get(
             Binary("&", e, Constant((1 << s) - 1))
         ):
@@ -49,12 +53,12 @@ def _solved(
     match expr:
         case Binary(op="+", left=a, right=b):
             for one, other in ((a, b), (b, a)):
-                if (rest := _value(other, known)) is not None and one not in known and axes_of(one):
+                if (rest := value_of(other, known)) is not None and one not in known and axes_of(one):
                     return [(one, Binary("-", value, rest))]
         case Binary(op="-", left=a, right=b):
-            if (rest := _value(b, known)) is not None and a not in known and axes_of(a):
+            if (rest := value_of(b, known)) is not None and a not in known and axes_of(a):
                 return [(a, Binary("+", value, rest))]
-            if (rest := _value(a, known)) is not None and b not in known and axes_of(b):
+            if (rest := value_of(a, known)) is not None and b not in known and axes_of(b):
                 return [(b, Binary("-", rest, value))]
     return []
 
@@ -68,47 +72,61 @@ def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr
     return []
 
 
-def _value(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
-    """An expression in terms of levels, when all it is made of is known."""
+def value_of(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
+    """Return an expression in terms of levels, or None where something that it is made of is not known."""
     if expr in known:
         return known[expr]
     match expr:
         case Constant() | Extent():
             return expr
         case Binary(op=op, left=left, right=right):
-            a, b = _value(left, known), _value(right, known)
+            a, b = value_of(left, known), value_of(right, known)
             return None if a is None or b is None else Binary(op, a, b)
     return None
 
 
+def combination(expr: IndexExpr) -> dict[IndexExpr | None, int] | None:
+    """Return the integer factors of axes and of their sizes, the constant term under None; None where not linear.
+
+    Examples
+    --------
+    >>> combination(Binary("-", Extent(0), Binary("*", Axis(1), Constant(2))))
+    {Extent(axis=0): 1, Axis(number=1): -2}
+    """
+    match expr:
+        case Axis() | Extent():
+            return {expr: 1}
+        case Constant(value=value):
+            return {None: value}
+        case Binary(op="+" | "-" as op, left=left, right=right):
+            a, b = combination(left), combination(right)
+            if a is None or b is None:
+                return None
+            sign = 1 if op == "+" else -1
+            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
+        case Binary(op="*", left=left, right=Constant(value=value)):
+            a = combination(left)
+        case Binary(op="*", left=Constant(value=value), right=right):
+            a = combination(right)
+        case Binary(op="<<", left=left, right=Constant(value=shift)) if shift >= 0:
+            a, value = combination(left), 1 << shift
+        case _:
+            return None
+    return None if a is None else {k: v * value for k, v in a.items()}
+
+
 def linear(expr: IndexExpr) -> dict[int | None, int] | None:
-    """Integer factors of each axis, the constant term under None; None when the expression is not linear.
+    """Integer factors of each axis, the constant term under None; None where not linear, or where sizes take part.
 
     Examples
     --------
     >>> linear(Binary("-", Axis(1), Axis(0)))
     {1: 1, 0: -1}
     """
-    match expr:
-        case Axis(number=number):
-            return {number: 1}
-        case Constant(value=value):
-            return {None: value}
-        case Binary(op="+" | "-" as op, left=left, right=right):
-            a, b = linear(left), linear(right)
-            if a is None or b is None:
-                return None
-            sign = 1 if op == "+" else -1
-            return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {**a, **b}}
-        case Binary(op="*", left=left, right=Constant(value=value)):
-            a = linear(left)
-        case Binary(op="*", left=Constant(value=value), right=right):
-            a = linear(right)
-        case Binary(op="<<", left=left, right=Constant(value=shift)):
-            a, value = linear(left), 1 << shift
-        case _:
-            return None
-    return None if a is None else {k: v * value for k, v in a.items()}
+    terms = combination(expr)
+    if terms is None or any(isinstance(k, Extent) for k in terms):
+        return None
+    return {k.number if isinstance(k, Axis) else None: v for k, v in terms.items()}
 
 
 def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
@@ -133,56 +151,6 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
             case _:
                 return None
     return axes
-
-
-def follows(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
-    """Whether a level's coordinate is decided by those of the levels above.
-
-    Examples
-    --------
-    >>> follows((Binary("-", Axis(1), Axis(0)), Axis(1), Axis(0)), 2, 2)
-    True
-    """
-    known = invert(coordinates[:level], order)
-    return level > 0 and all(known[axis] is not None for axis in axes_of(coordinates[level]))
-
-
-_FAR = (1 << 40, 1 << 41, 1 << 42)
-_POINTS = ((1000, 2003, 4007), (5, 9, 2), (77777, 12, 345), (640, 641, 643))
-
-
-def is_free(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
-    """Whether a level's coordinate can be any, whatever those of the levels above are.
-
-    ``i%2`` can be below ``i/2``, and ``j`` below ``j-i``; ``i`` cannot be below ``i/2``. It is found by trying: from
-    some points one step to either side.
-
-    Examples
-    --------
-    >>> half, rest = Binary("/", Axis(0), Constant(2)), Binary("%", Axis(0), Constant(2))
-    >>> is_free((half, rest), 1, 1), is_free((half, Axis(0)), 1, 1)
-    (True, False)
-    """
-    shape = tuple(_FAR[axis % len(_FAR)] for axis in range(order))
-    upto = (*(c for c in coordinates[:level] if not isinstance(c, Counter)), coordinates[level])
-    if isinstance(upto[-1], Counter) or not any(axes_of(upto[-1]) & axes_of(above) for above in upto[:-1]):
-        return True
-    low, high = interval_of(upto[-1], shape) or (0, 0)
-    inverse = invert(upto, order)
-    for given in _POINTS:
-        point = tuple(given[axis % len(given)] + axis for axis in range(order))
-        found = [evaluate(c, point, shape=shape) for c in upto]
-        for step in range(-_STEPS, _STEPS + 1):
-            levels = (*found[:-1], found[-1] + step)
-            if not low <= levels[-1] < high:
-                continue
-            new = [x if e is None else evaluate(e, levels, shape=shape) for x, e in zip(point, inverse, strict=True)]
-            if tuple(evaluate(c, new, shape=shape) for c in upto) != levels:
-                return False
-    return True
-
-
-_STEPS = 64
 
 
 def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:

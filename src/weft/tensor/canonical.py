@@ -59,5 +59,5 @@ def pruned(storage: Storage) -> Storage:
     storage = canonical(storage)
     if storage.format.is_dense or not count_explicit_fill(storage):
         return storage
-    found: Storage = foreign.convert(storage, storage.format, prune=True)
+    found: Storage = foreign.convert(storage, storage.format, prune=True, strict=False)
     return found

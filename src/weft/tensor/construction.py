@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, DTypeLike
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
-from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
+from ..pipeline import verify
+from ..storage import Storage, coordinate_storage, fill_of, tensor_type
 from . import foreign
 from .operands import adopt
 from .sparse_tensor import SparseTensor
@@ -269,11 +270,8 @@ def from_levels(
     type = tensor_type(name_of(vals.dtype), found, names, _fill(vals.dtype, fill_value))
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
-        _check(storage)
+        verify(storage)
     return made(storage)
-
-
-_check = check
 
 
 def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:

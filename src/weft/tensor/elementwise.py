@@ -17,6 +17,7 @@ from .. import pipeline
 from ..dtypes import name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
+from ..formats.soundness import why_unsound
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import ABSENT_ANSWERS, operator
 from ..index_notation.promotion import COMPARISONS, holds, loop_dtypes
@@ -47,7 +48,8 @@ class Plan:
         self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None, prune: bool = False
     ) -> None:
         self.types = types
-        planned = pipeline.executable(assignment, types, format=format, prune=prune)
+        own = None if format is None else format.unconditional
+        planned = pipeline.executable(assignment, types, format=own, prune=prune)
         run: Run = planned.run
         dense = planned.target.format.is_dense
         self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
@@ -238,7 +240,7 @@ def _without_level(old: TensorType, axis: int, single: bool) -> tuple[TensorType
         return None
     modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
     rest, levels = Remapping(modes), above + below
-    if any(lower.why_not(rest, n) for n, lower in enumerate(levels)):
+    if why_unsound(rest, levels) is not None:
         return None
     roles = [(j, role) for j, lv in enumerate(format.levels) for role in lv.roles]
     kept = tuple(n for n, (j, role) in enumerate(roles) if j != k or role not in given_up)

@@ -62,15 +62,24 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
 
 
 def convert(
-    storage: Storage, format: FormatLike, options: Mapping[str, Any] | None = None, *, sort: bool = True, **dtypes: Any
+    storage: Storage,
+    format: FormatLike,
+    options: Mapping[str, Any] | None = None,
+    *,
+    sort: bool = True,
+    strict: bool = True,
+    **dtypes: Any,
 ) -> Storage:
-    """Storage in another format, with options of the catalogue's entry; itself where nothing changes."""
+    """Return storage in another format, with options of the catalogue's entry; itself where nothing changes.
+
+    If ``strict`` it is an error that the format cannot hold the entries, else it then asks nothing of them.
+    """
     from .. import pipeline  # the compiler is imported when it has something to do
 
     wanted = parse_format(format, len(storage.shape), **(options or {}))
     if not sort and storage.format != wanted:
         wanted = wanted.unsorted(storage.format.is_unique)
-    found: Storage = pipeline.convert(storage, wanted, **dtypes)
+    found: Storage = pipeline.convert(storage, wanted, strict=strict, **dtypes)
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import INT64_MAX, index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
+from ..formats.soundness import why_unsound
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..records import replace
 from ..remapping import Remapping
@@ -255,7 +256,7 @@ def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
     if not like.is_structured and not any(level.branchless for level in like.levels):
         own = [level for level, axis in zip(like.levels, like.mode_order, strict=True) if axis in kept]
         alone = Remapping.identity(len(own))
-        if not all(level.full for level in own) and not any(lv.why_not(alone, k) for k, lv in enumerate(own)):
+        if not all(level.full for level in own) and why_unsound(alone, own) is None:
             return own
     return [Compressed()] * len(kept)
 

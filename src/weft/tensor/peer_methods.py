@@ -173,9 +173,9 @@ class PeerMethods(Tensor):
         StorageError
             Says which invariant of which level is broken.
         """
-        from ..storage import check
+        from ..pipeline import verify
 
-        check(self._storage)
+        verify(self._storage)
 
     # -- changes -----------------------------------------------------------------------------------------------
     def setdiag(self: Any, values: Any, k: int = 0) -> None:

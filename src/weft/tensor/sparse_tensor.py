@@ -225,10 +225,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         >>> weft.asarray(np.eye(4)).asformat("bsr", blocksize=(2, 2)).nnz
         8
         """
-        dtypes = {} if index_dtype is None else {"index_dtype": checked_index_dtype(index_dtype).name}
+        index = None if index_dtype is None else checked_index_dtype(index_dtype).name
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         format = self.format if format is None else format
-        found = foreign.convert(self._storage, format, given, sort=sort, **dtypes)
+        found = foreign.convert(self._storage, format, given, sort=sort, index_dtype=index)
         if copy:
             found = found.apart_from(self._storage)
         return self if found is self._storage else SparseTensor(found)

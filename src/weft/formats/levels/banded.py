@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -39,10 +39,10 @@ class Banded(LevelFormat):
     apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        if self.diagonal and level == 0:
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if self.diagonal and k == 0:
             return "it has no level above whose coordinate is the diagonal's"
-        return super().why_not(remapping, level)
+        return super().why_not(levels, remapping, k)
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         begin = element(m["begin"], parent)

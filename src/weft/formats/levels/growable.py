@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...ir.builder import add, block, increment, lit
 from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
+from ...remapping import Remapping
 from ..level import Arrays, Entries, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -35,6 +36,9 @@ class Growable(LevelFormat):
     placing: ClassVar[Placing | None] = "yield"
     lengthens: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        return None if k + 1 == len(levels) else "its segments move when they grow, and nothing can be below them"
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         begin = element(m["begin"], parent)

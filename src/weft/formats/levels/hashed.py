@@ -11,6 +11,7 @@ from ...ir.builder import add, block, ge, gt, if_, lit, lt, mul
 from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
 from ...queries import Query
 from ...records import record
+from ...remapping import Remapping
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
@@ -79,6 +80,11 @@ class Slots(LevelFormat):
     def gapless(self) -> bool:
         return False
 
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if all(below.branchless for below in levels[k + 1 :]):
+            return None
+        return "each entry has a slot of its own, below which no level can have several"
+
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
         from .spanned import Spanned
 
@@ -142,14 +148,24 @@ class Slots(LevelFormat):
 
 @record
 class Hashed(Slots):
-    """A hash table of ``width`` slots under each parent, open addressing; ``crd`` is -1 in those that are empty."""
+    """A hash table of ``width`` slots under each parent, open addressing; ``crd`` is -1 in those that are empty.
+
+    Parameters
+    ----------
+    full : bool
+        Every coordinate occurs under every parent.
+    """
 
     unique: bool = True
+    full: bool = False
 
     letter: ClassVar[str] = "h"
     placing: ClassVar[Placing | None] = "find"
     grows: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        return None
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
         return None  # it is looked up level by level

@@ -6,7 +6,7 @@ each slice come all rows, as in ELL, and under one more node the rows of what th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -38,11 +38,11 @@ class Capped(Sliced):
     letter: ClassVar[str] = "y"
     apart: ClassVar[bool] = False
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         if self.width < 0:
             return f"a width of {self.width} is negative"
-        if level or not isinstance(remapping.coordinates[level], Counter):
-            return "it is the first level, and its coordinate counts entries"
+        if k or len(levels) < 3 or not isinstance(levels[1], Spilled):
+            return "it is the first level, with a spilled one below it"
         return None
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -89,6 +89,16 @@ class Spilled(LevelFormat):
     shifted: ClassVar[tuple[str, ...]] = ("before",)
     roles: ClassVar[tuple[str, ...]] = ("count", "rest")
     borrows: ClassVar[tuple[str, ...]] = ("size",)
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if k != 1 or not isinstance(levels[0], Capped):
+            return "it is the second level, below a capped one"
+        counter = remapping.coordinates[0]
+        if not isinstance(counter, Counter) or counter.over != remapping.coordinates[1:2]:
+            return "the first level counts the entries of its coordinate"
+        if levels[2].gapless or not levels[2].branchless:
+            return "the level below it marks the places that hold no entry"
+        return None
 
     def _slices(self, m: LevelVars) -> Expr:
         return element(m["size"], lit(0))

@@ -15,7 +15,7 @@ from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Remapping
-from ..level import Arrays, LevelVars, Piece, Placing, Span
+from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
 from .access import element, put
 from .compressed import Compressed
 from .singleton import Singleton
@@ -43,6 +43,12 @@ class InterleavedCompressed(Compressed):
     placing: ClassVar[Placing | None] = None
     shares: ClassVar[bool] = False
     signed = False
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        rest = levels[k + 1 : k + self.of]
+        if self.of < 1 or [getattr(v, "place", None) for v in rest] != list(range(1, self.of)):
+            return f"below it come the interleaved singleton levels that share its array, in places 1 to {self.of - 1}"
+        return None
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return element(m["crd"], _place(p, self.of, 0))
@@ -126,8 +132,13 @@ class InterleavedSingleton(Singleton):
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return ()
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        return None if 0 < self.place < self.of else f"place {self.place} is not one of {self.of} in the shared array"
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        first = levels[k - self.place] if 0 < self.place <= k else None
+        if not 0 < self.place < self.of:
+            return f"place {self.place} is not one of {self.of} in the shared array"
+        if not isinstance(first, InterleavedCompressed) or first.of != self.of:
+            return f"{self.place} levels above it there is no interleaved compressed level of {self.of} coordinates"
+        return None
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][self.place :: self.of]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...ir.builder import add, block, cast, increment, lit, sub
 from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
+from ...remapping import Counter, Remapping
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -32,6 +33,12 @@ class Jagged(LevelFormat):
     unread: ClassVar[tuple[str, ...]] = ("perm", "rank")
     shifted: ClassVar[tuple[str, ...]] = ("pos",)
     roles: ClassVar[tuple[str, ...]] = ("pos", "perm")
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        counter = remapping.coordinates[0]
+        if k != 1 or not isinstance(counter, Counter) or counter.over != remapping.coordinates[1:2]:
+            return "it is the second level, below one that counts the entries of its coordinate"
+        return None
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return element(m["pos"], parent), element(m["pos"], add(parent, lit(1)))
@@ -62,6 +69,9 @@ class Jagged(LevelFormat):
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return add(element(m["pos"], parent), element(m["rank"], coords[m.level]))
+
+    def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
+        return element(m["pos"], parent_size)
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, dimension

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from ...ir.builder import add, lit
@@ -27,8 +27,8 @@ class Offset(LevelFormat):
     branchless: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        if geometry.computed(remapping, level) is None:
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if geometry.computed(remapping, k) is None:
             return "its coordinate does not follow from those of the levels above"
         return None
 

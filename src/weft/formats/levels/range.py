@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -41,8 +41,8 @@ class Range(LevelFormat):
     def spans(self) -> bool:
         return True
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        if not isinstance(remapping.coordinates[level], Axis):
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if not isinstance(remapping.coordinates[k], Axis):
             return "it stores nothing of its coordinate, which must be that of an axis"
         return None
 

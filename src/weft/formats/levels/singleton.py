@@ -24,9 +24,12 @@ class Singleton(LevelFormat):
     ----------
     padded : bool
         A coordinate of -1 marks a position without an entry: what fills up the rows of ELL.
+    full : bool
+        Every coordinate occurs with every tuple of coordinates above.
     """
 
     padded: bool = False
+    full: bool = False
 
     letter: ClassVar[str] = "q"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"

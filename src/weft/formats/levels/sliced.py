@@ -26,6 +26,7 @@ class Sliced(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     inserts: ClassVar[bool] = True
     full = True
+    counts: ClassVar[bool] = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True

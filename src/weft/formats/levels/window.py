@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -45,12 +45,16 @@ class Shown(LevelFormat):
     branchless = property(lambda self: self.inner.branchless)
     borrows = property(lambda self: self.inner.borrows)
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
-        if not isinstance(remapping.coordinates[level], Axis):
+    @property
+    def shown(self) -> LevelFormat:
+        return self.inner
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if not isinstance(remapping.coordinates[k], Axis):
             return "it shows coordinates of an axis"
         if self.inner.iteration == "value" and not self.inner.has_every:
             return f"{self.inner} finds its coordinates by those of its ancestors"
-        return self.inner.why_not(remapping, level)
+        return self.inner.why_not(levels, remapping, k)
 
     def _inner(self, m: LevelVars) -> LevelVars:
         """The level's own dimension: what it shows has another."""
@@ -162,10 +166,10 @@ class Picked(Shown):
     scattered = property(lambda self: self.inner.has_every)
     roles = property(lambda self: (*self.inner.roles, "picked", "whole"))
 
-    def why_not(self, remapping: Remapping, level: int) -> str | None:
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         if not self.inner.picks:
             return f"{self.inner} does not find coordinates"
-        return super().why_not(remapping, level)
+        return super().why_not(levels, remapping, k)
 
     def _inner(self, m: LevelVars) -> LevelVars:
         return replace(m, dimension=element(m["whole"], lit(0)))

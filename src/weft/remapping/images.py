@@ -1,0 +1,215 @@
+"""The values that a coordinate can take, given those of the levels above it.
+
+A level that enumerates coordinates instead of storing them is right only if each value it enumerates belongs to some
+point of the tensor's index space, extended beyond the edges of the axes. These functions prove that, or do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from ..errors import NotationError
+from ..records import record
+from .inverse import combination, invert, limits, significance, value_of
+from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr, axes_of
+
+__all__ = ["Digit", "decided", "digit_of", "from_zero", "is_natural", "remainder_below", "takes_every_value"]
+
+
+def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
+    """Tell whether a level's coordinate follows from those of the levels above.
+
+    Examples
+    --------
+    >>> half = Binary("/", Axis(0), Constant(2))
+    >>> decided((half, Binary("/", half, Constant(2))), 1, 1), decided((half, Axis(0)), 1, 1)
+    (True, False)
+    """
+    if level == 0:
+        return False
+    above = coordinates[:level]
+    known: dict[IndexExpr, IndexExpr] = {c: Axis(k) for k, c in enumerate(above)}
+    for axis, value in enumerate(invert(above, order)):
+        if value is not None:
+            known.setdefault(Axis(axis), value)
+    return value_of(coordinates[level], known) is not None
+
+
+@record
+class Digit:
+    """The digits of ``base`` between two places: ``base / low % (high / low)``; ``high`` is None for all the rest."""
+
+    base: frozenset[tuple[IndexExpr | None, int]]
+    low: int
+    high: int | None
+
+    def overlaps(self, other: Digit) -> bool:
+        """Tell whether two runs of digits of one base may share a place."""
+        return not any(
+            first.high is not None and second.low % first.high == 0 for first, second in ((self, other), (other, self))
+        )
+
+
+def digit_of(expr: IndexExpr) -> Digit | None:
+    """Return an expression as digits of a linear combination of axes, or None if it is not that.
+
+    Examples
+    --------
+    >>> digit_of(Binary("%", Binary("/", Axis(0), Constant(4)), Constant(2)))
+    Digit(base=frozenset({(Axis(number=0), 1)}), low=4, high=8)
+    """
+    match expr:
+        case Binary(op="/" | "%" | ">>" | "&" as op, left=left, right=Constant(value=value)):
+            inner = digit_of(left)
+            size = {"/": value, "%": value, ">>": 1 << max(value, 0), "&": value + 1}[op]
+            if inner is None or size < 1 or (op == "&" and size & value):
+                return None
+            place = inner.low * size
+            if inner.high is not None and (inner.high % place or inner.high == place):
+                return None
+            return Digit(inner.base, place, inner.high) if op in ("/", ">>") else Digit(inner.base, inner.low, place)
+    terms = combination(expr)
+    if terms is None:
+        return None
+    return Digit(frozenset((k, v) for k, v in terms.items() if v), 1, None)
+
+
+def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
+    """Tell whether it is proved that a coordinate takes every value of its interval, whatever those above are.
+
+    The interval is the one that the sizes of the axes leave to the coordinate; points may lie beyond the edges of axes.
+    ``i%2`` is free below ``i/2``, and ``j`` below ``j-i``. ``i`` is not below ``i/2``, nor ``2*i`` anywhere.
+
+    Examples
+    --------
+    >>> half, rest = Binary("/", Axis(0), Constant(2)), Binary("%", Axis(0), Constant(2))
+    >>> takes_every_value((half, rest), 1, 1), takes_every_value((half, Axis(0)), 1, 1)
+    (True, False)
+    """
+    if isinstance(coordinates[level], Counter):
+        return True
+    own = _unmoved(coordinates[level])
+    above = [_unmoved(c) for c in coordinates[:level] if not isinstance(c, Counter)]
+    rows = significance([own])
+    if rows is not None and not any(axes_of(c) & set(rows) for c in above):
+        return True  # a row-major position of axes of its own
+    digit = digit_of(own)
+    if digit is None:
+        return False
+    others = [(c, digit_of(c)) for c in above]
+    for axis, factor in digit.base:
+        # Moving one axis by one moves the base by one, and nothing above but other digits of the same base.
+        if isinstance(axis, Axis) and abs(factor) == 1:
+            same = [d for c, d in others if axis.number in axes_of(c)]
+            if all(d is not None and d.base == digit.base and not d.overlaps(digit) for d in same):
+                return True
+    return digit.low == 1 and digit.high is None and _steps_by_one(own, above, order)
+
+
+def _unmoved(expr: IndexExpr) -> IndexExpr:
+    """Return a coordinate without the constants and sizes that are added to it."""
+    match expr:
+        case Binary(op="+" | "-", left=left, right=right) if not axes_of(right) and axes_of(left):
+            return _unmoved(left)
+    return expr
+
+
+def _steps_by_one(own: IndexExpr, above: Sequence[IndexExpr], order: int) -> bool:
+    """Tell whether moves of axes that change no coordinate above change a linear one by all integers."""
+    fixed = {axis for c in above if combination(c) is None for axis in axes_of(c)}
+    moves = [{Axis(axis): 1} for axis in range(order) if axis not in fixed]
+    for c in above:
+        # Euclid's algorithm on the moves, until at most one of them changes this coordinate; that one is dropped.
+        while len(changing := [m for m in moves if _change(c, m)]) > 1:
+            least = min(changing, key=lambda m: abs(_change(c, m)))
+            for move in changing:
+                if move is not least:
+                    times = _change(c, move) // _change(c, least)
+                    for axis, by in least.items():
+                        move[axis] = move.get(axis, 0) - times * by
+        moves = [m for m in moves if not _change(c, m)]
+    return gcd(*(_change(own, move) for move in moves)) == 1
+
+
+def _change(expr: IndexExpr, move: dict[Axis, int]) -> int:
+    """Return how much a linear expression changes when axes move; 0 for others, whose axes do not."""
+    terms = combination(expr) or {}
+    return sum(terms.get(axis, 0) * by for axis, by in move.items())
+
+
+def remainder_below(coordinates: Sequence[IndexExpr], level: int) -> IndexExpr | None:
+    """Return what is left of a coordinate of which some level above holds all higher digits; None where none does.
+
+    Examples
+    --------
+    >>> from .nodes import to_text
+    >>> to_text(remainder_below((Binary("/", Axis(0), Constant(4)), Axis(0)), 1), "i")
+    'i%4'
+    """
+    digit = digit_of(coordinates[level])
+    if digit is None:
+        return None
+    high, runs = digit.high, [d for d in map(digit_of, coordinates[:level]) if d is not None and d.base == digit.base]
+    # Runs of digits that are known, from the highest down.
+    while above := [d.low for d in runs if d.high == high and d.low > digit.low and d.low % digit.low == 0]:
+        high = max(above)
+    return None if high is None or high == digit.high else Binary("%", coordinates[level], Constant(high // digit.low))
+
+
+def from_zero(expr: IndexExpr) -> IndexExpr | None:
+    """Return a coordinate moved so that it begins at 0; None where no lower bound is known.
+
+    Examples
+    --------
+    >>> from .nodes import to_text
+    >>> to_text(from_zero(Binary("-", Axis(1), Axis(0))), "ij")
+    'j-i-1+size(i)'
+    """
+    try:
+        low = limits(expr)[0]
+    except NotationError:
+        return None
+    terms = combination(low)
+    if terms is None:
+        moved = isinstance(expr, Binary) and expr.op == "-" and from_zero(expr.left) == expr
+        return expr if moved else Binary("-", expr, low)
+    for size, factor in terms.items():
+        part = Constant(abs(factor)) if size is None else size
+        if size is not None and abs(factor) > 1:
+            part = Binary("*", size, Constant(abs(factor)))
+        if factor:
+            expr = Binary("-" if factor > 0 else "+", expr, part)
+    return expr
+
+
+def is_natural(value: IndexExpr, coordinates: Sequence[IndexExpr]) -> bool:
+    """Tell whether an expression of levels' coordinates is proved not to be negative.
+
+    Parameters
+    ----------
+    value : IndexExpr
+        ``Axis(k)`` is the coordinate of level ``k``.
+    coordinates : sequence of IndexExpr
+        What each level stores, as an expression of the axes.
+
+    Examples
+    --------
+    >>> block, rest = Binary("/", Axis(0), Constant(2)), Binary("%", Axis(0), Constant(2))
+    >>> is_natural(Binary("+", Binary("*", Axis(0), Constant(2)), Axis(1)), (block, rest))
+    True
+    """
+    match value:
+        case Axis(number=k):
+            return from_zero(coordinates[k]) == coordinates[k]
+        case Constant(value=number):
+            return number >= 0
+        case Extent():
+            return True
+        case Binary(op="-"):
+            return False
+        case Binary(op="%"):
+            return True
+        case Binary(left=left, right=right):
+            return is_natural(left, coordinates) and is_natural(right, coordinates)
+    return False

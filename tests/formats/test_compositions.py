@@ -1,0 +1,165 @@
+"""Formats of one's own are refused or right: random compositions, and those of the papers, in every operation."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from compositions import wrong
+from grid.test_sanitized import report_of
+from weft.errors import FormatError, StorageError
+from weft.formats import (
+    Compressed,
+    Dense,
+    Format,
+    Growable,
+    Hashed,
+    Jagged,
+    Offset,
+    Range,
+    Singleton,
+    Sliced,
+    Slots,
+    Spilled,
+    Squeezed,
+    parse_format,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 24
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_compositions_are_refused_or_right(part):
+    each = SEEDS // PARTS
+    run = [sys.executable, str(ROOT / "tests" / "compositions.py"), str(part * each), str((part + 1) * each)]
+    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "WEFT_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_random_compositions_stay_in_their_arrays():
+    script = "from compositions import outcome\nassert [o for o in map(outcome, range(100, 106)) if o] == []"
+    report = report_of(script)
+    assert "runtime error" not in report, report
+    assert "AddressSanitizer" not in report, report
+
+
+PAPERS = {
+    "dia of 2020": ("(i,j) -> (j-i,i,j)", [Squeezed(), Range(), Offset()]),
+    "dia of 2018": ("(i,j) -> (j-i,i,j)", [Dense(), Compressed(), Offset()]),
+    "lists of diagonals": ("(i,j) -> (j-i,i,j)", [Compressed(), Compressed(), Offset()]),
+    "bcsr of 2020": ("(i,j) -> (i/2,j/3,i,j)", [Dense(), Compressed(), Dense(), Dense()]),
+    "digits from an offset": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Compressed(), Compressed(), Dense()]),
+    "the same, dense": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Dense(), Compressed(), Dense()]),
+    "the same, hashed": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Hashed(), Compressed(), Dense()]),
+    "digits of a diagonal": ("(i,j) -> ((j-i)/2,(j-i)%2,i)", [Dense(), Dense(), Compressed()]),
+    "diagonals of lists": ("(i,j) -> (i-j,j,i)", [Compressed(), Range(), Offset()]),
+    "ell by rows": ("(i,j) -> (i,#i,j)", [Dense(), Sliced(), Singleton(padded=True)]),
+    "a list of entries": ("(i,j) -> (#,i,j)", [Sliced(), Singleton(padded=True), Singleton(padded=True)]),
+    "rows that each hold one": ("(i,j) -> (i,j)", [Dense(), Singleton(padded=True)]),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("source", ["coo", "dense"])
+def test_every_operation_on_formats_of_the_papers(name, source):
+    own, other = Format(*PAPERS[name]), parse_format("bsr", 2, blocksize=(2, 3))
+    rng = np.random.default_rng(3)
+    for shape in ((6, 7), (5, 4), (1, 1), (0, 3)):
+        dense = np.where(rng.random(shape) < 0.4, rng.integers(1, 9, shape), 0).astype(float)
+        if own.conditions:
+            dense[:, 1:] = 0
+        B = weft.asarray(dense, format=source)
+        assert wrong(B.asformat(own), dense, B, own, other, f"{shape} {name}") is None
+
+
+def test_a_format_of_blocks_may_be_written_either_way():
+    blocks = [Dense(), Compressed(), Dense(), Dense()]
+    assert Format("(i,j) -> (i/2,j/2,i,j)", blocks) == parse_format("bsr", 2, blocksize=(2, 2))
+    assert Format("(i,j) -> (i/4,i/2,j,i)", [Dense(), Dense(), Compressed(), Dense()]).letters == (
+        "ddsd:(i,j) -> (i/4,i/2%2,j,i%2)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("remapping", "levels", "message"),
+    [
+        ("(i,j) -> (i,j)", [Compressed(), Singleton()], r"level 2 \(singleton\) holds one .* \(0, 0\) and \(0, 1\)"),
+        ("(i,j) -> (i,j)", [Dense(), Singleton(padded=True)], r"level 2 .* \(0, 0\) and \(0, 1\) have the same parent"),
+        ("(i,j) -> (i,j)", [Dense(), Compressed(full=True)], r"level 2 .* of the 12 coordinates under its 3 parents 8"),
+        ("(i,j) -> (j,i)", [Hashed(full=True), Hashed(full=True)], r"level 2 .* is full, and of the 12"),
+        (
+            "(i,j) -> (i,j)",
+            [Compressed(unique=False), Singleton(full=True)],
+            r"level 2 .* is full, and of the 12 coordinates under its 3 parents 8 are there",
+        ),
+    ],
+)
+def test_entries_that_a_format_cannot_hold(remapping, levels, message):
+    own = Format(remapping, levels)
+    dense = np.array([[1.0, 2, 0, 3], [0, 3, 4, 0], [5, 0, 6, 7]])
+    for source in ("csr", "coo", "dense"):
+        with pytest.raises(StorageError, match=message):
+            weft.asarray(dense).asformat(source).asformat(own)
+    with pytest.raises(StorageError, match=message):
+        weft.evaluate(
+            "C(i,j) = A(i,j) * B(i,j)",
+            A=weft.asarray(dense, format="csr"),
+            B=weft.asarray(dense, format="coo"),
+            format=own,
+        )
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [Compressed(full=True), Compressed(full=True)],
+        [Dense(), Compressed(full=True)],
+        [Dense(), Hashed(full=True)],
+        [Compressed(unique=False, full=True), Singleton(full=True)],
+        [Hashed(full=True), Dense()],
+    ],
+)
+def test_full_levels_in_every_operation(levels):
+    own, dense = Format("(i,j) -> (i,j)", levels), np.arange(1.0, 13).reshape(3, 4)
+    B = weft.asarray(dense)
+    A = B.asformat(own)
+    assert wrong(A, dense, B, own, parse_format("csc", 2), str(levels)) is None
+    A[1, 2] = 0  # stays an entry
+    assert A.todense()[1, 2] == 0
+    assert A.format.unconditional.conditions == ()
+
+
+@pytest.mark.parametrize(
+    ("remapping", "levels", "message"),
+    [
+        ("(i,j) -> (i,j)", [Dense(), Singleton()], "cannot mark a place of dense that holds no entry"),  # S3
+        ("(i,j) -> (i,j)", [Hashed(), Singleton()], "cannot mark a place of hashed.* that holds no entry"),
+        ("(i,j) -> (i,j)", [Compressed(unique=False), Compressed()], "may hold a coordinate twice"),  # S4
+        ("(i,j) -> (i,j)", [Compressed(), Compressed(unique=False)], "may hold a coordinate twice"),
+        ("(i,j) -> (#i,#j,i,j)", [Sliced(), Sliced(), Dense(), Singleton()], "two counters"),  # S5
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over is no coordinate"),
+        ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),
+        ("(i,j) -> (#i,i,j)", [Squeezed(), Dense(), Singleton()], "level 1 .* does not store how far"),
+        ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Dense()], "level 1 .*no level below it marks"),
+        ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Compressed()], "level 3 .* each place holds one entry"),
+        ("(i,j) -> (#i/2,i,j)", [Sliced(), Dense(), Singleton()], "a counter is a coordinate by itself"),
+        ("(i,j) -> (i,j)", [Sliced(), Compressed()], "level 1 .* those of a counter"),  # S6
+        ("(i,j) -> (i*j,i,j)", [Dense(), Compressed(), Compressed()], "level 1 .*: "),  # S7
+        ("(i,j) -> (2*i,i,j)", [Dense(), Offset(), Dense()], "level 1 .*not every number it counts up to"),  # S8
+        ("(i,j) -> (i^j,i,j)", [Dense(), Dense(), Dense()], "level 1 .*not every number it counts up to"),
+        ("(i,j) -> (i+2*j,i,j)", [Dense(), Dense(), Offset()], "level 2 .*partly decided above"),
+        ("(i,j) -> (i,j)", [Jagged(), Compressed()], "level 1 .* it is the second level"),  # S10
+        ("(i,j) -> (i,j)", [Growable(), Compressed()], "level 1 .* nothing can be below"),
+        ("(i,j) -> (i,j)", [Slots(), Dense()], "level 1 .* has a slot of its own"),
+        ("(i,j) -> (#i,i,j)", [Sliced(), Spilled(), Singleton()], "level 2 .* below a capped one"),
+    ],
+)
+def test_what_is_refused(remapping, levels, message):
+    with pytest.raises(FormatError, match=message):
+        Format(remapping, levels)
