@@ -303,7 +303,9 @@ def test_more_elements_than_integers():
     assert A[[n - 1, 3, 4], [n - 2, 5, 5]].todense().tolist() == [2, 1, 0]
     assert A[[[n - 1], [4]], [n - 2, 5]].todense().tolist() == [[2, 0], [0, 0]]
     assert A[A > 1].todense().tolist() == [2]
-    for call in (lambda: A.reshape(-1), lambda: weft.kron(A, A), lambda: weft.std(A), lambda: A.argmax()):
+    with pytest.raises(weft.errors.ShapeError, match=f"{n * n}"):
+        weft.kron(A, A)
+    for call in (lambda: A.reshape(-1), lambda: weft.std(A), lambda: A.argmax()):
         with pytest.raises(weft.errors.IndexOverflowError, match=f"{n * n}|{n}, {n}"):
             call()
 
