@@ -28,7 +28,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import prod
+from math import inf, prod
 from operator import index
 from pathlib import PurePosixPath
 from threading import RLock
@@ -42,14 +42,26 @@ from ..errors import ResultTooLargeError
 from ..records import record
 from ._ffi import ffi
 
-__all__ = ["POOLED", "PoolInfo", "clear_pool", "empty", "exhausted", "fits", "pool_info", "require", "shrink", "zeros"]
+__all__ = [
+    "POOLED",
+    "Budget",
+    "PoolInfo",
+    "clear_pool",
+    "empty",
+    "exhausted",
+    "fits",
+    "pool_info",
+    "require",
+    "shrink",
+    "zeros",
+]
 
 MIB = 1 << 20
 POOLED = MIB
 SMALL = POOLED // 16  # elements; no dtype's are larger than 16 bytes
 HUGE = 2 * MIB
 CHECKED = 64 * MIB
-_GROUPS = "/sys/fs/cgroup"
+_GROUPS, _CGROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
 _GROUP_FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -229,6 +241,42 @@ def _map(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
     return Block(mapping, start, address + start, rounded)
 
 
+class Budget:
+    """The memory for an operation that makes its arrays one after another, as it finds out how large they are.
+
+    What it made before counts: memory that was given out and not yet written is still free with the system.
+
+    Parameters
+    ----------
+    what : str
+        What takes the memory, for the message.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what, self.taken = what, 0
+        self.available: float | None = None
+
+    def take(self, size: int) -> None:
+        """Refuse so many bytes more where they do not fit; raises as :func:`require` does."""
+        if not self.has(size):
+            raise ResultTooLargeError(
+                f"{self.what} would take {self.taken:,} bytes of memory; {self.available:,} are available"
+            )
+
+    def has(self, size: int) -> bool:
+        """Take so many bytes more, and tell whether they fit."""
+        self.taken += size
+        if self.taken < CHECKED:
+            return True
+        if self.available is None:
+            available = _available()
+            self.available = inf if available is None else available
+        if self.taken > self.available:
+            self.available += pool_info().bytes
+            clear_pool()
+        return self.taken <= self.available
+
+
 def require(size: int, what: str) -> None:
     """Refuse what does not fit in memory, before it is made.
 
@@ -247,28 +295,18 @@ def require(size: int, what: str) -> None:
     ResultTooLargeError
         It would not fit. The message has both sizes.
     """
-    if size >= CHECKED and (least := _shortage(size)) is not None:
-        raise ResultTooLargeError(f"{what} would take {size:,} bytes of memory; {least:,} are available")
+    if size >= CHECKED:
+        Budget(what).take(size)
 
 
 def fits(size: int) -> bool:
     """Whether so many bytes fit in memory."""
-    return size < CHECKED or _shortage(size) is None
+    return size < CHECKED or Budget("").has(size)
 
 
 def exhausted(what: str) -> ResultTooLargeError:
     """What to raise where memory ran out all the same: the system, or another program, had less than it said."""
     return ResultTooLargeError(f"there is no memory for {what}")
-
-
-def _shortage(size: int) -> int | None:
-    """How many bytes there are where these are less than ``size``; what the pool keeps is given back for it."""
-    available = _available()
-    if available is None or size <= available:
-        return None
-    available += pool_info().bytes
-    clear_pool()
-    return None if size <= available else available
 
 
 def _array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
@@ -307,7 +345,7 @@ def _of_groups() -> Iterator[int]:
 def _groups() -> tuple[tuple[str, str, str, str], ...]:
     """The folders of the control groups that the process is in, of either version, with the names of their files."""
     found = []
-    with contextlib.suppress(OSError), open("/proc/self/cgroup") as file:
+    with contextlib.suppress(OSError), open(_CGROUP) as file:
         for line in file:
             _, controllers, path = line.rstrip("\n").split(":", 2)
             if controllers not in _GROUP_FILES:

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import index_dtype, value_dtype
 from ..errors import ShapeError
 from ..formats import FormatLike
+from ..runtime import memory
 from ..storage import coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
@@ -96,7 +97,10 @@ def diags_array(
     side = len(given[0]) + abs(places[0]) if given else 0
     rows, columns = as_shape((side, side) if shape is None else shape)
     wanted = np.result_type(*given) if dtype is None else dtype
-    data = np.zeros((len(places), columns), value_dtype(wanted))
+    kept = value_dtype(wanted)
+    what = f"a matrix of shape {(rows, columns)} with {len(places)} diagonals"
+    memory.require(len(places) * columns * kept.itemsize, what)
+    data = np.zeros((len(places), columns), kept)
     for line, elements, k in zip(data, given, places, strict=True):
         count = min(rows + min(k, 0), columns - max(k, 0))
         if count < 0 or (len(elements) < count != 0 and len(elements) != 1):

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike
+from ..runtime import memory
 from ..storage import Storage, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
@@ -128,10 +129,13 @@ def eye(
     _cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
+    wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
+    each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
+    memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
     rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(
         [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
     )
-    vals = np.ones(count, np.float64 if dtype is None else value_dtype(dtype))
+    vals = np.ones(count, wanted)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
 

@@ -10,6 +10,7 @@ Examples
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,9 @@ from .. import pipeline
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..runtime import memory
 from ..storage import Storage, coordinate_storage
+from .construction import as_shape
 from .elementwise import Plan
 from .indexing import coordinates, getitem, has_long_array, natural
 from .manipulation import ravel, storage_of
@@ -118,7 +121,10 @@ def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, format: FormatLike | None = None
 ) -> SparseTensor:  # NumPy's names
     """A matrix of ones on and below diagonal ``k``, in format coo; zeros are not stored."""
-    return tril(SparseTensor(Storage.dense(np.ones((N, N if M is None else M), dtype))), k, format or "coo").pruned()
+    shape = as_shape((N, N if M is None else M))
+    each = np.dtype(dtype).itemsize + 2 * 4
+    memory.require(math.prod(shape) * each, f"a triangle of shape {shape}")
+    return tril(SparseTensor(Storage.dense(np.ones(shape, dtype))), k, format or "coo").pruned()
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
