@@ -70,6 +70,9 @@ TOO_LARGE = {
     "random of density 1": lambda: weft.random((10**4, 10**4), density=1),
     "diags_array": lambda: weft.diags_array([1.0, 2.0], offsets=[0, 1], shape=(10**8, 10**8)),
     "tri": lambda: weft.tri(10**4),
+    "vstack": lambda: weft.vstack([sparse(10**6, 10**5)] * 400),
+    "arange": lambda: weft.arange(10**9),
+    "diag_indices_from": lambda: weft.diag_indices_from(weft.zeros((10**9, 10**9))),
     "broadcast_to": lambda: weft.broadcast_to(weft.asarray([[1.0]], format="coo"), (2**20, 2**20)),
     "insert": lambda: weft.insert(column(2**31), 0, 1.0, axis=1),
     "kron": lambda: weft.kron(sparse(10**4, 10**4), sparse(10**4, 10**4)),
@@ -131,6 +134,9 @@ makers = [
     lambda: weft.eye(10**9),
     lambda: weft.kron(Z, weft.kron(Z, weft.kron(Z, Z))),
     lambda: weft.ones(10**9, format="dense"),
+    lambda: weft.linspace(0, 1, 10**9),
+    lambda: weft.gradient(weft.from_coords([[0]], [1.0], (10**9,))),
+    lambda: weft.bincount([10**9]),
 ]
 for make in makers:
     try:
@@ -144,8 +150,9 @@ def test_limits_of_the_process_are_kept():
     """What once was ended by the system, after more than a minute in one case."""
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=120, check=True)
     found = done.stdout.splitlines()
-    assert len(found) == 3, done.stdout + done.stderr
-    assert all("bytes of memory" in line for line in found)
+    assert len(found) == 6, done.stdout + done.stderr
+    assert all("bytes of memory" in line for line in found[:3])
+    assert all("there is no memory for the result of" in line for line in found[3:])
 
 
 def test_control_groups(tmp_path, monkeypatch):

@@ -25,14 +25,14 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from math import inf, prod
 from operator import index
 from pathlib import PurePosixPath
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -43,18 +43,11 @@ from ..records import record
 from ._ffi import ffi
 
 __all__ = [
-    "POOLED",
-    "Budget",
-    "PoolInfo",
-    "clear_pool",
-    "empty",
-    "exhausted",
-    "fits",
-    "pool_info",
-    "require",
-    "shrink",
-    "zeros",
-]
+    "POOLED", "Budget", "PoolInfo", "clear_pool", "empty", "exhausted", "fits", "guarded", "pool_info", "require",
+    "shrink", "zeros",
+]  # fmt: skip
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MIB = 1 << 20
 POOLED = MIB
@@ -297,6 +290,24 @@ def require(size: int, what: str) -> None:
     """
     if size >= CHECKED:
         Budget(what).take(size)
+
+
+def guarded(function: _Function) -> _Function:
+    """Have a function that makes arrays with NumPy raise ``ResultTooLargeError`` where memory runs out.
+
+    It is for functions that do more than they cost to call.
+    """
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except ResultTooLargeError:
+            raise
+        except MemoryError as error:
+            raise exhausted(f"the result of {function.__name__} ({error or 'no size is known'})") from None
+
+    return call  # type: ignore[return-value]
 
 
 def fits(size: int) -> bool:

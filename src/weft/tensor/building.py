@@ -59,6 +59,7 @@ def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
     return (*(row[kept] for row in coords), values[kept])
 
 
+@memory.guarded
 def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
@@ -129,6 +130,7 @@ def diags(
     return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
 
 
+@memory.guarded
 def spdiags(
     data: Any, diags: Any, m: Any = None, n: int | None = None, format: FormatLike | None = None
 ) -> SparseTensor:
@@ -145,6 +147,7 @@ def eye_array(
     return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
 
 
+@memory.guarded
 def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
     """Matrices along the diagonal of one, with zeros around them.
 

@@ -117,6 +117,7 @@ def diagflat(v: Any, k: int = 0) -> SparseTensor:
     return diag(ravel(v), k)
 
 
+@memory.guarded
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, format: FormatLike | None = None
 ) -> SparseTensor:  # NumPy's names
@@ -127,11 +128,13 @@ def tri(
     return tril(SparseTensor(Storage.dense(np.ones(shape, dtype))), k, format or "coo").pruned()
 
 
+@memory.guarded
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Rows and columns of the elements on and below diagonal ``k`` of a matrix: all of them, stored or not."""
     return np.tril_indices(*_sizes(arr, k))
 
 
+@memory.guarded
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Rows and columns of the elements on and above diagonal ``k`` of a matrix: all of them, stored or not."""
     return np.triu_indices(*_sizes(arr, k))
@@ -145,6 +148,7 @@ def _sizes(x: Any, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
+@memory.guarded
 def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
     """The coordinates of the main diagonal of a tensor whose axes are all as long."""
     shape = storage_of(arr).shape
@@ -152,4 +156,5 @@ def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
         raise ValueError("input array must be at least 2-d")
     if len(set(shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
+    memory.require(8 * shape[0], f"the coordinates of a diagonal of {shape[0]} elements")
     return (np.arange(shape[0]),) * len(shape)

@@ -20,6 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..dtypes import as_values
 from ..pipeline import convert
+from ..runtime import memory
 from ..storage import checked_shape
 from .indexing import coordinates
 from .manipulation import broadcast_to, moveaxis, placed, ravel, reshape, storage_of, take, tile
@@ -74,6 +75,7 @@ def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]
     return np.searchsorted(removed, coords)
 
 
+@memory.guarded
 def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
     """Take some positions along an axis out of a tensor; without an axis out of all elements as a vector.
 
@@ -124,6 +126,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
     return placed(tensor._storage, shape, [row[kept] for row in rows], coo.vals[kept])
 
 
+@memory.guarded
 def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTensor:
     """Put values into a tensor before some positions along an axis; without an axis into all elements as a vector.
 

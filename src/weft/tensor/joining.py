@@ -19,6 +19,7 @@ from ..dtypes import index_dtype, name_of
 from ..errors import ShapeError
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
+from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
 from .elementwise import Plan
 from .indexing import coordinates, natural
@@ -52,6 +53,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     alike = all(s.type is first.type for s in storages)
     dtype = first.dtype if alike else np.result_type(*(s.dtype for s in storages))
     sparse = [s for s in storages if not s.format.is_dense]
+    memory.require(sum([s.nbytes for s in storages]), f"joining {len(storages)} tensors along axis {axis}")
     size = sum(s.shape[axis] for s in storages)
     shape = checked_shape((*first.shape[:axis], size, *first.shape[axis + 1 :]))
     if not sparse:

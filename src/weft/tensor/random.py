@@ -20,6 +20,7 @@ from .sparse_tensor import SparseTensor
 __all__ = ["random"]
 
 
+@memory.guarded
 def random(
     shape: Any,
     *more: Any,

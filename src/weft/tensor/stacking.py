@@ -24,6 +24,7 @@ from .. import pipeline
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
+from ..runtime import memory
 from ..storage import Storage, checked_shape, tensor_type
 from .elementwise import Plan
 from .indexing import fitting, natural
@@ -37,6 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@memory.guarded
 def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
     """Tensors one after another along an axis; None means all of them as vectors.
 
