@@ -217,7 +217,7 @@ class Kernel:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
-        if threads > 1 and self._in_parts is not None and not self._overflows(room, ()):
+        if threads > 1 and self._in_parts is not None and not self._overflows(room):
             found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
             if found is not None:
                 return found
@@ -225,14 +225,14 @@ class Kernel:
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
-            counts = np.array([0] * n + totals, np.int64)
-        most = 0 if totals is None else max(totals)
-        if totals is None or most > min(INT32_MAX, totals[-1] + _HUGE):  # far more slices than entries, too
+            counts, most = np.array([0] * n + totals, np.int64), max(totals)
+            many = most > min(INT32_MAX, totals[-1] + _HUGE)  # far more slices than entries, too
+            if many or (most > room.few and not memory.fits(room.bytes(totals))):  # there may be less
+                totals = None
+        if totals is None:
             counts, totals = self._count(room, structs, threads)
             most = max(totals)
-        elif most > room.few and not memory.fits(room.bytes(totals)):  # there may be less
-            counts, totals = self._count(room, structs, threads)
-        if self._overflows(room, totals):
+        if self._overflows(room, most):
             if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
                 raise self._overflow(totals)
             return self._widened.run(storages)
@@ -294,7 +294,7 @@ class Kernel:
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             size = totals[-1] * (self._dtype.itemsize + 4)
-            if size <= _ROOM and max(totals) <= INT32_MAX and memory.fits(size):
+            if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
                 return counts, totals
         table = self._counted(room, structs, threads, self._module["count"])
@@ -311,9 +311,9 @@ class Kernel:
             np.cumsum(counts, axis=0, out=counts)
         return counts
 
-    def _overflows(self, room: Room, totals: Sequence[int]) -> bool:
-        """Whether positions or coordinates do not fit the result's index arrays."""
-        return "int32" in self.type.index_dtypes and max((room.widest, *totals)) > INT32_MAX
+    def _overflows(self, room: Room, most: int = 0) -> bool:
+        """Whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
         text = to_text(self.lowered.assignment)
@@ -332,7 +332,7 @@ class Kernel:
         structs = [s.struct for s in storages]
         room = self._room(shape)
         totals: list[int] = self._counted(room, structs, 1, self._module["count"])[-1].tolist()
-        if self._overflows(room, totals):
+        if self._overflows(room, max(totals)):
             raise self._overflow(totals)
         room.require(totals)
         result = room.made(totals, zeros=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -38,6 +38,10 @@ def sorting_bytes(type: TensorType) -> int:
     arrays = zip(type.format.roles, type.index_dtypes, strict=True)
     lists = sum([np.dtype(dtype).itemsize for (_, role), dtype in arrays if role == "crd"])
     return np.dtype(type.dtype).itemsize + lists + 3 * 8
+
+
+def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
+    return length * dtype.itemsize
 
 
 class Room:
@@ -106,23 +110,22 @@ class Room:
             sizes.append(size)
         return sizes or [1]
 
-    def _lengths(self, totals: Sequence[int]) -> Iterator[tuple[int, np.dtype, Callable[..., np.ndarray]]]:
-        """Give length, dtype and maker of each array: with one more parent where the last one may turn out empty."""
+    def _arrays(self, totals: Sequence[int], instead: Callable[..., Any] | None = None) -> tuple[Any, ...]:
+        """Arrays with one more parent where the last one may turn out empty; or what else is made of their lengths."""
+        arrays: list[Any] = []
         parent, last = 1, self._last
         for level, n, chain, dtypes, make in self._levels:
             size = level.size(parent, n, {}) if chain is None else totals[chain] + (chain != last)
             if dtypes:
                 for length, dtype in zip(level.array_sizes(parent, size, n), dtypes, strict=True):
-                    yield length, dtype, make
+                    arrays.append((instead or make)(length, dtype))
             parent = size
-
-    def _arrays(self, totals: Sequence[int]) -> tuple[np.ndarray, ...]:
-        return tuple([make(length, dtype) for length, dtype, make in self._lengths(totals)])
+        return tuple(arrays)
 
     def bytes(self, totals: Sequence[int]) -> int:
         """What all arrays of a result with room for so many coordinates in each chain take together."""
-        indices = sum([length * dtype.itemsize for length, dtype, _ in self._lengths(totals)])
-        return indices + self.sizes(totals)[-1] * self._dtype.itemsize
+        indices: int = sum(self._arrays(totals, _bytes_of))
+        return indices + _bytes_of(self.sizes(totals)[-1], self._dtype)
 
     def require(self, totals: Sequence[int], each: int = 0) -> None:
         """Refuse what does not fit in memory: a result, and ``each`` bytes for each entry of what it is made into."""
