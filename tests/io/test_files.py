@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ import scipy.io
 import scipy.sparse as sp
 
 import weft
-from weft.errors import FileFormatError
+from weft.errors import FileFormatError, ResultTooLargeError
+from weft.io import frostt
 from weft.storage import check
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -117,7 +119,6 @@ def test_frostt_text():
     A = weft.read_tns(io.StringIO(text))
     assert A.shape == (2, 3, 2)
     assert A.to_coo()[1].tolist() == [5.0, 2.5]
-    assert weft.read_tns(io.StringIO(text), dtype="int64").dtype == np.int64
     stream = io.StringIO()
     weft.write_tns(stream, weft.asarray(np.array([[0, 3], [4, 0]])))
     assert stream.getvalue() == "1 2 3\n2 1 4\n"
@@ -133,6 +134,19 @@ def test_frostt_text():
         ("1 1 2.0\n1 1.5 2.0\n", "line 2 has 1.5 for a coordinate"),
         ("1 1 2.0\n1 -4 2.0\n", "line 2 has coordinate -4"),
         ("7\n", "line 1 has 1 numbers instead of 2"),
+        ("1 1 2\n1 nan 1.0\n", "line 2 has nan for a coordinate"),
+        ("1 1 2\n\n# c\ninf 1 1.0\n", "line 4 has inf for a coordinate"),
+        ("1.0 1 2\n", "line 1 has 1.0 for a coordinate; coordinates are written as integers"),
+        ("1e3 1 2\n", "line 1 has 1e3 for a coordinate"),
+        ("9007199254740992.5 1 2\n", "line 1 has 9007199254740992.5 for a coordinate"),
+        ("9223372036854775808 1\n", "line 1 has coordinate 9223372036854775808, which int64 does not hold"),
+        ("1 1e400\n", "line 1 has value 1e400, which float64 does not hold"),
+        ("1 1_0\n", "line 1 holds '1_0', which is no number"),
+        ("1 1\n2 \0\n", "line 2 holds a NUL byte"),
+        ("1 \N{LATIN SMALL LETTER U WITH DIAERESIS}\n", "line 1 holds '\xfc', which is no number"),
+        ("", "the file has no entries"),
+        ("# nothing\n\n% else\n", "the file has no entries"),
+        ("1 " * 66, "line 1 has 65 coordinates; tensors have up to 64 axes"),
     ],
 )
 def test_frostt_errors(text, message):
@@ -140,8 +154,138 @@ def test_frostt_errors(text, message):
         weft.read_tns(io.StringIO(text))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [("int8", "300"), ("int8", "1.5"), ("int64", "nan"), ("int64", "inf"), ("int64", "9223372036854775808"),
+     ("uint8", "-1"), ("uint64", "18446744073709551616"), ("bool", "2"), ("float32", "1e39")],
+)  # fmt: skip
+def test_frostt_values_that_the_dtype_does_not_hold(dtype, text):
+    with pytest.raises(FileFormatError, match=f"line 2 has value {text}, which {dtype} does not hold"):
+        weft.read_tns(io.StringIO(f"1 1\n2 {text}\n"), dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float32", "complex64"])
+def test_frostt_integers_that_are_written_as_floats(dtype):
+    A = weft.read_tns(io.StringIO("1 5.0\n2 1e1\n3 -3\n"), dtype=dtype)
+    assert A.dtype == dtype
+    assert A.todense().tolist() == [5, 10, -3]
+
+
+@pytest.mark.parametrize("dtype", [*map(np.dtype, "?bhiqBHIQfd")], ids=str)
+def test_frostt_holds_every_value_of_every_real_dtype(dtype):
+    if dtype.kind == "f":
+        about = np.finfo(dtype)
+        values = [about.max, about.min, about.tiny, about.smallest_subnormal, about.eps, np.inf, np.nan, 1 / 3, -0.0]
+    elif dtype.kind == "b":
+        values = [True, False]
+    else:
+        about = np.iinfo(dtype)
+        values = [about.max, about.max - 1, about.min, about.min + 1, 7]
+    values = np.array([*values, *([9007199254740993] if dtype.itemsize == 8 and dtype.kind in "iu" else [])], dtype)
+    rows = np.arange(len(values)), np.full(len(values), 2**53)  # the coordinates that are written are 2**53 + 1
+    stream = io.BytesIO()
+    weft.write_tns(stream, weft.from_coords(rows, values))
+    stream.seek(0)
+    coords, found = weft.read_tns(stream, dtype=dtype).to_coo()
+    assert coords.tolist() == [row.tolist() for row in rows]
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, values)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(values))
+
+
+def test_frostt_writes_the_largest_narrow_coordinate():
+    A = weft.from_coords([np.array([2**31 - 1], np.int32)], [1.0], (2**31,))
+    stream = io.BytesIO()
+    weft.write_tns(stream, A)
+    assert stream.getvalue() == b"2147483648 1\n"
+
+
+def test_frostt_reads_a_long_line_once():
+    """A line of so many words took minutes, as its time grew with their square."""
+    start = time.perf_counter()
+    with pytest.raises(FileFormatError, match="line 1 has 99999 coordinates"):
+        weft.read_tns(io.BytesIO(b"1 " * 100_000))
+    assert time.perf_counter() - start < 2
+
+
+def test_frostt_blocks(monkeypatch):
+    """Lines are cut anywhere between blocks, and keep their numbers."""
+    monkeypatch.setattr(frostt, "_BLOCK", 7)
+    A = weft.read_tns(io.BytesIO(b"# c\n1 1 3\n\n2 3 4.5\r\n1 1 1"))
+    assert A.todense().tolist() == [[4, 0, 0], [0, 0, 4.5]]
+    with pytest.raises(FileFormatError, match="line 4 has 2 numbers instead of 3"):
+        weft.read_tns(io.BytesIO(b"# c\n1 1 3\n\n2 3\n1 1 1"))
+    with pytest.raises(FileFormatError, match="line 2 has more than 7 characters"):
+        weft.read_tns(io.BytesIO(b"1 1 3\n1 1 30000000000000000"))
+
+
+@pytest.mark.parametrize("read", [weft.read_tns, weft.read_mtx, weft.load_npz])
+def test_what_is_no_file_is_refused(read, tmp_path):
+    with pytest.raises(FileFormatError, match="is a directory"):
+        read(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileFormatError):  # nobody writes to it
+        read(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "none")
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    with pytest.raises(FileFormatError):
+        read(tmp_path / "bytes")
+
+
+def test_a_pipe_is_read():
+    """As a shell gives one: ``weft info <(zcat a.tns.gz)``."""
+    reader, writer = os.pipe()
+    os.write(writer, b"1 1 3\n")
+    os.close(writer)
+    assert weft.read_tns(f"/dev/fd/{reader}").todense().tolist() == [[3]]
+    os.close(reader)
+
+
+@pytest.mark.parametrize(("name", "cut"), [("a.tns.gz", slice(None, -30)), ("a.mtx.gz", slice(None, -30)),
+                                           ("a.tns.gz", slice(40, None)), ("a.mtx.gz", slice(40, None))])  # fmt: skip
+def test_packed_files_that_are_broken(name, cut, tmp_path):
+    path = tmp_path / name
+    weft.save(path, weft.random((200, 200), nnz=4000, rng=0))
+    data = path.read_bytes()
+    path.write_bytes(data[:30] + data[30:][cut])
+    with pytest.raises(FileFormatError, match=r"gzip|Matrix Market|Compressed"):
+        weft.load(path)
+
+
+def test_text_that_cannot_be_decoded(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"1 1 \xff\n")
+    for read in (weft.read_tns, weft.read_mtx):
+        with path.open(encoding="utf-8") as stream, pytest.raises(FileFormatError, match="cannot be decoded"):
+            read(stream)
+
+
+@pytest.mark.parametrize("header", ["coordinate real general\n2 2 1000000000000000\n1 1 1\n",
+                                    "array real general\n100000000 100000000\n1\n",
+                                    "coordinate complex symmetric\n3 3 40000000000000\n1 1 1 1\n"])  # fmt: skip
+def test_matrix_market_headers_that_speak_of_too_much(header):
+    with pytest.raises(ResultTooLargeError, match=r"Matrix Market header speaks of would take [\d,]{15,} bytes"):
+        weft.read_mtx(io.BytesIO(b"%%MatrixMarket matrix " + header.encode()))
+
+
+@pytest.mark.parametrize("format", ["csr", "ell"])
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]", "U3", "S3", "float16", "longdouble", "i4,i4"])
+def test_npz_of_values_that_weft_does_not_have(format, dtype):
+    stream = io.BytesIO()
+    weft.save_npz(stream, weft.asarray(np.eye(2), format=format))
+    stream.seek(0)
+    arrays = dict(np.load(stream))
+    arrays["data" if format == "csr" else "values"] = np.zeros(2, dtype)
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    stream.seek(0)
+    with pytest.raises(FileFormatError, match="no values of dtype"):
+        weft.load_npz(stream)
+
+
 def test_frostt_shape_is_kept():
-    with pytest.raises(FileFormatError, match=r"entry 2: coordinates \[1, 4\] are outside shape \(2, 3\)"):
+    with pytest.raises(FileFormatError, match=r"line 2 has coordinates \[1, 4\], which are outside shape \(2, 3\)"):
         weft.read_tns(io.StringIO("1 1 1\n1 4 1\n"), shape=(2, 3))
     with pytest.raises(FileFormatError, match="lines have 2 coordinates"):
         weft.read_tns(io.StringIO("1 1 1\n"), shape=(2, 3, 4))

@@ -1,4 +1,4 @@
-"""Arrays as other packages hold them: any byte order, strides and index dtype."""
+"""Arrays as other packages hold them: any byte order, strides and index dtype; and objects that hold none."""
 
 from __future__ import annotations
 
@@ -7,19 +7,132 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import INDEX_DTYPES, name_of, value_dtype
-from ..errors import DTypeError, IndexOverflowError
+from ..errors import DTypeError, IndexOverflowError, ShapeError, StorageError
+from ..tensor.construction import as_shape
 
-__all__ = ["index_array", "value_array"]
+__all__ = [
+    "as_array", "broken", "check_range", "coordinate_arrays", "index_array", "index_attribute", "shape_attribute",
+    "value_attribute",
+]  # fmt: skip
 
 _INDEX = frozenset(np.dtype(name) for name in INDEX_DTYPES)
 
 
-def value_array(array: Any) -> np.ndarray[Any, Any]:
-    """Values as a contiguous array of a dtype weft computes with; the array itself where it is one already."""
-    dtype = value_dtype(array.dtype)
-    if array.dtype.isnative and array.flags.c_contiguous and type(array) is np.ndarray:
+def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[Any, Any]:
+    """Read values as a contiguous array of a dtype weft computes with; the array itself where it is one already.
+
+    Raises
+    ------
+    StorageError, DTypeError
+        When the attribute is no array of ``ndim`` axes, or of another dtype.
+    """
+    array = as_array(obj, name, getattr(obj, name, None))
+    if array.ndim != ndim:
+        raise broken(obj, f"{name} has {array.ndim} axes instead of {ndim}")
+    try:
+        dtype = value_dtype(array.dtype)
+    except DTypeError as error:
+        raise DTypeError(f"{name}: {error}; this is {_described(obj)}") from None
+    if array.dtype.isnative and array.flags.c_contiguous:
         return array
     return np.ascontiguousarray(array, dtype)
+
+
+def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
+    """What an attribute holds, or a part of it, as an array; ``StorageError`` where it is none."""
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise broken(obj, f"{name} is no array ({error})") from None
+
+
+def index_attribute(obj: Any, name: str) -> np.ndarray[Any, Any]:
+    """Read positions, coordinates or offsets; raises as :func:`value_attribute` does."""
+    return _vector(obj, name, getattr(obj, name, None))
+
+
+def _vector(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
+    array = as_array(obj, name, given)
+    if array.ndim != 1:
+        raise broken(obj, f"{name} has {array.ndim} axes instead of one")
+    try:
+        return index_array(array)
+    except (DTypeError, IndexOverflowError) as error:
+        raise type(error)(f"{name}: {error}; this is {_described(obj)}") from None
+
+
+def coordinate_arrays(
+    obj: Any, shape: tuple[int, ...], count: int, given: Any, name: str = "coords"
+) -> tuple[np.ndarray[Any, Any], ...]:
+    """Read an array of coordinates for each axis, all of them within the shape.
+
+    Parameters
+    ----------
+    obj : object
+        For the message of an error, as ``name`` is.
+    shape : tuple of int
+        What they are to be within.
+    count : int
+        How many there are for each axis.
+    given : sequence
+        The arrays.
+    name : str, optional
+        The attribute that they come from.
+
+    Raises
+    ------
+    StorageError, DTypeError
+        When they are not so.
+    """
+    if not isinstance(given, tuple | list | np.ndarray) or getattr(given, "ndim", 1) == 0:
+        raise broken(obj, f"{name} are {type(given).__name__}, not arrays")
+    if len(given) != len(shape):
+        raise broken(obj, f"{name} has {len(given)} arrays for {len(shape)} axes")
+    crds = tuple([_vector(obj, name, crd) for crd in given])
+    if any(len(crd) != count for crd in crds):
+        raise broken(
+            obj, f"{name} has arrays of {[len(crd) for crd in crds]} coordinates for the {count} values in data"
+        )
+    for crd, size in zip(crds, shape, strict=True):
+        check_range(obj, crd, size, name)
+    return crds
+
+
+def check_range(obj: Any, crd: np.ndarray[Any, Any], size: int, name: str) -> None:
+    """Raise ``StorageError`` unless coordinates are within an axis."""
+    if len(crd) and (crd.min() < 0 or crd.max() >= size):
+        raise broken(obj, f"{name} holds coordinates outside [0, {size})")
+
+
+def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
+    """Read the shape, of ``ndim`` axes where that is given.
+
+    Raises
+    ------
+    ShapeError
+        When it is no tuple of sizes, or of another length.
+    """
+    given = getattr(obj, "shape", None)
+    try:
+        shape = as_shape(given)  # type: ignore[arg-type]
+    except (ShapeError, ValueError) as error:  # NumPy's, of nested lists
+        raise ShapeError(f"shape: {error}; this is {_named(obj)}") from None
+    if not isinstance(given, tuple | list) or (ndim is not None and len(shape) != ndim):
+        raise ShapeError(f"shape {given} is not of {'a tensor' if ndim is None else f'{ndim} axes'}: {_named(obj)}")
+    return shape
+
+
+def broken(obj: Any, reason: str) -> StorageError:
+    """What to raise for an object that is not what its class says."""
+    return StorageError(f"{reason}; this is {_described(obj)}")
+
+
+def _described(obj: Any) -> str:
+    return f"{_named(obj)} of shape {getattr(obj, 'shape', None)}"
+
+
+def _named(obj: Any) -> str:
+    return f"a {type(obj).__module__.partition('.')[0]} {type(obj).__name__}"
 
 
 def index_array(given: Any) -> np.ndarray[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,33 +14,66 @@ from ..formats import Format, FormatLike, formats, options_of
 from ..records import replace
 from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
-from .arrays import index_array, value_array
+from .arrays import (
+    as_array,
+    broken,
+    check_range,
+    coordinate_arrays,
+    index_attribute,
+    shape_attribute,
+    value_attribute,
+)
 
 __all__ = ["from_pydata", "to_pydata"]
 
 
 def from_pydata(obj: Any) -> Storage | None:
-    """A ``sparse.COO``, ``GCXS`` or ``DOK`` as storage; None for other objects of that package."""
+    """A ``sparse.COO``, ``GCXS`` or ``DOK`` as storage; None for other objects of that package.
+
+    Raises
+    ------
+    StorageError, ShapeError, DTypeError
+        When its arrays are not those of a tensor of its shape; the message names the attribute.
+    """
     if not hasattr(obj, "fill_value") or not hasattr(obj, "asformat"):
         return None
-    if hasattr(obj, "compressed_axes") and obj.ndim > 1:
-        return _from_gcxs(obj)
-    coo = obj.asformat("coo")
-    crds = tuple(index_array(crd) for crd in coo.coords)
-    found = coordinate_storage(tuple(coo.shape), crds, value_array(coo.data), np.asarray(coo.fill_value)[()])
+    shape = shape_attribute(obj)
+    if hasattr(obj, "compressed_axes") and len(shape) > 1:
+        return _from_gcxs(obj, shape)
+    try:
+        coo = obj.asformat("coo")
+    except Exception as error:  # whatever the package stumbles over
+        raise broken(obj, f"it cannot be read ({type(error).__name__}: {error})") from None
+    vals = value_attribute(coo)
+    crds = coordinate_arrays(coo, shape, len(vals), coo.coords)
+    found = coordinate_storage(shape, crds, vals, _fill(coo, vals))
     return convert(found, "dok") if type(obj).__name__ == "DOK" else found
 
 
-def _from_gcxs(obj: Any) -> Storage:
+def _fill(obj: Any, vals: np.ndarray[Any, Any]) -> Any:
+    fill = as_array(obj, "fill_value", obj.fill_value)
+    if fill.ndim or fill.dtype.kind not in "biufc":
+        raise broken(obj, f"fill_value {obj.fill_value!r} is no number")
+    return fill_of(vals.dtype, fill[()])
+
+
+def _from_gcxs(obj: Any, shape: tuple[int, ...]) -> Storage:
     """Rows are the compressed axes, in their order; the other axes make one coordinate of a column."""
-    pos, crd, vals = index_array(obj.indptr), index_array(obj.indices), value_array(obj.data)
+    pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
+    axes = tuple(int(axis) for axis in obj.compressed_axes)
+    if len({*axes}) < len(axes) or not all(0 <= axis < len(shape) for axis in axes) or len(axes) >= len(shape):
+        raise broken(obj, f"compressed_axes {axes} are not some of its axes")
+    rows = prod(shape[axis] for axis in axes)
+    if len(pos) != rows + 1 or pos[0] != 0 or (pos[1:] < pos[:-1]).any() or pos[-1] > min(len(crd), len(vals)):
+        raise broken(obj, f"indptr does not fit {rows} rows, {len(crd)} indices and {len(vals)} values in data")
+    crd, vals = crd[: pos[-1]], vals[: pos[-1]]
+    check_range(obj, crd, prod(n for axis, n in enumerate(shape) if axis not in axes), "indices")
     ordered, unique = segment_order(pos, crd)
-    format = formats["gcxs"](obj.ndim, compressed_axes=tuple(int(axis) for axis in obj.compressed_axes))
-    *rows, column = format.levels
-    format = Format(format.remapping, (*rows, replace(column, ordered=ordered, unique=unique)))
-    fill = fill_of(vals.dtype, np.asarray(obj.fill_value)[()])
-    type = tensor_type(name_of(vals.dtype), format, (name_of(pos.dtype), name_of(crd.dtype)), fill)
-    return Storage(tuple(int(n) for n in obj.shape), type, (pos, crd), vals)
+    format = formats["gcxs"](len(shape), compressed_axes=axes)
+    *above, column = format.levels
+    format = Format(format.remapping, (*above, replace(column, ordered=ordered, unique=unique)))
+    type = tensor_type(name_of(vals.dtype), format, (name_of(pos.dtype), name_of(crd.dtype)), _fill(obj, vals))
+    return Storage(shape, type, (pos, crd), vals)
 
 
 def shared(storage: Storage) -> Any:

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import name_of
-from ..errors import FormatError, StorageError
+from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, FormatLike, formats, options_of, parse_format
 from ..records import replace
 from ..remapping import Remapping
 from ..storage import Storage, coordinate_storage, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
-from .arrays import index_array, value_array
+from .arrays import (
+    broken,
+    check_range,
+    coordinate_arrays,
+    index_attribute,
+    shape_attribute,
+    value_attribute,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray
@@ -35,35 +42,39 @@ def from_scipy(obj: Any) -> Storage | None:
 
     Raises
     ------
-    StorageError
-        When its arrays are not those of a matrix of its shape.
+    StorageError, ShapeError, DTypeError
+        When its arrays are not those of a matrix of its shape; the message names the attribute.
     """
     kind = getattr(obj, "format", None)
     if not isinstance(kind, str) or not hasattr(type(obj), "nnz"):
         return None
+    shape = shape_attribute(obj, 2 if kind in ("dia", "bsr") else None)
     if kind == "coo":
-        return _from_coo(obj)
-    if kind in _ORDERS and obj.ndim == 2:
-        return _from_compressed(obj, _ORDERS[kind])
+        return _from_coo(obj, shape)
+    if kind in _ORDERS and len(shape) == 2:
+        return _from_compressed(obj, shape, _ORDERS[kind])
     if kind == "dia":
-        return _from_diagonals(obj)
+        return _from_diagonals(obj, shape)
     if kind == "bsr":
-        return _from_blocks(obj)
-    if kind in ("dok", "lil"):
-        return convert(_from_coo(obj.tocoo()), kind)
-    return _from_coo(obj.tocoo())
+        return _from_blocks(obj, shape)
+    try:
+        listed = obj.tocoo()
+    except Exception as error:  # whatever scipy stumbles over
+        raise broken(obj, f"scipy cannot read it ({type(error).__name__}: {error})") from None
+    found = _from_coo(listed, shape)
+    return convert(found, kind) if kind in ("dok", "lil") else found
 
 
-def _from_diagonals(obj: Any) -> Storage:
-    offsets, data = index_array(obj.offsets), value_array(obj.data)
-    if data.ndim != 2 or len(data) != len(offsets):
-        raise _broken(obj, f"there are {len(offsets)} offsets for data of shape {data.shape}")
+def _from_diagonals(obj: Any, shape: tuple[int, ...]) -> Storage:
+    offsets, data = index_attribute(obj, "offsets"), value_attribute(obj, ndim=2)
+    if len(data) != len(offsets):
+        raise broken(obj, f"there are {len(offsets)} offsets for data of shape {data.shape}")
     if len(np.unique(offsets)) < len(offsets):
-        raise _broken(obj, "an offset repeats")
+        raise broken(obj, "an offset repeats in offsets")
     ordered = not (offsets[1:] < offsets[:-1]).any()
     size, width = (np.array([n], offsets.dtype) for n in data.shape)
     type = _diagonal_type(name_of(data.dtype), ordered, name_of(offsets.dtype))
-    return Storage(obj.shape, type, (size, offsets, width), np.ascontiguousarray(data).reshape(-1))
+    return Storage(shape, type, (size, offsets, width), np.ascontiguousarray(data).reshape(-1))
 
 
 @lru_cache(maxsize=64)
@@ -73,15 +84,16 @@ def _diagonal_type(dtype: str, ordered: bool, index: str) -> Any:
     return tensor_type(dtype, Format(format.remapping, (replace(first, ordered=ordered), *rest)), (index,) * 3)
 
 
-def _from_blocks(obj: Any) -> Storage:
-    shape: tuple[int, int] = obj.shape
-    pos, crd, data = index_array(obj.indptr), index_array(obj.indices), value_array(obj.data)
-    sizes = tuple(int(n) for n in obj.blocksize)
+def _from_blocks(obj: Any, shape: tuple[int, ...]) -> Storage:
+    pos, crd, data = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj, ndim=3)
+    sizes = data.shape[1:]
+    if 0 in sizes or any(n % m for n, m in zip(shape, sizes, strict=True)):
+        raise broken(obj, f"data has blocks of shape {sizes}, which do not divide the matrix")
     rows, columns = shape[0] // sizes[0], shape[1] // sizes[1]
     if len(pos) != rows + 1 or pos[0] != 0 or (pos[1:] < pos[:-1]).any() or pos[-1] > min(len(crd), len(data)):
-        raise _broken(obj, f"indptr does not fit {rows} rows of blocks, {len(crd)} indices and {len(data)} blocks")
+        raise broken(obj, f"indptr does not fit {rows} rows of blocks, {len(crd)} indices and {len(data)} blocks")
     crd, data = crd[: pos[-1]], data[: pos[-1]]
-    _check_range(obj, crd, columns)
+    check_range(obj, crd, columns, "indices")
     ordered, unique = segment_order(pos, crd)
     type = _block_type(name_of(data.dtype), sizes, ordered, unique, name_of(pos.dtype), name_of(crd.dtype))
     return Storage(shape, type, (pos, crd), np.ascontiguousarray(data).reshape(-1))
@@ -103,21 +115,20 @@ def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | Non
     return options["blocksize"]  # type: ignore[no-any-return]
 
 
-def _from_compressed(obj: Any, modes: tuple[int, ...]) -> Storage:
-    shape: tuple[int, int] = obj.shape
-    pos, crd, vals = index_array(obj.indptr), index_array(obj.indices), value_array(obj.data)
+def _from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -> Storage:
+    pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
     rows, columns = shape[modes[0]], shape[modes[1]]
     count = len(crd)
     if len(pos) != rows + 1:
-        raise _broken(obj, f"indptr has {len(pos)} entries; {rows} segments need {rows + 1}")
+        raise broken(obj, f"indptr has {len(pos)} entries; {rows} segments need {rows + 1}")
     if pos[0] != 0 or (pos[1:] < pos[:-1]).any():
-        raise _broken(obj, "indptr does not start at 0 or decreases")
+        raise broken(obj, "indptr does not start at 0 or decreases")
     nnz = int(pos[-1])
     if nnz > count or nnz > len(vals):
-        raise _broken(obj, f"indptr ends at {nnz}; there are {count} indices and {len(vals)} values")
+        raise broken(obj, f"indptr ends at {nnz}; there are {count} indices and {len(vals)} values in data")
     if nnz < count or nnz < len(vals):
         crd, vals = crd[:nnz], vals[:nnz]
-    _check_range(obj, crd, columns)
+    check_range(obj, crd, columns, "indices")
     ordered, unique = segment_order(pos, crd)
     type = _compressed_type(name_of(vals.dtype), modes, ordered, unique, name_of(pos.dtype), name_of(crd.dtype))
     return Storage(shape, type, (pos, crd), vals)
@@ -129,23 +140,10 @@ def _compressed_type(dtype: str, modes: tuple[int, ...], ordered: bool, unique: 
     return tensor_type(dtype, format, (pos, crd))
 
 
-def _from_coo(obj: Any) -> Storage:
-    crds = obj.coords if hasattr(obj, "coords") else (obj.row, obj.col)
-    crds, vals = tuple(index_array(crd) for crd in crds), value_array(obj.data)
-    if any(len(crd) != len(vals) for crd in crds):
-        raise _broken(obj, f"there are {[len(crd) for crd in crds]} coordinates for {len(vals)} values")
-    for crd, size in zip(crds, obj.shape, strict=True):
-        _check_range(obj, crd, size)
-    return coordinate_storage(tuple(obj.shape), crds, vals)
-
-
-def _check_range(obj: Any, crd: np.ndarray[Any, Any], size: int) -> None:
-    if len(crd) and (crd.min() < 0 or crd.max() >= size):
-        raise _broken(obj, f"it holds coordinates outside [0, {size})")
-
-
-def _broken(obj: Any, reason: str) -> StorageError:
-    return StorageError(f"{reason}; this is a scipy {type(obj).__name__} of shape {obj.shape}")
+def _from_coo(obj: Any, shape: tuple[int, ...]) -> Storage:
+    given = obj.coords if hasattr(obj, "coords") else (obj.row, obj.col)
+    vals = value_attribute(obj)
+    return coordinate_storage(shape, coordinate_arrays(obj, shape, len(vals), given), vals)
 
 
 def shared(storage: Storage) -> sparray | None:

@@ -9,6 +9,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
+from ..dtypes import value_dtype
 from ..errors import FileFormatError
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
@@ -16,7 +17,8 @@ from ..pipeline import verify
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
-from ..tensor.construction import made
+from ..tensor.construction import as_shape, made
+from .streams import opened
 
 __all__ = ["load_npz", "save_npz"]
 
@@ -79,10 +81,10 @@ def load_npz(file: NpzFile) -> SparseTensor:
     Raises
     ------
     FileFormatError
-        For files that are neither, are broken, or hold pickles.
+        For files that are neither, are broken, or hold pickles or values of dtypes that weft does not have.
     """
     if isinstance(file, str | os.PathLike):
-        with open(file, "rb") as stream:  # numpy leaves a broken file open
+        with opened(file) as stream:  # numpy leaves a broken file open
             return load_npz(stream)
     try:
         with np.load(file, allow_pickle=False) as loaded:
@@ -104,7 +106,8 @@ def _from_scipy(arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
 
     kind = arrays["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else kind
-    shape, data = tuple(int(n) for n in arrays["shape"]), arrays["data"]
+    shape, data = as_shape(arrays["shape"].tolist()), arrays["data"]
+    value_dtype(data.dtype)
     if kind not in _SCIPY:
         raise FileFormatError(f"scipy has no format {kind!r}")
     make = getattr(scipy.sparse, f"{kind}_array")
@@ -127,11 +130,10 @@ def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
         levels.append(kind(**given))
     format = Format(Remapping.parse(about["remapping"]), levels)
     found = tuple(np.ascontiguousarray(arrays[f"level{k}_{role}"]) for k, role in format.roles)
-    vals = np.ascontiguousarray(arrays["values"])
+    vals = np.ascontiguousarray(arrays["values"], value_dtype(arrays["values"].dtype))
     names = tuple(a.dtype.name for a in found)
     fill = fill_of(vals.dtype, arrays["fill_value"][()])
-    storage = Storage(
-        tuple(int(n) for n in arrays["shape"]), tensor_type(vals.dtype.name, format, names, fill), found, vals
-    )
+    shape = as_shape(arrays["shape"].tolist())
+    storage = Storage(shape, tensor_type(vals.dtype.name, format, names, fill), found, vals)
     verify(storage)
     return storage

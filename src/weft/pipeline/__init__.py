@@ -7,6 +7,7 @@ from .infer import dense_format
 from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable
+from .room import entry_bytes
 from .verify import verify
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "convert",
     "count_entries",
     "dense_format",
+    "entry_bytes",
     "evaluate",
     "executable",
     "lower",

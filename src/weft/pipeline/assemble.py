@@ -11,8 +11,6 @@ import numpy as np
 
 from ..codegen import emit_module
 from ..concrete_notation.nodes import foralls_of
-from ..config import physical_memory
-from ..errors import ResultTooLargeError
 from ..formats import LevelFormat, TensorType
 from ..ir import simplify
 from ..ir.nodes import Function
@@ -206,17 +204,23 @@ class Assembler:
         shape = storage.shape
         threads = for_work(storage.vals.size) if self.shareable else 1
         work = _Work(storage, len(self._levels), threads)
+        room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         for k in self._counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             size = prod(shape[axis] for e in over for axis in axes_of(e))
+            room.take(size * self._scratch.itemsize)
             work.scratch[k, "counter"] = memory.zeros(size, self._scratch)
         parents = 1
         for k, (of, n) in enumerate(zip(self._levels, self.format.level_shape(shape), strict=True)):
             level = of.level
             first = level.first_arrays(parents, n)
-            self._require(sum(first.values()) * 8, shape)
+            scratch = self._scratch_of(of, parents, n, shape)
+            need = {role: size * of.dtypes[role].itemsize for role, size in first.items()}
+            for role, size in scratch.items():
+                need[role] = size * np.dtype(scratch_dtype(self.target, level, role)).itemsize
+            room.take(sum(need.values()) + (threads * need[of.own] if of.own is not None and threads > 1 else 0))
             made = work.made[k] = {role: of.blank(role, size, of.dtypes[role]) for role, size in first.items()}
-            for role, size in self._scratch_of(of, parents, n, shape).items():
+            for role, size in scratch.items():
                 work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
             if of.own is not None and threads > 1:
                 work.share(k, of.own)
@@ -226,7 +230,10 @@ class Assembler:
                 size = work.stay(k)
             else:
                 size = level.size_to_be(parents, n, made)
-            self._require(size * self._dtype.itemsize, shape)
+            lengths = zip(level.roles, level.array_sizes(parents, size, n), strict=True)
+            later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
+            last = k + 1 == len(self._levels) and not self.shares
+            room.take(sum(later) + size * self._dtype.itemsize * last)
             if of.kept is not None:
                 made["crd"] = storage.level_arrays(of.kept)["crd"]
             self._finish_arrays(level, made, parents, size, n, of.dtypes)
@@ -295,14 +302,7 @@ class Assembler:
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
         if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
-            raise ResultTooLargeError(f"no memory to convert a tensor of shape {result.shape} to {self.format}")
-
-    def _require(self, size: int, shape: tuple[int, ...]) -> None:
-        """Refuse what does not fit into memory."""
-        if size > physical_memory():
-            raise ResultTooLargeError(
-                f"a tensor of shape {shape} in format {self.format} would take {size:,} bytes, more than there is"
-            )
+            raise memory.exhausted(f"converting a tensor of shape {result.shape} to {self.format}")
 
 
 @lru_cache(maxsize=4096)

@@ -32,6 +32,7 @@ from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
 from .kernel import Kernel
 from .passes import lower
+from .room import sorting_bytes
 
 if TYPE_CHECKING:
     from .assemble import Assembler
@@ -169,6 +170,9 @@ def _as_triples(storage: Storage, target: TensorType, remapping: Remapping, skip
     """The entries as they come, with the coordinates that a remapping makes."""
     loose = triples_format(remapping)
     made = tensor_type(target.dtype, loose, ("int64",) * len(loose.roles), target.fill)
+    if not skip_fill and storage.format.is_compact:  # its entries are what will be sorted
+        each = sorting_bytes(made) + 8 * len(loose.levels) + storage.dtype.itemsize
+        memory.require(storage.nnz * each, f"sorting {storage.nnz} entries")
     return _copier(storage.type, made, skip_fill).run((storage,))
 
 
@@ -353,6 +357,7 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
         for k, (low, _) in zip(order, intervals, strict=True)
     ]
     n = len(triples.vals)
+    memory.require(n * sorting_bytes(triples.type), f"sorting {n} entries of a tensor of shape {triples.shape}")
     permutation = memory.empty(n, np.dtype(np.int64))
     ordered = {
         k: memory.empty(n, column.dtype)
@@ -365,7 +370,7 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
     wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
     status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
     if status == 1:
-        raise ResultTooLargeError(f"no memory to sort {n} entries of a tensor of shape {triples.shape}")
+        raise memory.exhausted(f"sorting {n} entries of a tensor of shape {triples.shape}")
     coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
     if status == 0:
         coords = [ordered[k] if k in ordered else triples.arrays[1 + k][permutation] for k in keep]

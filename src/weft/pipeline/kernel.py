@@ -13,27 +13,31 @@ import numpy as np
 
 from ..config import config
 from ..dtypes import INT32_MAX, INT64_MAX
-from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLargeError, ShapeError
+from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
 from ..lowering.physical import digits, path
-from ..lowering.results import chains
+from ..lowering.results import chains, takes_any_order
 from ..lowering.target import Mode
 from ..lowering.threads import CHUNKS_PER_THREAD
-from ..runtime import for_work, load, memory
+from ..runtime import for_work, get_num_threads, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from ..storage.windows import share
 from .bounds import bound
 from .passes import Lowered
-from .room import Room
+from .room import Room, sorting_bytes
 
 __all__ = ["Kernel", "work"]
 
 _HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
 _PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
+_BESIDE = {"listed": 9, "paired": 28, "marked": 1}
+"""Bytes that workspaces have for each coordinate beside its value, by their kind."""
+_HASHED = -1
+"""Stands for workspaces over so many coordinates that they are hash tables instead."""
 
 
 class Kernel:
@@ -57,8 +61,10 @@ class Kernel:
         self._dtype = np.dtype(self.type.dtype)
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._rooms: dict[tuple[int, ...], Room] = {}
-        self._huge_shapes: set[tuple[int, ...]] = set()
+        self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
         self._plain = not self.chains
+        sorted_later = s.final is not None and takes_any_order(self.format)
+        self._afterwards = sorting_bytes(self.type) if sorted_later else 0
         if config.debug:
             self._show(config.debug)
 
@@ -136,16 +142,28 @@ class Kernel:
         key = tuple([s.shape for s in storages])
         found = self._shapes.get(key)
         if found is None:
-            found = self._infer(dict(zip(self.operands, key, strict=True)))
-            indices = self.lowered.schedule.target.indices
-            extents = dict(zip(indices, found, strict=True))
+            extents = self._infer(dict(zip(self.operands, key, strict=True)))
+            found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
             if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.listed):
-                self._huge_shapes.add(found)
+                self._unusual[key] = _HASHED
+            elif (scratch := self._scratch(extents)) >= memory.CHECKED:
+                self._unusual[key] = scratch
             if len(self._shapes) < 1024:
                 self._shapes[key] = found
         return found
 
-    def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def _scratch(self, extents: Mapping[str, int]) -> int:
+        """The bytes of the workspaces of all threads that dimensions of these sizes ask for."""
+        size = sum(
+            prod(extents.get(v, 1) for v in w.indices) * (np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0))
+            for w in self.lowered.schedule.program.workspaces
+            if w.kind not in ("scalar", "hashed")
+        )
+        threads = get_num_threads()
+        return size * threads if size * threads >= memory.CHECKED and self.chunked else size
+
+    def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        """The size of every variable."""
         extents: dict[str, int] = {}
         from ..lowering.iteration_graph import reads
 
@@ -166,13 +184,16 @@ class Kernel:
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
             raise ShapeError(f"the size of {missing[0]} is not known in {text}")
-        return tuple(extents[v] for v in self.lowered.schedule.target.indices)
+        return extents
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         """Compute the result, in new memory."""
         shape = self.shape(storages)
-        if shape in self._huge_shapes:
-            return self._huge.run(storages, out)
+        if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
+            if unusual == _HASHED:
+                return self._huge.run(storages, out)
+            size = unusual + (prod(shape) * self._dtype.itemsize if self._plain else 0)
+            memory.require(size, f"the workspaces for a result of shape {shape} in format {self.format}")
         if self._plain:
             result = Storage(shape, self.type, (), self._dense_values(shape, out))
             threads = self._threads(storages, shape)
@@ -196,7 +217,7 @@ class Kernel:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
-        if threads > 1 and self._in_parts is not None and not self._overflows(room, ()):
+        if threads > 1 and self._in_parts is not None and not self._overflows(room):
             found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
             if found is not None:
                 return found
@@ -204,13 +225,19 @@ class Kernel:
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
-            counts = np.array([0] * n + totals, np.int64)
-        if totals is None or max(totals) > min(INT32_MAX, totals[-1] + _HUGE):  # far more slices than entries, too
+            counts, most = np.array([0] * n + totals, np.int64), max(totals)
+            many = most > min(INT32_MAX, totals[-1] + _HUGE)  # far more slices than entries, too
+            if many or (most > room.few and not memory.fits(room.bytes(totals))):  # there may be less
+                totals = None
+        if totals is None:
             counts, totals = self._count(room, structs, threads)
-        if self._overflows(room, totals):
+            most = max(totals)
+        if self._overflows(room, most):
             if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
                 raise self._overflow(totals)
             return self._widened.run(storages)
+        if most > room.few:
+            room.require(totals, self._afterwards)
         result = room.made(totals)
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
@@ -234,7 +261,8 @@ class Kernel:
         most, total = int(counts[1:].max()), int(counts[1:].sum())
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
         arrays = (*crds, self._dtype)
-        if (total + threads * most) * sum(d.itemsize for d in arrays) > _ROOM or total > INT32_MAX:
+        size = (total + threads * most) * sum(d.itemsize for d in arrays)
+        if size > _ROOM or total > INT32_MAX or not memory.fits(size):
             return None
         result = room.made([int(min(total, room.limits[0]))])
         spares = [memory.empty(threads * most, dtype) for dtype in arrays]
@@ -265,7 +293,8 @@ class Kernel:
             if status := self._module["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
-            if totals[-1] * (self._dtype.itemsize + 4) <= _ROOM and max(totals) <= INT32_MAX:
+            size = totals[-1] * (self._dtype.itemsize + 4)
+            if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
                 return counts, totals
         table = self._counted(room, structs, threads, self._module["count"])
@@ -282,18 +311,17 @@ class Kernel:
             np.cumsum(counts, axis=0, out=counts)
         return counts
 
-    def _overflows(self, room: Room, totals: Sequence[int]) -> bool:
-        """Whether positions or coordinates do not fit the result's index arrays."""
-        return "int32" in self.type.index_dtypes and max((room.widest, *totals)) > INT32_MAX
+    def _overflows(self, room: Room, most: int = 0) -> bool:
+        """Whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
         text = to_text(self.lowered.assignment)
         return IndexOverflowError(f"{text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
 
     def _fail(self, status: int, shape: tuple[int, ...]) -> None:
-        raise ResultTooLargeError(
-            f"no memory for the workspaces of {to_text(self.lowered.assignment)}, with a result of shape {shape}"
-        )
+        text = to_text(self.lowered.assignment)
+        raise memory.exhausted(f"the workspaces of {text}, with a result of shape {shape}")
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:
@@ -304,8 +332,9 @@ class Kernel:
         structs = [s.struct for s in storages]
         room = self._room(shape)
         totals: list[int] = self._counted(room, structs, 1, self._module["count"])[-1].tolist()
-        if self._overflows(room, totals):
+        if self._overflows(room, max(totals)):
             raise self._overflow(totals)
+        room.require(totals)
         result = room.made(totals, zeros=True)
         counts = np.zeros(2 * len(totals), np.int64)
         if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):

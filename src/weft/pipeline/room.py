@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from math import inf
+from typing import Any
 
 import numpy as np
 
-from ..formats import TensorType
+from ..dtypes import index_dtype
+from ..formats import Format, TensorType
 from ..lowering.results import Chain
 from ..runtime import memory
 from ..storage import Storage
 
-__all__ = ["Room"]
+__all__ = ["Room", "entry_bytes", "sorting_bytes"]
+
+
+def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> int:
+    """The bytes that each entry of a tensor takes at the least: its value, and what its last levels store of it.
+
+    Examples
+    --------
+    >>> from weft.formats import parse_format
+    >>> entry_bytes(parse_format("csr", 2), np.dtype("float64"), (9, 9))
+    12
+    >>> entry_bytes(parse_format("coo", 2), np.dtype("float64"), (9, 2**40))
+    24
+    """
+    stored = sum("crd" in format.levels[k].roles for chain in format.chains[-1:] for k in chain)
+    return dtype.itemsize + stored * index_dtype(max((*shape, *format.level_shape(tuple(shape))), default=0)).itemsize
+
+
+def sorting_bytes(type: TensorType) -> int:
+    """The bytes that sorting a list of coordinates takes for each entry: a copy in order, a permutation, and keys."""
+    arrays = zip(type.format.roles, type.index_dtypes, strict=True)
+    lists = sum([np.dtype(dtype).itemsize for (_, role), dtype in arrays if role == "crd"])
+    return np.dtype(type.dtype).itemsize + lists + 3 * 8
+
+
+def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
+    return length * dtype.itemsize
 
 
 class Room:
@@ -34,6 +62,8 @@ class Room:
     ----------
     widest : int
         The longest axis, or level.
+    few : int
+        So many coordinates take so little memory in any case that nobody need ask for it.
     """
 
     def __init__(self, type: TensorType, shape: tuple[int, ...], chains: Sequence[Chain], zeroed: Collection[int]):
@@ -50,6 +80,7 @@ class Room:
         self.widest = max((*shape, *type.format.level_shape(shape)), default=0)
         self._dtype = np.dtype(type.dtype)
         self._last = len(self.chains) - 1
+        self.few = memory.CHECKED // max(self.bytes([1] * len(self.chains)), 1)
 
     @cached_property
     def limits(self) -> list[float]:
@@ -79,17 +110,27 @@ class Room:
             sizes.append(size)
         return sizes or [1]
 
-    def _arrays(self, totals: Sequence[int]) -> tuple[np.ndarray, ...]:
-        """Arrays with one more parent where the last one may turn out empty."""
-        arrays: list[np.ndarray] = []
+    def _arrays(self, totals: Sequence[int], instead: Callable[..., Any] | None = None) -> tuple[Any, ...]:
+        """Arrays with one more parent where the last one may turn out empty; or what else is made of their lengths."""
+        arrays: list[Any] = []
         parent, last = 1, self._last
         for level, n, chain, dtypes, make in self._levels:
             size = level.size(parent, n, {}) if chain is None else totals[chain] + (chain != last)
             if dtypes:
                 for length, dtype in zip(level.array_sizes(parent, size, n), dtypes, strict=True):
-                    arrays.append(make(length, dtype))
+                    arrays.append((instead or make)(length, dtype))
             parent = size
         return tuple(arrays)
+
+    def bytes(self, totals: Sequence[int]) -> int:
+        """What all arrays of a result with room for so many coordinates in each chain take together."""
+        indices: int = sum(self._arrays(totals, _bytes_of))
+        return indices + _bytes_of(self.sizes(totals)[-1], self._dtype)
+
+    def require(self, totals: Sequence[int], each: int = 0) -> None:
+        """Refuse what does not fit in memory: a result, and ``each`` bytes for each entry of what it is made into."""
+        size = self.bytes(totals) + each * totals[-1]
+        memory.require(size, f"a result of shape {self.shape} in format {self.type.format} with {totals[-1]} entries")
 
     def made(self, totals: Sequence[int], zeros: bool = False) -> Storage:
         """A result to be written, with room for so many coordinates in each chain."""

@@ -25,28 +25,40 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import cache, wraps
+from math import inf, prod
 from operator import index
+from pathlib import PurePosixPath
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..config import config
+from ..config import config, physical_memory
 from ..errors import ResultTooLargeError
 from ..records import record
 from ._ffi import ffi
 
-__all__ = ["POOLED", "PoolInfo", "clear_pool", "empty", "pool_info", "shrink", "zeros"]
+__all__ = [
+    "POOLED", "Budget", "PoolInfo", "clear_pool", "empty", "exhausted", "fits", "guarded", "pool_info", "require",
+    "shrink", "zeros",
+]  # fmt: skip
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MIB = 1 << 20
 POOLED = MIB
 SMALL = POOLED // 16  # elements; no dtype's are larger than 16 bytes
 HUGE = 2 * MIB
 CHECKED = 64 * MIB
+_GROUPS, _CGROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
+_GROUP_FILES = {
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _HUGE_ADVICE = getattr(mmap, "MADV_HUGEPAGE", None)
 _GIVE_BACK = getattr(mmap, "MADV_DONTNEED", None)
@@ -152,11 +164,11 @@ def zeros(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
     """
     whole, size = _extent(shape, np.dtype(dtype))
     if size >= CHECKED:
-        _check_available(size, whole, np.dtype(dtype))
+        require(size, _array(whole, np.dtype(dtype)))
     try:
         return np.zeros(whole, dtype)
     except (MemoryError, ValueError):
-        raise ResultTooLargeError(_too_large(size, whole, np.dtype(dtype))) from None
+        raise exhausted(_array(whole, np.dtype(dtype))) from None
 
 
 def shrink(array: np.ndarray, n: int) -> np.ndarray:
@@ -199,7 +211,7 @@ def _allocate(shape: int | Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     block = _pool.take(size)
     if block is None:
         if size >= CHECKED:
-            _check_available(size, whole, dtype)
+            require(size, _array(whole, dtype))
         block = _map(size, whole, dtype)
     return np.asarray(_Owner(block, whole, dtype))
 
@@ -213,7 +225,7 @@ def _map(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
         try:
             mapping = mmap.mmap(-1, rounded + HUGE, flags=_PRIVATE)
         except (OSError, ValueError, OverflowError):
-            raise ResultTooLargeError(_too_large(size, shape, dtype)) from None
+            raise exhausted(f"{_array(shape, dtype)}, of {size:,} bytes") from None
     address = int(ffi.cast("intptr_t", ffi.from_buffer(mapping)))
     start = -address % HUGE
     if _HUGE_ADVICE is not None:
@@ -222,40 +234,152 @@ def _map(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
     return Block(mapping, start, address + start, rounded)
 
 
-def _check_available(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    available = _available()
-    if available is not None and size > available:
-        freed = pool_info().bytes
-        clear_pool()
-        if size > available + freed:
-            raise ResultTooLargeError(f"{_too_large(size, shape, dtype)}: {available + freed:,} bytes are available")
+class Budget:
+    """The memory for an operation that makes its arrays one after another, as it finds out how large they are.
+
+    What it made before counts: memory that was given out and not yet written is still free with the system.
+
+    Parameters
+    ----------
+    what : str
+        What takes the memory, for the message.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what, self.taken = what, 0
+        self.available: float | None = None
+
+    def take(self, size: int) -> None:
+        """Refuse so many bytes more where they do not fit; raises as :func:`require` does."""
+        if not self.has(size):
+            raise ResultTooLargeError(
+                f"{self.what} would take {self.taken:,} bytes of memory; {self.available:,} are available"
+            )
+
+    def has(self, size: int) -> bool:
+        """Take so many bytes more, and tell whether they fit."""
+        self.taken += size
+        if self.taken < CHECKED:
+            return True
+        if self.available is None:
+            available = _available()
+            self.available = inf if available is None else available
+        if self.taken > self.available:
+            self.available += pool_info().bytes
+            clear_pool()
+        return self.taken <= self.available
 
 
-def _too_large(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
-    return f"a result of {size:,} bytes (an array of shape {shape} and dtype {dtype}) does not fit in memory"
+def require(size: int, what: str) -> None:
+    """Refuse what does not fit in memory, before it is made.
+
+    Every path that makes large arrays asks this once, with the bytes of all that it makes together: memory that was
+    given out and not yet written still counts as free with the system.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of all that will be made.
+    what : str
+        What takes them, for the message.
+
+    Raises
+    ------
+    ResultTooLargeError
+        It would not fit. The message has both sizes.
+    """
+    if size >= CHECKED:
+        Budget(what).take(size)
+
+
+def guarded(function: _Function) -> _Function:
+    """Have a function that makes arrays with NumPy raise ``ResultTooLargeError`` where memory runs out.
+
+    It is for functions that do more than they cost to call.
+    """
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except ResultTooLargeError:
+            raise
+        except MemoryError as error:
+            raise exhausted(f"the result of {function.__name__} ({error or 'no size is known'})") from None
+
+    return call  # type: ignore[return-value]
+
+
+def fits(size: int) -> bool:
+    """Whether so many bytes fit in memory."""
+    return size < CHECKED or Budget("").has(size)
+
+
+def exhausted(what: str) -> ResultTooLargeError:
+    """What to raise where memory ran out all the same: the system, or another program, had less than it said."""
+    return ResultTooLargeError(f"there is no memory for {what}")
+
+
+def _array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+    return f"a result (an array of shape {shape} and dtype {dtype})"
 
 
 def _available() -> int | None:
-    """Bytes that can be had without swapping others out: the machine's, and the control group's."""
-    bounds = []
-    try:
+    """Bytes that can be had without swapping others out: the machine's, the control groups', and the process's."""
+    bounds = [*_of_machine(), *_of_groups(), *_of_process()]
+    return max(0, min(bounds)) if bounds else None
+
+
+def _of_machine() -> Iterator[int]:
+    with contextlib.suppress(OSError, ValueError, KeyError):
         with open("/proc/meminfo", "rb", buffering=0) as file:
             fields = dict(line.split(b":") for line in file.read().splitlines())
-        bounds.append(sum(int(fields[name].split()[0]) for name in (b"MemAvailable", b"SwapFree")) * 1024)
-    except (OSError, ValueError, KeyError):
-        pass
-    try:
-        with open("/sys/fs/cgroup/memory.max") as file:
-            most = file.read().strip()
-        if most != "max":
-            with open("/sys/fs/cgroup/memory.current") as file:
-                current = int(file.read())
-            with open("/sys/fs/cgroup/memory.stat") as file:
-                reclaimable = next((int(line.split()[1]) for line in file if line.startswith("inactive_file ")), 0)
-            bounds.append(max(0, int(most) - current + reclaimable))
-    except (OSError, ValueError):
-        pass
-    return min(bounds) if bounds else None
+        yield sum(int(fields[name].split()[0]) for name in (b"MemAvailable", b"SwapFree")) * 1024
+
+
+def _of_groups() -> Iterator[int]:
+    """What each control group that the process is in, and each around that, has left."""
+    for folder, limit, usage, reclaimable in _groups():
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(folder, limit)) as file:
+                most = int(file.read())  # or "max"
+            if most > physical_memory():
+                continue
+            with open(os.path.join(folder, usage)) as file:
+                used = int(file.read())
+            with open(os.path.join(folder, "memory.stat")) as file:
+                cached = next((int(line.split()[1]) for line in file if line.startswith(reclaimable + " ")), 0)
+            yield most - used + cached
+
+
+@cache
+def _groups() -> tuple[tuple[str, str, str, str], ...]:
+    """The folders of the control groups that the process is in, of either version, with the names of their files."""
+    found = []
+    with contextlib.suppress(OSError), open(_CGROUP) as file:
+        for line in file:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            if controllers not in _GROUP_FILES:
+                continue
+            root, names = os.path.join(_GROUPS, controllers), _GROUP_FILES[controllers]
+            group = PurePosixPath(path.lstrip("/"))  # from inside of a container only its root may be seen
+            folders = [os.path.join(root, one) for one in (group, *group.parents)]
+            found += [(one, *names) for one in folders if os.path.exists(os.path.join(one, names[0]))]
+    return tuple(found)
+
+
+def _of_process() -> Iterator[int]:
+    """What is left of the process's own limits: of its addresses, and of its data."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+        if any(limit != resource.RLIM_INFINITY for limit in limits):
+            with open("/proc/self/statm") as file:
+                pages = file.read().split()
+            for limit, used in zip(limits, (pages[0], pages[5]), strict=True):
+                if limit != resource.RLIM_INFINITY:
+                    yield limit - int(used) * resource.getpagesize()
 
 
 def _after_fork() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ShapeError
 from ._ffi import ffi
 
 __all__ = ["NULL", "counts_pointer", "tensor_struct"]
@@ -42,7 +43,10 @@ def tensor_struct(
     """
     shape = _dimensions.get(dimensions)
     if shape is None:
-        shape = _new(_DIMENSIONS, dimensions)
+        try:
+            shape = _new(_DIMENSIONS, dimensions)
+        except OverflowError:
+            raise ShapeError(f"shape {dimensions} has an axis that 64-bit integers do not count") from None
         if len(_dimensions) < _LIMIT:
             _dimensions[dimensions] = shape
     struct = _new(_TENSOR)

@@ -2,13 +2,14 @@
 
 from .coordinates import coordinate_format, coordinate_storage, segment_order
 from .invariants import check
-from .storage import Storage, fill_of, is_far_longer, tensor_type
+from .storage import Storage, checked_shape, fill_of, is_far_longer, tensor_type
 from .walk import Walk, entries
 
 __all__ = [
     "Storage",
     "Walk",
     "check",
+    "checked_shape",
     "coordinate_format",
     "coordinate_storage",
     "entries",

@@ -15,7 +15,7 @@ import numpy as np
 from ..dtypes import name_of
 from ..formats import Compressed, Format, LevelFormat, Singleton
 from ..remapping import Remapping
-from .storage import Storage, fill_of, tensor_type
+from .storage import Storage, checked_shape, fill_of, tensor_type
 
 __all__ = ["chain_order", "coordinate_format", "coordinate_storage", "segment_order"]
 
@@ -102,8 +102,13 @@ def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Arra
         As many values, contiguous.
     fill : object, optional
         The value of absent entries.
+
+    Raises
+    ------
+    ShapeError
+        When an axis is too long for 64-bit integers.
     """
-    crds = tuple(crds)
+    crds, shape = tuple(crds), checked_shape(shape)
     format = coordinate_format(chain_order(crds) if crds else ())
     if not crds:  # one element: the sum of what is given of it
         if len(vals) != 1:

@@ -14,7 +14,7 @@ from ..dtypes import INDEX_DTYPES
 from ..errors import StorageError
 from ..remapping.nodes import Axis, evaluate
 from .coordinates import chain_order
-from .storage import Storage
+from .storage import Storage, checked_shape
 
 __all__ = ["check"]
 
@@ -27,6 +27,7 @@ def check(storage: Storage) -> None:
     StorageError
         Names the level, and repeats shape and format.
     """
+    checked_shape(storage.shape)
     reason = _reason(storage)
     if reason is not None:
         raise StorageError(f"{reason}; the tensor has shape {storage.shape} and format {storage.format}")

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of, value_dtype
-from ..errors import DensifyError
+from ..dtypes import INT64_MAX, name_of, value_dtype
+from ..errors import DensifyError, ShapeError
 from ..formats import Format, TensorType
 from ..remapping import Remapping
 from ..remapping.nodes import Axis, substitute
 
-__all__ = ["Storage", "fill_of", "is_far_longer", "tensor_type"]
+__all__ = ["Storage", "checked_shape", "fill_of", "is_far_longer", "tensor_type"]
 
 _NAN = math.nan
 
@@ -52,6 +52,19 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     if value == 0 and not (isinstance(value, float | complex) and math.copysign(1.0, value.real) < 0):
         return 0
     return value
+
+
+def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
+
+    Raises
+    ------
+    ShapeError
+        When an axis has more elements than these count.
+    """
+    if shape and max(shape) > INT64_MAX:
+        raise ShapeError(f"shape {shape} has an axis of {max(shape)} elements; 64-bit integers count up to {INT64_MAX}")
+    return shape
 
 
 _WIDE, _FEW = 16, 1 << 16

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import index_dtype, value_dtype
 from ..errors import ShapeError
 from ..formats import FormatLike
+from ..runtime import memory
 from ..storage import coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
@@ -58,6 +59,7 @@ def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
     return (*(row[kept] for row in coords), values[kept])
 
 
+@memory.guarded
 def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
@@ -96,7 +98,10 @@ def diags_array(
     side = len(given[0]) + abs(places[0]) if given else 0
     rows, columns = as_shape((side, side) if shape is None else shape)
     wanted = np.result_type(*given) if dtype is None else dtype
-    data = np.zeros((len(places), columns), value_dtype(wanted))
+    kept = value_dtype(wanted)
+    what = f"a matrix of shape {(rows, columns)} with {len(places)} diagonals"
+    memory.require(len(places) * columns * kept.itemsize, what)
+    data = np.zeros((len(places), columns), kept)
     for line, elements, k in zip(data, given, places, strict=True):
         count = min(rows + min(k, 0), columns - max(k, 0))
         if count < 0 or (len(elements) < count != 0 and len(elements) != 1):
@@ -125,6 +130,7 @@ def diags(
     return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
 
 
+@memory.guarded
 def spdiags(
     data: Any, diags: Any, m: Any = None, n: int | None = None, format: FormatLike | None = None
 ) -> SparseTensor:
@@ -141,6 +147,7 @@ def eye_array(
     return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
 
 
+@memory.guarded
 def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
     """Matrices along the diagonal of one, with zeros around them.
 

@@ -13,7 +13,7 @@ from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..pipeline import verify
-from ..storage import Storage, coordinate_storage, fill_of, tensor_type
+from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from . import foreign
 from .operands import adopt
 from .sparse_tensor import SparseTensor
@@ -208,14 +208,14 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
-    """A shape as a tuple of integers that are not negative."""
+    """A shape as a tuple of integers that are not negative, and fit int64."""
     try:
         found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
     except TypeError:
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
     if any(size < 0 for size in found):
         raise ShapeError(f"shape {found} has a negative size")
-    return found
+    return checked_shape(found)
 
 
 def from_levels(

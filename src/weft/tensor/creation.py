@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike
+from ..runtime import memory
 from ..storage import Storage, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
@@ -120,6 +121,7 @@ ones_like = _like("ones_like", 1)
 empty_like = zeros_like
 
 
+@memory.guarded
 def eye(
     n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: DTypeLike | None = None,
     format: FormatLike | None = None, *, device: Any = None,
@@ -128,10 +130,13 @@ def eye(
     _cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
+    wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
+    each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
+    memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
     rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(
         [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
     )
-    vals = np.ones(count, np.float64 if dtype is None else value_dtype(dtype))
+    vals = np.ones(count, wanted)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
 
@@ -140,16 +145,27 @@ def identity(n: int, dtype: DTypeLike | None = None, format: FormatLike | None =
     return eye(n, dtype=dtype, format=format)
 
 
+@memory.guarded
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> SparseTensor:
     """Evenly spaced values, as a dense vector."""
     _cpu(device)
     between = (0, start) if stop is None else (start, stop)
+    memory.require(_steps(between[0], between[1], step) * 8, f"arange{(*between, step)}")
     numpy: Any = np
     return asarray(numpy.arange(*between, step, dtype=dtype))
 
 
+def _steps(start: Any, stop: Any, step: Any) -> int:
+    """About how many values there are from one to another; 0 where that is no number."""
+    try:
+        return max(0, int((stop - start) / step))
+    except (TypeError, ValueError, ArithmeticError):
+        return 0  # NumPy says what is wrong
+
+
+@memory.guarded
 def linspace(
     start: Any,
     stop: Any,
@@ -165,6 +181,7 @@ def linspace(
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
 
+@memory.guarded
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: DTypeLike | None = None
 ) -> SparseTensor:
@@ -172,6 +189,7 @@ def logspace(
     return asarray(np.logspace(start, stop, num, endpoint, base, dtype))
 
 
+@memory.guarded
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None
 ) -> SparseTensor:
@@ -192,6 +210,7 @@ def copy(a: Any) -> SparseTensor:
     return asarray(a, copy=True)
 
 
+@memory.guarded
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
     """Vectors as the coordinates of a grid: for each a tensor of all axes."""
     if indexing not in ("xy", "ij"):

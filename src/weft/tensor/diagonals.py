@@ -10,6 +10,7 @@ Examples
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,9 @@ from .. import pipeline
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
+from ..runtime import memory
 from ..storage import Storage, coordinate_storage
+from .construction import as_shape
 from .elementwise import Plan
 from .indexing import coordinates, getitem, has_long_array, natural
 from .manipulation import ravel, storage_of
@@ -114,18 +117,24 @@ def diagflat(v: Any, k: int = 0) -> SparseTensor:
     return diag(ravel(v), k)
 
 
+@memory.guarded
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, format: FormatLike | None = None
 ) -> SparseTensor:  # NumPy's names
     """A matrix of ones on and below diagonal ``k``, in format coo; zeros are not stored."""
-    return tril(SparseTensor(Storage.dense(np.ones((N, N if M is None else M), dtype))), k, format or "coo").pruned()
+    shape = as_shape((N, N if M is None else M))
+    each = np.dtype(dtype).itemsize + 2 * 4
+    memory.require(math.prod(shape) * each, f"a triangle of shape {shape}")
+    return tril(SparseTensor(Storage.dense(np.ones(shape, dtype))), k, format or "coo").pruned()
 
 
+@memory.guarded
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Rows and columns of the elements on and below diagonal ``k`` of a matrix: all of them, stored or not."""
     return np.tril_indices(*_sizes(arr, k))
 
 
+@memory.guarded
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Rows and columns of the elements on and above diagonal ``k`` of a matrix: all of them, stored or not."""
     return np.triu_indices(*_sizes(arr, k))
@@ -139,6 +148,7 @@ def _sizes(x: Any, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
+@memory.guarded
 def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
     """The coordinates of the main diagonal of a tensor whose axes are all as long."""
     shape = storage_of(arr).shape
@@ -146,4 +156,5 @@ def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
         raise ValueError("input array must be at least 2-d")
     if len(set(shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
+    memory.require(8 * shape[0], f"the coordinates of a diagonal of {shape[0]} elements")
     return (np.arange(shape[0]),) * len(shape)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from ..runtime import memory
 from .cumulative import diff
 from .manipulation import ravel, storage_of
 from .reductions import sum as total
@@ -67,6 +68,7 @@ def _part(x: SparseTensor, axis: int, start: int | None, stop: int | None) -> An
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
+@memory.guarded
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The derivative along each axis by central differences, and by one-sided ones at the edges.
 

@@ -19,7 +19,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..dtypes import as_values
-from .manipulation import broadcast_to, moveaxis, ravel, reshape, storage_of, take, tile
+from ..pipeline import convert
+from ..runtime import memory
+from ..storage import checked_shape
+from .indexing import coordinates
+from .manipulation import broadcast_to, moveaxis, placed, ravel, reshape, storage_of, take, tile
+from .refill import refilled
 from .sparse_tensor import SparseTensor
 from .stacking import concat
 from .ufuncs import store
@@ -61,8 +66,20 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
     return np.where(found < 0, found + size, found)
 
 
+def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """How many of the removed positions, which ascend, are below each coordinate."""
+    if isinstance(removed, range):
+        passed = -((removed.start - coords) // removed.step)  # rounded up
+        within: np.ndarray[Any, Any] = np.clip(passed, 0, len(removed))
+        return within
+    return np.searchsorted(removed, coords)
+
+
+@memory.guarded
 def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
-    """The tensor without some positions along an axis; without one of all elements as a vector.
+    """Take some positions along an axis out of a tensor; without an axis out of all elements as a vector.
+
+    What it costs are the entries, whatever the length of the axis.
 
     Parameters
     ----------
@@ -72,16 +89,48 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
         What goes.
     axis : int, optional
         Along which.
+
+    Returns
+    -------
+    SparseTensor
+        Of the same dtype and fill value, with an axis as much shorter.
+
+    Raises
+    ------
+    IndexError
+        For positions beyond the axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[3, 2**40], [0, 1]], [1.0, 2.0], shape=(2**50, 2))
+    >>> weft.delete(A, slice(10, 2**39), axis=0)
+    <SparseTensor: shape=(1125350151028746, 2), dtype=float64, format=coo, nnz=2, fill_value=0>
     """
     tensor, along = _along(x, axis)
     size = tensor.shape[along]
-    keep = np.ones(size, bool)
-    keep[_positions(obj, size, size - 1, along).ravel()] = False
-    return take(tensor, np.flatnonzero(keep), axis=along)
+    if isinstance(obj, slice):
+        found = range(*obj.indices(size))
+        removed: range | np.ndarray[Any, Any] = found if found.step > 0 else found[::-1]
+    else:
+        removed = np.unique(_positions(obj, size, size - 1, along))
+    if tensor.format.is_dense:
+        return take(tensor, np.delete(np.arange(size), removed), axis=along)
+    coo = convert(tensor._storage, coordinates(tensor.ndim))
+    rows = [*coo.arrays[1:]]
+    places = rows[along].astype(np.int64)
+    below = _without(removed, places)
+    kept = _without(removed, places + 1) == below
+    rows[along] = places - below
+    shape = (*tensor.shape[:along], size - len(removed), *tensor.shape[along + 1 :])
+    return placed(tensor._storage, shape, [row[kept] for row in rows], coo.vals[kept])
 
 
+@memory.guarded
 def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTensor:
-    """The tensor with values put in before some positions along an axis; without one of all elements as a vector.
+    """Put values into a tensor before some positions along an axis; without an axis into all elements as a vector.
+
+    What it costs are the entries of the two, whatever the length of the axis.
 
     Parameters
     ----------
@@ -93,6 +142,27 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
         What; broadcast, and converted to the dtype of ``x``.
     axis : int, optional
         Along which.
+
+    Returns
+    -------
+    SparseTensor
+        Of the same dtype and fill value, with an axis as much longer.
+
+    Raises
+    ------
+    IndexError
+        For positions beyond the axis.
+    ShapeError
+        When the axis would be too long for 64-bit integers.
+    ResultTooLargeError
+        When the values, broadcast, do not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[3, 2**40], [0, 1]], [1.0, 2.0], shape=(2**50, 2))
+    >>> weft.insert(A, 10, [0.0, 5.0], axis=0).to_coo()[0].tolist()
+    [[3, 10, 1099511627777], [0, 1, 1]]
     """
     tensor, along = _along(x, axis)
     size = tensor.shape[along]
@@ -103,19 +173,44 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     if not places.ndim and new.ndim:  # what one position takes broadcasts to the tensor with its axis in front
         new = moveaxis(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape), 0, along)
     count = places.size if places.ndim or not new.ndim else new.shape[along]
+    checked_shape((*tensor.shape[:along], size + count))
     shape = (*tensor.shape[:along], count, *tensor.shape[along + 1 :])
-    whole = broadcast_to(new, shape)
-    if whole.dtype != tensor.dtype:
-        whole = whole.astype(tensor.dtype)
     at = np.broadcast_to(places.ravel(), count)
     order = np.argsort(at, kind="stable")
-    target = np.sort(at) + np.arange(count)
-    source = np.empty(size + count, np.int64)
-    old = np.ones(size + count, bool)
-    old[target] = False
-    source[old] = np.arange(size)
-    source[target] = size + order
-    return take(concat([tensor, whole], axis=along), source, axis=along)
+    if new.dtype != tensor.dtype:
+        new = new.astype(tensor.dtype)
+    target = np.empty(count, np.int64)  # where each of the new ones comes to stand
+    target[order] = at[order] + np.arange(count)
+    if tensor.format.is_dense:
+        source = np.empty(size + count, np.int64)
+        source[target] = size + np.arange(count)
+        source[np.delete(np.arange(size + count), target)] = np.arange(size)
+        return take(concat([tensor, broadcast_to(new, shape)], axis=along), source, axis=along)
+    return _inserted(tensor, broadcast_to(_sparse_as(new, tensor), shape), at[order], target, along)
+
+
+def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
+    """Values without those that the tensor need not store."""
+    storage = refilled(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
+    return SparseTensor(convert(storage, coordinates(tensor.ndim), prune=True))
+
+
+def _inserted(
+    tensor: SparseTensor,
+    new: SparseTensor,
+    at: np.ndarray[Any, Any],
+    target: np.ndarray[Any, Any],
+    along: int,
+) -> SparseTensor:
+    """Entries of both: the old ones moved by as many positions as are put in before them, the new ones to theirs."""
+    old, more = (convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
+    rows = []
+    for axis, (first, second) in enumerate(zip(old.arrays[1:], more.arrays[1:], strict=True)):
+        if axis == along:
+            first, second = first + np.searchsorted(at, first, "right"), target[second]
+        rows.append(np.concatenate([first, second]))
+    shape = (*tensor.shape[:along], tensor.shape[along] + len(target), *tensor.shape[along + 1 :])
+    return placed(tensor._storage, shape, rows, np.concatenate([old.vals, more.vals]))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:

@@ -19,7 +19,8 @@ from ..dtypes import index_dtype, name_of
 from ..errors import ShapeError
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
-from ..storage import Storage, coordinate_storage, tensor_type
+from ..runtime import memory
+from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
 from .elementwise import Plan
 from .indexing import coordinates, natural
 from .refill import refilled, same_fill, with_fill
@@ -33,7 +34,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     Raises
     ------
     ShapeError
-        When they differ in another axis.
+        When they differ in another axis, or the result's axis is too long for 64-bit integers.
     """
     first = storages[0]
     for k, other in enumerate(storages[1:], 1):
@@ -52,8 +53,9 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     alike = all(s.type is first.type for s in storages)
     dtype = first.dtype if alike else np.result_type(*(s.dtype for s in storages))
     sparse = [s for s in storages if not s.format.is_dense]
+    memory.require(sum([s.nbytes for s in storages]), f"joining {len(storages)} tensors along axis {axis}")
     size = sum(s.shape[axis] for s in storages)
-    shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+    shape = checked_shape((*first.shape[:axis], size, *first.shape[axis + 1 :]))
     if not sparse:
         whole = np.concatenate(
             [

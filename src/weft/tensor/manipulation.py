@@ -19,14 +19,16 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import pipeline
+from ..dtypes import index_dtype
 from ..errors import DTypeError
 from ..index_notation.nodes import Access, Apply, Assignment
-from ..storage import Storage, coordinate_storage, is_far_longer
+from ..runtime import memory
+from ..storage import Storage, checked_shape, coordinate_storage, is_far_longer
 from .elementwise import with_axes, without_axes
 from .indexing import coordinates, fitting, getitem, natural, take_along
 from .operands import adopt
 from .refill import refilled, with_fill
-from .reshaping import reshaped
+from .reshaping import nothing, reshaped
 from .shapes import broadcast_shapes
 from .sparse_tensor import SparseTensor
 
@@ -175,7 +177,7 @@ def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
             wanted[wanted.index(-1)] = size // rest
     if math.prod(wanted) != size or any(n < 0 for n in wanted):
         raise ValueError(f"cannot reshape array of size {size} into shape {tuple(wanted)}".replace(", ", ","))
-    return tuple(wanted)
+    return checked_shape(tuple(wanted))
 
 
 def ravel(x: Any, order: str | None = "C") -> SparseTensor:
@@ -201,7 +203,15 @@ def atleast_3d(x: Any) -> SparseTensor:
 
 
 def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
-    """The tensor repeated along new axes and those of size 1; what is stored is stored as often."""
+    """The tensor repeated along new axes and those of size 1; what is stored is stored as often.
+
+    Raises
+    ------
+    ResultTooLargeError
+        Where that does not fit in memory.
+    ShapeError
+        When an axis is too long for 64-bit integers.
+    """
     storage = storage_of(x)
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
     n, more = len(wanted), len(wanted) - len(storage.shape)
@@ -211,12 +221,20 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
             f"operands could not be broadcast together with remapped shapes [original->remapped]: {storage.shape} and "
             f"requested shape {wanted}"
         )
-    if storage.shape == wanted:
+    if storage.shape == checked_shape(wanted):
         return SparseTensor(storage)
     like, fill = storage.format, storage.type.fill
     stretched = [a for a, size in enumerate(storage.shape) if size != wanted[a + more]]
     kept = [a + more for a in range(len(storage.shape)) if a not in stretched]
     smaller = with_fill(without_axes(storage, stretched), 0)
+    goal = natural(like, n)
+    if not storage.nnz and not goal.is_dense:
+        return SparseTensor(pipeline.convert(nothing(wanted, storage.type), goal))
+    each = math.prod(wanted[a] for a in range(n) if a not in kept) * pipeline.entry_bytes(goal, storage.dtype, wanted)
+    entries = smaller.nnz
+    if not memory.fits(entries * each) and not smaller.format.is_dense:
+        entries = pipeline.count_entries(smaller)  # without padding
+    memory.require(entries * each, f"broadcasting {entries} entries of a tensor of shape {storage.shape} to {wanted}")
     operands = {"A": smaller}
     value: Any = Access("A", tuple(f"i{a}" for a in kept))
     for a in range(n):
@@ -224,7 +242,6 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
             operands[f"S{a}"] = Storage.dense(np.ones(wanted[a], bool))
             value = Apply("select", (Access(f"S{a}", (f"i{a}",)), value))
     target = Access("B", tuple(f"i{a}" for a in range(n)))
-    goal = natural(like, n)
     made = goal if goal.is_dense or fill == 0 else goal.plain()  # padding would keep the wrong fill value
     found = with_fill(pipeline.evaluate(Assignment(target, value), operands, format=made), fill)
     return SparseTensor(pipeline.convert(found, goal))
@@ -293,8 +310,15 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
 def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
     """Every entry at other coordinates: a function of the rows of coordinates, one for each axis."""
     coo = pipeline.convert(storage, coordinates(len(storage.shape)))
-    rows = [np.ascontiguousarray(row) for row in move(list(coo.arrays[1:]))]
-    found = coordinate_storage(shape, rows, coo.vals, storage.type.fill)
+    return placed(storage, shape, move(list(coo.arrays[1:])), coo.vals)
+
+
+def placed(
+    storage: Storage, shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]
+) -> SparseTensor:
+    """Entries at some coordinates, stored beside a tensor as that is, with its fill value."""
+    narrow = [np.ascontiguousarray(row, index_dtype(size)) for row, size in zip(rows, shape, strict=True)]
+    found = coordinate_storage(shape, narrow, vals, storage.type.fill)
     entries = max((*storage.level_sizes, found.nnz))
     return SparseTensor(pipeline.convert(found, fitting(natural(storage.format, len(shape)), shape, entries)))
 
@@ -348,6 +372,7 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
 def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTensor:
     """The tensor several times along a new axis at ``place``, which is one with ``axis`` then."""
     shape = list(storage.shape)
+    checked_shape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
     whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
     shape[axis] *= count
     found: SparseTensor = reshape(whole, shape)

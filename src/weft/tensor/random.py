@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike
+from ..runtime import memory
 from ..storage import coordinate_storage
 from . import foreign
 from .construction import as_shape, made
@@ -19,6 +20,7 @@ from .sparse_tensor import SparseTensor
 __all__ = ["random"]
 
 
+@memory.guarded
 def random(
     shape: Any,
     *more: Any,
@@ -87,6 +89,9 @@ def random(
     seed = rng if rng is not None else random_state
     generator = np.random.default_rng(seed.randint(2**31) if isinstance(seed, np.random.RandomState) else seed)
     wanted = value_dtype(np.float64 if dtype is None else dtype)
+    drawn = size if nnz * 4 > size else 2 * nnz  # places, as int64
+    each = wanted.itemsize + sum(index_dtype(max(n - 1, 0)).itemsize for n in whole)
+    memory.require(8 * drawn + nnz * each, f"a random tensor of shape {whole} with {nnz} entries")
     crds = _random_coordinates(generator, whole, size, nnz)
     vals = _random_values(generator, wanted, nnz) if data_rvs is None else np.asarray(data_rvs(nnz), dtype)
     if vals.shape != (nnz,):

@@ -22,7 +22,7 @@ from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 
-__all__ = ["linear", "merged_axes", "reshaped"]
+__all__ = ["linear", "merged_axes", "nothing", "reshaped"]
 
 
 Groups = tuple[tuple[int, ...], ...]
@@ -71,7 +71,7 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
         seen = tensor_type(old.dtype, Format.dense(len(shape)), (), old.fill)
         return pipeline.convert(Storage(shape, seen, (), whole.vals), format)
     if 0 in storage.shape:
-        return pipeline.convert(_nothing(shape, old), format)
+        return pipeline.convert(nothing(shape, old), format)
     if not storage.shape or not shape:  # one element
         return _of_one(storage, shape, format)
     if (found := _above(storage, shape, format)) is not None:
@@ -175,7 +175,7 @@ def _stored(levels: Sequence[LevelFormat]) -> tuple[LevelFormat, ...]:
     return (Compressed(),) * len(levels) if every else tuple(levels)
 
 
-def _nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
+def nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
     """A tensor without entries."""
     n = len(shape)
     type = TensorType.of(like.dtype, Format(Remapping.identity(n), [Compressed()] * n), fill=like.fill)

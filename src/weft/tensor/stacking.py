@@ -21,12 +21,11 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..dtypes import INT64_MAX
-from ..errors import IndexOverflowError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
-from ..storage import Storage, tensor_type
+from ..runtime import memory
+from ..storage import Storage, checked_shape, tensor_type
 from .elementwise import Plan
 from .indexing import fitting, natural
 from .joining import joined
@@ -39,6 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@memory.guarded
 def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
     """Tensors one after another along an axis; None means all of them as vectors.
 
@@ -176,12 +176,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     first, second = storage_of(a), storage_of(b)
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))
-    shape = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
-    if max(shape, default=0) > INT64_MAX:
-        raise IndexOverflowError(
-            f"kron of shapes {first.shape} and {second.shape} has an axis of {max(shape)} elements, which 64-bit "
-            "integers do not count"
-        )
+    shape = checked_shape(tuple(p * q for p, q in zip(first.shape, second.shape, strict=True)))
     if not n:
         return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
     like = natural(first.format if not first.format.is_dense else second.format, n)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
+from ..runtime import memory
 from .manipulation import broadcast_to, expand_dims, storage_of
 from .mapping import map
 from .moments import mean
@@ -129,6 +130,7 @@ def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
     return storage.vals, storage.dtype.type(storage.type.fill), total - len(storage.vals)
 
 
+@memory.guarded
 def histogram(
     x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool = False
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -158,6 +160,7 @@ def histogram(
     return counts, edges
 
 
+@memory.guarded
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[Any, Any]:
     """How often each number from 0 on is an element of a vector, or the sum of the weights where it is."""
     storage = storage_of(x)
