@@ -223,8 +223,10 @@ def outcome(seed: int, tell: Callable[[str], None] = lambda text: None) -> str |
     tell(where)
     try:
         A = B.asformat(own)
-    except (StorageError, FormatError):
+    except StorageError:  # the data are not as the format asks
         return None
+    except Exception as error:
+        return f"{where}: {type(error).__name__}: {error}"
     return wrong(A, dense, B, own, other, where, tell)
 
 

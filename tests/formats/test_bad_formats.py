@@ -31,7 +31,7 @@ from weft.formats import (
         ("(i) -> (i)", [Banded(diagonal=True)], "level 1 .* cannot be banded: it has no level above"),
         ("(i,j) -> (i,j)", [Dense(), InterleavedSingleton()], "no level above has the crd that it reads"),
         ("(i,j) -> (i/2,j)", [Dense(), Compressed()], "do not say what axis 0 was"),
-        ("(i,j) -> (i*j-i,i,j)", [Hashed(), Dense(), Compressed()], "level 1 .* cannot be hashed.*: .* no lower bound"),
+        ("(i,j) -> (i*j-i,i,j)", [Hashed(), Dense(), Compressed()], "level 1 .* cannot be hashed.*: no bounds"),
         ("(i,j) -> (i,j,i+j)", [Dense(), Dense(), Compressed()], "level 3 .*: its coordinate follows from those above"),
         ("(i,j) -> (i/3,i,j)", [Dense(), Squeezed(), Compressed()], "level 2 .*: its coordinates are partly decided"),
         ("(i) -> (i%3,i)", [Compressed(), Range()], "level 2 .*: its coordinates are partly decided above"),

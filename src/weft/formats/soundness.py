@@ -12,21 +12,23 @@ S2      A branchless level has one child under each parent: its coordinate follo
         chain above is unique, so that each tuple has a position of its own; or it is below a counter; or the data
         say so (``ONE_CHILD``).
 S3      A branchless level that cannot mark absence is in a chain whose first level visits entries alone.
-S4      A level that is not unique is followed by a branchless one; only the last chain may end in a level that is not.
-        Above that chain positions follow from coordinates: a level that gives each entry the next free one would give
-        several to entries that meet there.
+S4      A level that is not unique is followed by a branchless one, or by dense ones alone, whose elements are added up.
+        Only the last chain may end in a level that is not. Above that chain positions follow from coordinates: a level
+        that gives each entry the next free one would give several to entries that meet there.
 S5      There is one counter, alone in its coordinate, in a level that counts. What it counts over are coordinates of
         levels. Below it come the levels of these, then branchless levels; one of the levels below marks absence or is
         iterated by position.
 S6      A level that counts stores a counter: over an axis it would hold some of the coordinates, and claim all.
-S7      No coordinate is below 0, or the level is signed. Others store the coordinate less its lower bound.
+S7      Bounds of each coordinate are known. None is below 0, or the level is signed: others store the coordinate less
+        its lower bound.
 S8      An implicit coordinate takes each value of its interval, whatever those above are
         (``remapping.images.takes_every_value``); or it shares no axis with those above, and a level below stores which
         of its values lead to entries. A level that stores no coordinate below the higher digits of one
         stores the remainder: ``i`` below ``i/4`` is ``i%4``.
 S9      Axes that are rebuilt from implicit coordinates are compared with both edges of the tensor. Kernels do that
         (``lowering.physical.Definition``).
-S10     A level that reads what another stores names its neighbours (``LevelFormat.why_not``).
+S10     A level that reads what another stores names its neighbours (``LevelFormat.why_not``). A level that can only be
+        appended to has levels beside it that can be, too, and asks nothing of the data.
 ======  ================================================================================================================
 
 ``conditions`` lists what a format asks of the data beyond that.
@@ -107,6 +109,7 @@ def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | No
             or _counter_reason(coordinates, levels, k)
             or level.why_not(shown, remapping, k)
             or _chain_reason(levels, k)
+            or _append_reason(remapping, shown, k)
             or _full_reason(coordinates, levels, k)
             or (None if remapping.is_permutation else _implicit_reason(remapping, levels, k))
         )
@@ -159,16 +162,28 @@ def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForma
 def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level breaks S3 or S4."""
     level = levels[k]
-    if not level.unique and k + 1 < len(levels) and not levels[k + 1].branchless:
+    whole = all(below.has_every for below in levels[k + 1 :])
+    if not level.unique and not whole and not levels[k + 1].branchless:
         return f"it may hold a coordinate twice, and {levels[k + 1]} below it would hold a part of it at each"
     head = _head(levels, k)
-    if not level.unique and k + 1 == len(levels) and any(v.placing in ("yield", None) for v in levels[:head]):
+    if not level.unique and k + 1 == len(levels) and any(v.shown.placing in ("yield", None) for v in levels[:head]):
         return "it may hold a coordinate twice, and a level above its chain gives each entry a position of its own"
     if level.branchless and level.gapless and (level.roles or level.borrows):
         first = levels[head].shown
         if first.iteration != "position" or not first.gapless or not (first.compact or first.lengthens):
             return f"it cannot mark a place of {first} that holds no entry"
     return None
+
+
+def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
+    """Return why a level that can only be appended to is not (S10)."""
+    if levels[k].placing is not None or not levels[k].appends:
+        return None
+    for level in levels:
+        if level.curved or not (level.appends or (level.inserts and not level.roles)):
+            return f"it can only be appended to, and {level} cannot be"
+    asks = conditions(remapping, levels)
+    return f"it can only be appended to, and {levels[asks[0].level]} asks something of all entries" if asks else None
 
 
 def _full_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
@@ -192,8 +207,8 @@ def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int
     coordinates, level = remapping.coordinates, levels[k]
     if isinstance(coordinates[k], Counter):
         return None
-    if not level.signed and from_zero(coordinates[k]) is None:
-        return "its coordinates may be below 0: they have no lower bound that is known"
+    if from_zero(coordinates[k]) is None:
+        return "no bounds are known of its coordinate"
     if not level.branchless and decided(coordinates, remapping.order, k):
         return "its coordinate follows from those above, so that it has one: a branchless level's"
     if level.pads and not takes_every_value(coordinates, remapping.order, k):
