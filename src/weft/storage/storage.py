@@ -84,7 +84,9 @@ class Storage:
     ((2, 3), 'dense', array([0., 1., 2., 3., 4., 5.]))
     """
 
-    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "shape", "type", "vals")
+    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "assembled_for", "shape", "type", "vals")
+
+    assembled_for: Any
 
     def __init__(
         self, shape: tuple[int, ...], type: TensorType, arrays: tuple[np.ndarray[Any, Any], ...], vals: Any
