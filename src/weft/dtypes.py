@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .errors import DTypeError
+from .errors import DTypeError, IndexOverflowError
 
 __all__ = [
     "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "as_values", "checked_index_dtype", "index_dtype",
-    "name_of", "value_dtype",
+    "name_of", "require_axes", "shifted", "value_dtype",
 ]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
@@ -42,6 +43,33 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 def index_dtype(largest: int) -> np.dtype[Any]:
     """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
     return _INT32 if largest <= INT32_MAX else _INT64
+
+
+def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any, Any]:
+    """Add a number to coordinates; the sums are those of an axis of ``size``, and are 64 bits wide where it is longer
+    than 32-bit integers count.
+
+    Examples
+    --------
+    >>> shifted(np.array([1, 2], np.int32), 2**31 - 2, 2**31 + 5)
+    array([2147483647, 2147483648])
+    """
+    wide = np.result_type(coords, index_dtype(max(size, abs(by))))
+    return np.add(coords, wide.type(by), dtype=wide)  # type: ignore[no-any-return]
+
+
+def require_axes(shape: Sequence[int], what: str) -> None:
+    """Raise where an axis is longer than 64-bit integers count.
+
+    Raises
+    ------
+    IndexOverflowError
+        Names the shape and what has it.
+    """
+    if max(shape, default=0) > INT64_MAX:
+        raise IndexOverflowError(
+            f"{what} has shape {tuple(shape)}, with an axis of {max(shape)} elements, beyond 64-bit integers"
+        )
 
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..dtypes import index_dtype, value_dtype
+from ..dtypes import index_dtype, require_axes, value_dtype
 from ..errors import ShapeError
 from ..formats import FormatLike
 from ..storage import coordinate_storage
@@ -156,6 +156,7 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     blocks = [SparseTensor(refilled(atleast_2d(x)._storage, 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
     shape = (sum(heights), sum(widths))
+    require_axes(shape, "block_diag")
     index = index_dtype(max((*shape, 1)))
     found = [foreign.convert(x._storage, "coo", sort=False) for x in blocks]
     rows = []

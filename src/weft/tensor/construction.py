@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
+from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, require_axes, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
@@ -167,6 +167,7 @@ def from_coords(
         raise ShapeError(f"coordinates of shape {(len(rows), count)} do not go with values of shape {vals.shape}")
     if shape is None:
         whole = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
+        require_axes(whole, "a tensor of these coordinates")
     else:
         whole = as_shape(shape)
         if len(whole) != len(rows):
@@ -214,6 +215,7 @@ def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
     if any(size < 0 for size in found):
         raise ShapeError(f"shape {found} has a negative size")
+    require_axes(found, "a tensor")
     return found
 
 

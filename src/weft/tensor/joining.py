@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype, name_of
+from ..dtypes import index_dtype, name_of, require_axes, shifted
 from ..errors import ShapeError
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -54,6 +54,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     sparse = [s for s in storages if not s.format.is_dense]
     size = sum(s.shape[axis] for s in storages)
     shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+    require_axes(shape, f"the {len(storages)} tensors along axis {axis}")
     if not sparse:
         whole = np.concatenate(
             [
@@ -136,14 +137,12 @@ def _sum(left: TensorType, right: TensorType) -> Plan:
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
     """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
     same = [pipeline.convert(part, coordinates(len(shape))) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     rows: list[np.ndarray[Any, Any]] = []
     for a, size in enumerate(shape):
-        dtype = index_dtype(size)
-        start, columns = 0, []
-        for s in same:
-            column = s.arrays[1 + a].astype(dtype, copy=False)
-            columns.append(column + dtype.type(start) if a == axis and start else column)
-            start += s.shape[a]
+        columns = [s.arrays[1 + a] for s in same]
+        if a == axis:
+            columns = [shifted(column, by, size) for column, by in zip(columns, offsets, strict=True)]
         rows.append(np.concatenate(columns))
     vals = np.concatenate([s.vals for s in same])
     return pipeline.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)

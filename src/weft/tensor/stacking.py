@@ -21,12 +21,11 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
-from ..dtypes import INT64_MAX
-from ..errors import IndexOverflowError
+from ..dtypes import require_axes
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
-from ..storage import Storage, tensor_type
+from ..storage import Storage, is_far_longer, tensor_type
 from .elementwise import Plan
 from .indexing import fitting, natural
 from .joining import joined
@@ -177,19 +176,16 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))
     shape = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
-    if max(shape, default=0) > INT64_MAX:
-        raise IndexOverflowError(
-            f"kron of shapes {first.shape} and {second.shape} has an axis of {max(shape)} elements, which 64-bit "
-            "integers do not count"
-        )
+    require_axes(shape, f"kron of shapes {first.shape} and {second.shape}")
     if not n:
         return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
     like = natural(first.format if not first.format.is_dense else second.format, n)
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
     like = fitting(like, shape, entries)
-    if not (like.is_structured or like.levels[0].has_every):  # rows that store nothing are not paired
+    wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
+    if wide:  # rows that store nothing are not paired
         first, second = (pipeline.convert(s, s.format.plain(True)) for s in (first, second))
-    plan, flat = _kron_plan(first.type, second.type, like)
+    plan, flat = _kron_plan(first.type, second.type, like, wide)
     found = plan.run((first, second))
     old = found.type
     whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
@@ -197,12 +193,12 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 
 
 @lru_cache(maxsize=256)
-def _kron_plan(first: TensorType, second: TensorType, like: Format) -> tuple[Plan, Format]:
+def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[Plan, Format]:
     """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
     n = first.format.order
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
-    plain = like if like.is_dense else like.plain(not like.is_structured and not like.levels[0].has_every)
+    plain = like if like.is_dense else like.plain(wide)
     format = Format(Remapping.parse(f"({axes}) -> ({stored})"), plain.levels)
     product = Apply(
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))

@@ -338,7 +338,7 @@ def _added_at(x: Any, key: Any, values: Any) -> None:
         linear = np.arange(math.prod(x.shape)).reshape(x.shape)[keys]
         coords = np.unravel_index(linear, x.shape)
     elif len(keys) == x.ndim and all(isinstance(k, (int, np.integer, np.ndarray, list)) for k in keys):
-        coords = np.broadcast_arrays(*(np.asarray(k) for k in keys))
+        coords = np.broadcast_arrays(*(np.asarray(k).astype(np.int64, casting="same_kind") for k in keys))
         coords = tuple(np.where(k < 0, k + n, k) for k, n in zip(coords, x.shape, strict=True))
     else:
         raise TypeError(f"np.add.at of a large SparseTensor takes an array of indices for each of its {x.ndim} axes")
