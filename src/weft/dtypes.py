@@ -12,8 +12,8 @@ from numpy.typing import DTypeLike
 from .errors import DTypeError, IndexOverflowError
 
 __all__ = [
-    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "as_values", "checked_index_dtype", "index_dtype",
-    "name_of", "require_axes", "shifted", "value_dtype",
+    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "adds_alike", "as_values", "checked_index_dtype",
+    "index_dtype", "name_of", "require_axes", "shifted", "value_dtype",
 ]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
@@ -38,6 +38,25 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     if found is None:
         raise DTypeError(f"weft has no values of dtype {np.dtype(dtype)}; convert to one of {', '.join(VALUE_DTYPES)}")
     return found
+
+
+@lru_cache(maxsize=256)
+def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    """Whether a sum converted from one dtype to another is the sum of what is converted, but for rounding.
+
+    A sum of integers wraps around in its dtype, as it does in another that has no more bits; a sum of booleans says
+    whether any is true; a sum of floating-point numbers may be infinite in a narrower dtype.
+
+    Examples
+    --------
+    >>> adds_alike(np.dtype("int64"), np.dtype("int8")), adds_alike(np.dtype("int8"), np.dtype("int64"))
+    (True, False)
+    """
+    if dtype == other:
+        return True
+    if dtype.kind in "iu":
+        return other.kind in "iu" and other.itemsize <= dtype.itemsize
+    return dtype.kind != "b" and np.can_cast(dtype, other, "safe")
 
 
 def index_dtype(largest: int) -> np.dtype[Any]:

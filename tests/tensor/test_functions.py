@@ -314,3 +314,37 @@ def test_einsum_with_another_reduction(format, reduce, ufunc):
     np.testing.assert_array_equal(dense_of(found), ufunc.reduce(a * x, axis=1))
     with pytest.raises(ValueError, match="reduce is one of"):
         weft.einsum("ij->i", A, reduce="mean")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("y(i) = hypot(v(i), isnan(3))", [0.0, 1.0, 2.0]),
+        ("y(i) = v(i)*isnan(3)", [0.0, 0.0, 0.0]),
+        ("y(i) = v(i) + logical_not(0)", [1.0, 2.0, 3.0]),
+        ("y(i) = isnan(3) + isnan(2) + v(i)", [0.0, 1.0, 2.0]),
+    ],
+)
+def test_functions_of_literals_that_are_true_or_false(text, wanted):
+    for v in (np.arange(3.0), weft.asarray(np.arange(3.0), format="coo")):
+        found = weft.evaluate(text, v=v)
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(dense(found), wanted)
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        ("int8", "uint16", "complex64"), ("int16", "uint16", "float32"), ("uint64", "int8", "float32"),
+        ("bool", "int8", "uint8"), ("int32", "float32", "complex64"), ("int8", "uint8", "int16", "uint16", "float32"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("optimize", [False, True, "auto"])
+def test_einsum_promotes_all_operands_together(dtypes, optimize):
+    operands = [np.full((3, 3), 100, dtype) for dtype in dtypes]
+    subscripts = ",".join("ijklmnop"[k : k + 2] for k in range(len(dtypes)))
+    wanted = np.einsum(subscripts, *operands)
+    for make in (lambda x: x, lambda x: weft.asarray(x, format="coo")):
+        found = weft.einsum(subscripts, *(make(x) for x in operands[:-1]), operands[-1], optimize=optimize)
+        assert dense(found).dtype == wanted.dtype == np.result_type(*operands)
+        np.testing.assert_allclose(dense(found), wanted, rtol=1e-5)

@@ -272,3 +272,35 @@ def test_a_ufunc_that_makes_no_numbers():
 def test_bad_input(call, error, text):
     with pytest.raises(error, match=text):
         call(weft.asarray(A, format="csr"))
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0])
+def test_tensors_without_axes_are_searched_and_sorted(value):
+    x = weft.asarray(np.array(value))
+    assert weft.argwhere(x).shape == np.argwhere(value).shape
+    for axis in (0, -1, None):
+        assert weft.argsort(x, axis=axis).todense().tolist() == np.argsort(np.array(value), axis=axis).tolist()
+    with pytest.raises(np.exceptions.AxisError):
+        weft.argsort(x, axis=1)
+
+
+def test_all_elements_are_sorted_as_a_vector():
+    for function in (np.sort, np.argsort):
+        own = getattr(weft, function.__name__)
+        found = own(weft.asarray(A, format="csr"), axis=None)
+        np.testing.assert_array_equal(found.todense(), function(A, axis=None, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
+def test_moments_have_the_dtype_that_is_asked_for(dtype):
+    x = np.arange(5)
+    for name in ("std", "var", "mean"):
+        found, wanted = getattr(weft, name)(weft.asarray(x), dtype=dtype), getattr(np, name)(x, dtype=dtype)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize("function", [weft.isposinf, weft.isneginf])
+def test_no_complex_number_is_an_infinity_of_one_sign(function):
+    with pytest.raises(TypeError, match="ambiguous"):
+        function(weft.asarray(np.array([1j, np.inf])))

@@ -1,7 +1,7 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
 from .absorbing import absorbing
-from .convert import convert, count_entries
+from .convert import convert, count_entries, in_dtype
 from .hand import Loops
 from .infer import dense_format
 from .kernel import Kernel
@@ -20,5 +20,6 @@ __all__ = [
     "dense_format",
     "evaluate",
     "executable",
+    "in_dtype",
     "lower",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .. import pipeline
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, require_axes, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
@@ -90,7 +91,7 @@ def asarray(
             raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
         storage = storage.with_values(storage.vals, fill)
     if wanted is not None and wanted != storage.dtype:
-        storage = storage.with_values(storage.vals.astype(wanted), storage.type.fill)
+        storage = pipeline.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign.convert(storage, format)
     if copy is None:

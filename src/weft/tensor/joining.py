@@ -68,7 +68,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     parts = storages
     if not alike:
         fill = model.dtype.type(model.type.fill).astype(dtype)
-        typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
+        typed = [s if s.dtype == dtype else pipeline.in_dtype(s, dtype) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
     found = None

@@ -156,7 +156,7 @@ class CompiledKernel:
             if len(storage.shape) != type.format.order:
                 raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
             if storage.type.dtype != type.dtype:
-                storage = storage.with_values(storage.vals.astype(np.dtype(type.dtype)), storage.type.fill)
+                storage = pipeline.in_dtype(storage, np.dtype(type.dtype))
             storages.append(foreign.convert(storage, type.format))
         return tuple(storages), has_array
 

@@ -109,7 +109,11 @@ def nonzero(x: Any, /) -> tuple[SparseTensor, ...]:
 
 def argwhere(x: Any) -> SparseTensor:
     """The coordinates of the elements that are not zero, one in a row."""
-    rows = _nonzero_rows(x) if storage_of(x).shape else [np.zeros(0, np.int64)]
+    storage = storage_of(x)
+    if not storage.shape:  # one place without coordinates, or none
+        count = np.count_nonzero(SparseTensor(storage).todense())
+        return SparseTensor(Storage.dense(np.empty((count, 0), np.int64)))
+    rows = _nonzero_rows(x)
     return SparseTensor(Storage.dense(np.ascontiguousarray(np.stack(rows, axis=1))))
 
 

@@ -258,13 +258,22 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 
 
 def isposinf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is positive infinity."""
+    """Whether an element is positive infinity; complex numbers have none that is."""
+    _refuse_complex(x)
     return apply("equal", (x, np.inf), out=out)
 
 
 def isneginf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is negative infinity."""
+    """Whether an element is negative infinity; complex numbers have none that is."""
+    _refuse_complex(x)
     return apply("equal", (x, -np.inf), out=out)
+
+
+def _refuse_complex(x: Any) -> None:
+    operand = adopt(x)
+    if operand is not None and operand.storage.dtype.kind == "c":
+        dtype = operand.storage.dtype
+        raise DTypeError(f"This operation is not supported for {dtype} values because it would be ambiguous.")
 
 
 around = round
