@@ -304,3 +304,42 @@ def test_moments_have_the_dtype_that_is_asked_for(dtype):
 def test_no_complex_number_is_an_infinity_of_one_sign(function):
     with pytest.raises(TypeError, match="ambiguous"):
         function(weft.asarray(np.array([1j, np.inf])))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "any",
+        "all",
+        "argmax",
+        "argmin",
+        "cumsum",
+        "cumprod",
+        "count_nonzero",
+    ],
+)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_an_axis_of_a_tensor_without_axes(name, axis):
+    value = np.array(3.0)
+    found = getattr(weft, name)(weft.asarray(value), axis=axis)
+    wanted = getattr(np, name)(value, axis=axis)
+    assert np.shape(found) == np.shape(wanted)
+    np.testing.assert_array_equal(
+        np.asarray(found.todense() if isinstance(found, weft.SparseTensor) else found), wanted
+    )
+    with pytest.raises(np.exceptions.AxisError):
+        getattr(weft, name)(weft.asarray(value), axis=1)
+
+
+def test_functions_of_bool_and_of_numbers():
+    v = np.array([False, True, False, True, True])
+    np.testing.assert_array_equal(weft.bincount(weft.asarray(v, format="coo")), np.bincount(v))
+    small = np.array([1, 2], "int8")
+    for name in ("dot", "inner"):
+        found, wanted = getattr(weft, name)(weft.asarray(small), 2), getattr(np, name)(small, 2)
+        assert found.dtype == wanted.dtype == np.int64
+    np.testing.assert_array_equal(weft.column_stack(weft.asarray([1.0, 2.0])).todense(), np.column_stack([1.0, 2.0]))

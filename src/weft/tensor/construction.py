@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage, check, coordinate_storage, fill_of, tensor_type
 from . import foreign
-from .operands import adopt
+from .operands import adopt, is_scalar
 from .sparse_tensor import SparseTensor
 
 __all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
@@ -106,6 +106,8 @@ def asarray(
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
     """A fill value that a user gives, which the dtype must hold."""
+    if not is_scalar(fill_value):
+        raise DTypeError(f"fill_value is a number, not {fill_value!r} of type {type(fill_value).__name__}")
     return fill_of(dtype, as_values(fill_value, dtype))
 
 
@@ -197,12 +199,14 @@ def from_coords(
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
+    if not isinstance(coords, Iterable):
+        raise ShapeError(f"coords are arrays of coordinates, one for each axis, not a {type(coords).__name__}")
     rows = [np.asarray(row) for row in coords]
     for row in rows:
         if row.dtype.kind not in "iu" and row.size:
             raise DTypeError(f"coordinates are integers, not {row.dtype}")
         if row.ndim != 1:
-            raise ShapeError(f"coordinates have shape (ndim, nnz), not {np.shape(coords)}")
+            raise ShapeError(f"coordinates have shape (ndim, nnz), not {(len(rows), *row.shape)}")
     if len({len(row) for row in rows}) > 1:
         raise ShapeError(f"rows of coordinates have different lengths: {[len(row) for row in rows]}")
     return [row if row.dtype.isnative else row.astype(row.dtype.newbyteorder("=")) for row in rows]
@@ -212,7 +216,7 @@ def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
     """A shape as a tuple of integers that are not negative."""
     try:
         found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError):
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
     if any(size < 0 for size in found):
         raise ShapeError(f"shape {found} has a negative size")
@@ -261,6 +265,8 @@ def from_levels(
     """
     whole = as_shape(shape)
     found = parse_format(format, len(whole))
+    if not isinstance(levels, (list, tuple)):
+        raise StorageError(f"levels are the arrays of each level of format {found}, not {levels!r}")
     if len(levels) != len(found.levels):
         raise StorageError(f"arrays of {len(levels)} levels for the {len(found.levels)} levels of format {found}")
     arrays: list[np.ndarray[Any, Any]] = []
@@ -288,6 +294,8 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
         given = [given[role] for role in roles]
     elif isinstance(given, np.ndarray) and len(roles) == 1:
         given = [given]
+    if not isinstance(given, (Sequence, np.ndarray)):
+        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not a {type(given).__name__}")
     if len(given) != len(roles):
         raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(given)}")
     found = []

@@ -97,11 +97,16 @@ def _flat(x: Any) -> Any:
     return x if len(storage_of(x).shape) == 1 else _given(x).ravel()
 
 
+def _strong(*operands: Any) -> tuple[Any, ...]:
+    """Operands of products, in which Python's numbers have a dtype of their own, as NumPy's have."""
+    return tuple(np.asarray(x) if type(x) in (bool, int, float, complex) else x for x in operands)
+
+
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
-        return apply("multiply", (a, b), out=out)
+        return apply("multiply", _strong(a, b), out=out)
     if n <= 2 and m <= 2:
         found = matmul(a, b)
     else:
@@ -121,7 +126,7 @@ def vdot(a: Any, b: Any) -> Any:
 def inner(a: Any, b: Any) -> Any:
     """The sum of products over the last axes."""
     n, m = _ndim(a), _ndim(b)
-    return apply("multiply", (a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
+    return apply("multiply", _strong(a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
 
 
 def cross(

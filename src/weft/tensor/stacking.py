@@ -95,8 +95,8 @@ def dstack(arrays: Sequence[Any]) -> SparseTensor:
 
 
 def column_stack(arrays: Sequence[Any]) -> SparseTensor:
-    """Vectors as columns beside each other."""
-    return concat([expand_dims(x, 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
+    """Vectors as columns beside each other, numbers as vectors of one element."""
+    return concat([expand_dims(atleast_1d(x), 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
 
 
 def block(arrays: Any) -> SparseTensor:
