@@ -15,7 +15,7 @@ from weft.storage import check
 
 INT32 = 2**31
 SIZES = (INT32 - 2, INT32 - 1, INT32, INT32 + 1, INT32 + 5, 2**33, 2**62)
-FORMATS = ("coo", "coo_aos", "csf", "dcsr", "dcsc", "csr")
+FORMATS = ("coo", "coo_aos", "csf", "dcsr", "dcsc", "dok", "csr")
 FEW = 3
 
 

@@ -294,7 +294,7 @@ def test_all_elements_are_sorted_as_a_vector():
 @pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
 def test_moments_have_the_dtype_that_is_asked_for(dtype):
     x = np.arange(5)
-    for name in ("std", "var", "mean"):
+    for name in ("std", "var", "mean", "nanmean"):
         found, wanted = getattr(weft, name)(weft.asarray(x), dtype=dtype), getattr(np, name)(x, dtype=dtype)
         assert found.dtype == wanted.dtype
         np.testing.assert_allclose(found, wanted)

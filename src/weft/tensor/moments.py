@@ -96,7 +96,8 @@ def nanmean(
     if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
-    return finish_reduction(found._storage, axes, keepdims, has_array, out, "nanmean")
+    result = _as_asked(found._storage, dtype)
+    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean")
 
 
 def var(
