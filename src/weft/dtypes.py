@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike
 from .errors import DTypeError
 
 __all__ = [
-    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "as_values", "checked_index_dtype", "index_dtype",
-    "name_of", "value_dtype",
+    "INDEX_DTYPES", "INT32_MAX", "INT64_MAX", "VALUE_DTYPES", "adds_alike", "as_values", "checked_index_dtype",
+    "index_dtype", "name_of", "shifted", "value_dtype",
 ]  # fmt: skip
 
 VALUE_DTYPES: tuple[str, ...] = (
@@ -39,9 +39,41 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return found
 
 
+@lru_cache(maxsize=256)
+def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    """Whether a sum converted from one dtype to another is the sum of what is converted, but for rounding.
+
+    A sum of integers wraps around in its dtype, as it does in another that has no more bits; a sum of booleans says
+    whether any is true; a sum of floating-point numbers may be infinite in a narrower dtype.
+
+    Examples
+    --------
+    >>> adds_alike(np.dtype("int64"), np.dtype("int8")), adds_alike(np.dtype("int8"), np.dtype("int64"))
+    (True, False)
+    """
+    if dtype == other:
+        return True
+    if dtype.kind in "iu":
+        return other.kind in "iu" and other.itemsize <= dtype.itemsize
+    return dtype.kind != "b" and np.can_cast(dtype, other, "safe")
+
+
 def index_dtype(largest: int) -> np.dtype[Any]:
     """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
     return _INT32 if largest <= INT32_MAX else _INT64
+
+
+def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any, Any]:
+    """Add a number to coordinates; the sums are those of an axis of ``size``, and are 64 bits wide where it is longer
+    than 32-bit integers count.
+
+    Examples
+    --------
+    >>> shifted(np.array([1, 2], np.int32), 2**31 - 2, 2**31 + 5)
+    array([2147483647, 2147483648])
+    """
+    wide = np.result_type(coords, index_dtype(max(size, abs(by))))
+    return np.add(coords, wide.type(by), dtype=wide)  # type: ignore[no-any-return]
 
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:

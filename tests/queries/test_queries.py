@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
-from weft.errors import NotationError
+from weft.errors import IndexOverflowError, NotationError
 from weft.queries import (
     Stored,
     canonical,
@@ -170,3 +170,20 @@ def test_against_numpy(data):
     for label, result in expected.items():
         np.testing.assert_array_equal(found[label], result)
         assert found[label].dtype == (bool if label == "any" else np.int64)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select [] -> max(i*6000000000000000000) as n",
+        "select [i*6000000000000000000] -> id() as n",
+        "select [] -> min((i*6000000000000000000)/6000000000000000000) as n",  # wraps around on the way
+        "select [i] -> max(j-6000000000000000000-6000000000000000000) as n",
+    ],
+)
+def test_expressions_that_64_bits_do_not_hold_are_refused(text):
+    A = weft.asarray(np.eye(3), format="csr")
+    with pytest.raises(IndexOverflowError, match=r"shape \(3, 3\).*64-bit.*select"):
+        weft.query(A, text)
+    found = weft.query(A, "select [] -> max(i*3000000000000000000) as n")
+    assert found["n"] == 6 * 10**18

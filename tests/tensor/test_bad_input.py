@@ -126,3 +126,24 @@ def test_outputs_that_cannot_be_written():
     y._storage.vals.flags.writeable = False
     with pytest.raises(FormatError, match="read-only"):
         k.compute(y, A, np.ones(4))
+
+
+LEVELS = [None, (np.array([0, 1, 2, 2], np.int32), np.array([0, 1], np.int32))]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: weft.from_levels((3, 3), "csr", None, np.ones(2)), StorageError, "format csr, not None"),
+        (lambda: weft.from_levels((3, 3), "csr", [1, 2], np.ones(2)), StorageError, "level 1 .*not a int"),
+        (lambda: weft.from_levels(((3,), 3), "csr", LEVELS, np.ones(2)), ShapeError, "tuple of integers"),
+        (lambda: weft.from_levels((3, 3), "csr", LEVELS, np.ones(2), fill_value="x"), DTypeError, "'x' of type str"),
+        (lambda: weft.from_levels((3, 3), "csr", LEVELS, np.ones(2), fill_value=object()), DTypeError, "is a number"),
+        (lambda: weft.from_coords([[0, 1]], np.ones(2), fill_value=None), DTypeError, "not None"),
+        (lambda: weft.from_coords([[0, 1]], np.ones(2), fill_value=[1, 2]), DTypeError, "is a number"),
+        (lambda: weft.from_coords(None, np.ones(2)), ShapeError, "one for each axis"),
+    ],
+)
+def test_what_is_no_part_of_a_tensor(make, error, text):
+    with pytest.raises(error, match=text):
+        make()

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.errors import DTypeError, FormatError, NotationError, ShapeError
+from weft.errors import DTypeError, FormatError, NotationError, ShapeError, StorageError
 
 
 def array(seed, shape):
@@ -201,6 +201,66 @@ def test_assemble_and_compute():
     np.testing.assert_allclose(C.todense(), 2 * A + B)
 
 
+PLUS = "C(i,j) = A(i,j) + B(i,j)"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("A", weft.asarray(array(2, (5, 4)) + 1, format="csr")),  # other coordinates, more of them
+        ("B", weft.asarray(np.roll(array(1, (5, 4)), 1), format="csr")),  # as many
+        ("B", weft.asarray(np.ones((50, 40)), format="csr")),
+    ],
+    ids=["more", "others", "larger"],
+)
+def test_compute_refuses_operands_of_another_structure(name, other):
+    k = weft.compile(PLUS, A="csr", B="csr", C="csr")
+    given = {"A": weft.asarray(array(0, (5, 4)), format="csr"), "B": weft.asarray(array(1, (5, 4)), format="csr")}
+    C = k.assemble(**given)
+    with pytest.raises(StorageError, match=f"{name} .*call assemble again"):
+        k.compute(C, **{**given, name: other})
+    np.testing.assert_array_equal(k.compute(C, **given).todense(), k(**given).todense())
+
+
+def test_compute_knows_a_structure_by_its_content():
+    A = array(0, (5, 4))
+    k = weft.compile(PLUS, A="csr", B="csr", C="csr")
+    C = k.assemble(weft.asarray(A, format="csr"), weft.asarray(A, format="csr"))  # both are freed
+    other = [weft.asarray(x, format="csr") for x in (3 * A, A + A)]
+    np.testing.assert_allclose(k.compute(C, *other).todense(), 5 * A)
+    np.testing.assert_allclose(k.compute(C, *[2 * A] * 2).todense(), 4 * A)  # arrays, which are converted anew
+    gone = [np.roll(A, n) for n in range(20)]
+    for other in gone[1:]:  # whose arrays may lie where others lay
+        with pytest.raises(StorageError, match="stores other coordinates"):
+            k.compute(C, weft.asarray(other, format="csr"), A)
+
+
+def test_compute_refuses_an_operand_that_was_assigned_to():
+    A = weft.asarray(np.diag([1.0, 0.0, 2.0]), format="csr")
+    D = weft.asarray(np.zeros((3, 3)), format="csr")
+    k = weft.compile(PLUS, A="csr", B="csr", C="csr")
+    C = k.assemble(A, D)
+    A[1, 1] = 5.0
+    with pytest.raises(StorageError, match="A stores other coordinates"):
+        k.compute(C, A, D)
+    C = k.assemble(A, D)
+    C[0, 2] = 1.0
+    with pytest.raises(StorageError, match="assemble did not make this result"):
+        k.compute(C, A, D)
+
+
+def test_compute_takes_what_assemble_of_the_same_expression_made():
+    A = weft.asarray(array(0, (5, 4)), format="csr")
+    plus, times = (weft.compile(f"C(i,j) = A(i,j) {op} B(i,j)", A="csr", B="csr", C="csr") for op in "+*")
+    with pytest.raises(StorageError, match="but for"):
+        plus.compute(times.assemble(A, A), A, A)
+    with pytest.raises(StorageError, match="assemble did not make this result"):
+        plus.compute(A.copy(), A, A)
+    y = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense")
+    made = y.assemble(A, np.ones(4))  # dense: any operands of these shapes do
+    np.testing.assert_allclose(y.compute(made, A + A, np.ones(4)).todense(), 2 * A.todense() @ np.ones(4))
+
+
 def test_explain():
     A = weft.asarray(array(0, (3, 4)), format="csr")
     for text in (
@@ -254,3 +314,37 @@ def test_einsum_with_another_reduction(format, reduce, ufunc):
     np.testing.assert_array_equal(dense_of(found), ufunc.reduce(a * x, axis=1))
     with pytest.raises(ValueError, match="reduce is one of"):
         weft.einsum("ij->i", A, reduce="mean")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("y(i) = hypot(v(i), isnan(3))", [0.0, 1.0, 2.0]),
+        ("y(i) = v(i)*isnan(3)", [0.0, 0.0, 0.0]),
+        ("y(i) = v(i) + logical_not(0)", [1.0, 2.0, 3.0]),
+        ("y(i) = isnan(3) + isnan(2) + v(i)", [0.0, 1.0, 2.0]),
+    ],
+)
+def test_functions_of_literals_that_are_true_or_false(text, wanted):
+    for v in (np.arange(3.0), weft.asarray(np.arange(3.0), format="coo")):
+        found = weft.evaluate(text, v=v)
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(dense(found), wanted)
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        ("int8", "uint16", "complex64"), ("int16", "uint16", "float32"), ("uint64", "int8", "float32"),
+        ("bool", "int8", "uint8"), ("int32", "float32", "complex64"), ("int8", "uint8", "int16", "uint16", "float32"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("optimize", [False, True, "auto"])
+def test_einsum_promotes_all_operands_together(dtypes, optimize):
+    operands = [np.full((3, 3), 100, dtype) for dtype in dtypes]
+    subscripts = ",".join("ijklmnop"[k : k + 2] for k in range(len(dtypes)))
+    wanted = np.einsum(subscripts, *operands)
+    for make in (lambda x: x, lambda x: weft.asarray(x, format="coo")):
+        found = weft.einsum(subscripts, *(make(x) for x in operands[:-1]), operands[-1], optimize=optimize)
+        assert dense(found).dtype == wanted.dtype == np.result_type(*operands)
+        np.testing.assert_allclose(dense(found), wanted, rtol=1e-5)

@@ -272,3 +272,74 @@ def test_a_ufunc_that_makes_no_numbers():
 def test_bad_input(call, error, text):
     with pytest.raises(error, match=text):
         call(weft.asarray(A, format="csr"))
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0])
+def test_tensors_without_axes_are_searched_and_sorted(value):
+    x = weft.asarray(np.array(value))
+    assert weft.argwhere(x).shape == np.argwhere(value).shape
+    for axis in (0, -1, None):
+        assert weft.argsort(x, axis=axis).todense().tolist() == np.argsort(np.array(value), axis=axis).tolist()
+    with pytest.raises(np.exceptions.AxisError):
+        weft.argsort(x, axis=1)
+
+
+def test_all_elements_are_sorted_as_a_vector():
+    for function in (np.sort, np.argsort):
+        own = getattr(weft, function.__name__)
+        found = own(weft.asarray(A, format="csr"), axis=None)
+        np.testing.assert_array_equal(found.todense(), function(A, axis=None, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
+def test_moments_have_the_dtype_that_is_asked_for(dtype):
+    x = np.arange(5)
+    for name in ("std", "var", "mean", "nanmean"):
+        found, wanted = getattr(weft, name)(weft.asarray(x), dtype=dtype), getattr(np, name)(x, dtype=dtype)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize("function", [weft.isposinf, weft.isneginf])
+def test_no_complex_number_is_an_infinity_of_one_sign(function):
+    with pytest.raises(TypeError, match="ambiguous"):
+        function(weft.asarray(np.array([1j, np.inf])))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "any",
+        "all",
+        "argmax",
+        "argmin",
+        "cumsum",
+        "cumprod",
+        "count_nonzero",
+    ],
+)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_an_axis_of_a_tensor_without_axes(name, axis):
+    value = np.array(3.0)
+    found = getattr(weft, name)(weft.asarray(value), axis=axis)
+    wanted = getattr(np, name)(value, axis=axis)
+    assert np.shape(found) == np.shape(wanted)
+    np.testing.assert_array_equal(
+        np.asarray(found.todense() if isinstance(found, weft.SparseTensor) else found), wanted
+    )
+    with pytest.raises(np.exceptions.AxisError):
+        getattr(weft, name)(weft.asarray(value), axis=1)
+
+
+def test_functions_of_bool_and_of_numbers():
+    v = np.array([False, True, False, True, True])
+    np.testing.assert_array_equal(weft.bincount(weft.asarray(v, format="coo")), np.bincount(v))
+    small = np.array([1, 2], "int8")
+    for name in ("dot", "inner"):
+        found, wanted = getattr(weft, name)(weft.asarray(small), 2), getattr(np, name)(small, 2)
+        assert found.dtype == wanted.dtype == np.int64
+    np.testing.assert_array_equal(weft.column_stack(weft.asarray([1.0, 2.0])).todense(), np.column_stack([1.0, 2.0]))

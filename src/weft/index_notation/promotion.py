@@ -25,7 +25,15 @@ from .nodes import Access, Apply, Expr, Literal, Reduce
 from .operators import OPERATORS
 from .printer import expression_text
 
-__all__ = ["COMPARISONS", "application_dtypes", "expression_dtype", "holds", "loop_dtypes", "result_dtype"]
+__all__ = [
+    "COMPARISONS",
+    "application_dtypes",
+    "expression_dtype",
+    "holds",
+    "literal_dtype",
+    "loop_dtypes",
+    "result_dtype",
+]
 
 DType = np.dtype[Any] | type
 """A dtype, or ``int``, ``float`` or ``complex`` for what is weak."""
@@ -71,7 +79,7 @@ def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
         case Access(tensor=tensor):
             return dtypes[tensor]
         case Literal(value=value):
-            return _of_literal(value)
+            return literal_dtype(value)
         case Apply(op=op, args=args):
             found = tuple(expression_dtype(arg, dtypes) for arg in args)
             loop = application_dtypes(expr, found)
@@ -117,7 +125,8 @@ def holds(dtype: np.dtype[Any], value: int) -> bool:
 _WEAK = {"i": int, "f": float, "c": complex}
 
 
-def _of_literal(value: complex) -> DType:
+def literal_dtype(value: complex) -> DType:
+    """The dtype of a number in an expression: weak, but for what is true or false."""
     for weak in (bool, int, float, complex):
         if isinstance(value, weak):
             return np.dtype(bool) if weak is bool else weak

@@ -18,11 +18,14 @@ from .values import (
     UNKNOWN,
     Absent,
     Number,
+    adds_in_place,
     application_dtypes,
     asked_of,
+    converted,
     decides,
     fill_of,
     is_constant,
+    literal_dtype,
     neutral_in_sum,
     same_value,
     typed,
@@ -106,7 +109,7 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
             dtype = types[tensor].dtype
             return typed(types[tensor].fill, dtype) if indices else UNKNOWN, dtype
         case nodes.Literal(value=value):
-            return value, type(value)
+            return value, literal_dtype(value)
         case Reduce(op=op, body=body):
             fill, dtype = _fill_and_dtype(body, types)
             row = OPERATORS[op]
@@ -200,27 +203,32 @@ def conversions(
     definitions: Sequence[Definition] = (),
     copying: bool = False,
     loose: frozenset[str] = frozenset(),
+    *,
+    dtype: str,
 ) -> tuple[Access, ...]:
     """The accesses whose operand must be stored another way for this loop order.
 
     An operand does not fit when its levels come in another order than the loops; when a level that must be merged
     with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
-    place. Coordinates of ``loose`` variables may come in any order in a workspace.
+    place, in the ``dtype`` of the result. Coordinates of ``loose`` variables may come in any order in a workspace.
     """
-    walked = _walked(expr, types_of(expr, types), how, copying, loose)
+    walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
     return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
 
 
 @lru_cache(maxsize=1024)
-def _walked(expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str]) -> frozenset[Access]:
+def _walked(
+    expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str], dtype: str
+) -> frozenset[Access]:
     """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
     types = dict(kinds)
-    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, loose))
+    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
 
 
 def _is_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, loose: frozenset[str]
-) -> bool:
+    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, loose: frozenset[str],
+    dtype: str,
+) -> bool:  # fmt: skip
     format = types[access.tensor].format
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
@@ -228,6 +236,9 @@ def _is_walked(
     last = path(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
     summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
+    if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
+        explicit = converted(strip(expr), {name: type.dtype for name, type in types.items()}, dtype)
+        summable = adds_in_place(explicit, access, types[access.tensor].dtype)
     match how:
         case "scatter":
             as_it_is = summable

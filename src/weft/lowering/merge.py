@@ -45,7 +45,7 @@ from .long_sums import SHORT, by_average, long_and_short
 from .physical import leaves_tensor, path
 from .target import Mode
 from .terms import additive_terms
-from .values import same_value, specialize, without_conversions
+from .values import adds_in_place, same_value, specialize, without_conversions
 
 if TYPE_CHECKING:
     from .lower import Lowerer
@@ -249,7 +249,8 @@ class Merge:
         them, else of something that is nothing where none is stored.
         """
         owner, body = self.owner, self.stmt.body
-        if _needs_all(body, apart=apart or not it.format.ordered):
+        dtypes = {name: w.dtype for name, w in owner.workspaces.items()}
+        if _needs_all(body, apart or not it.format.ordered, dtypes):
             return False
         target = owner.target.access.tensor
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
@@ -260,7 +261,11 @@ class Merge:
                 return False
             if not appends and a.op != "add" and last:
                 return False
-            if it.access is None or is_linear(without_conversions(a.value), it.access):
+            if it.access is None:
+                continue
+            if is_linear(without_conversions(a.value), it.access):
+                if last and not adds_in_place(a.value, it.access, owner.types[it.access.tensor].dtype):
+                    return False
                 continue
             if last or not (appends or a.op == "add") or not adds_nothing(a.value, it.access, owner.types):
                 return False
@@ -554,15 +559,17 @@ def _stored(coordinate: ir.Expr) -> ir.Expr:
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
 
 
-def _goes_on(last: Assign, gathered: Assign) -> bool:
+def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
     """Whether what accumulates a workspace comes to the same if it does so with each part of that."""
     value, part = without_conversions(last.value), gathered.target
     if last.op != gathered.op or part not in reads(value):
         return False
-    return is_linear(value, part) if last.op == "add" else value == part
+    if last.op == "add":
+        return is_linear(value, part) and adds_in_place(last.value, part, dtypes[part.tensor])
+    return value == part
 
 
-def _needs_all(stmt: Stmt, apart: bool) -> bool:
+def _needs_all(stmt: Stmt, apart: bool, dtypes: Mapping[str, str]) -> bool:
     """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate.
 
     What is gathered and then accumulated by the same operator may also be done ``apart`` for each, where duplicates do
@@ -571,12 +578,12 @@ def _needs_all(stmt: Stmt, apart: bool) -> bool:
     match stmt:
         case Where(consumer=consumer, producer=producer):
             gathered = result_of(producer)
-            goes_on = apart and all(_goes_on(a, gathered) for a in assignments(consumer))
-            return not goes_on or _needs_all(consumer, apart) or _needs_all(producer, apart)
+            goes_on = apart and all(_goes_on(a, gathered, dtypes) for a in assignments(consumer))
+            return not goes_on or _needs_all(consumer, apart, dtypes) or _needs_all(producer, apart, dtypes)
         case Fill():
             return True
         case Forall(body=body):
-            return _needs_all(body, apart)
+            return _needs_all(body, apart, dtypes)
         case Seq(stmts=stmts):
-            return any(_needs_all(s, apart) for s in stmts)
+            return any(_needs_all(s, apart, dtypes) for s in stmts)
     return False

@@ -166,7 +166,8 @@ class Orders:
 
         Of those known only what is to be stored in yet another way, as it would be walked many times now.
         """
-        unfit = conversions(expr, order, types, how, self.view.definitions, self.premises.copying, loose)
+        copying, into = self.premises.copying, self.result.dtype
+        unfit = conversions(expr, order, types, how, self.view.definitions, copying, loose, dtype=into)
         for a in reads(expr):
             if a in unfit and a not in known:
                 never = self.impossible((a,), order)  # which the format does not matter for

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Sequence, Stmt, Where, accesses, assignments, result_of
+from ..dtypes import adds_alike
 from ..index_notation import promotion
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operators import OPERATORS
@@ -24,6 +25,7 @@ __all__ = [
     "Absent",
     "Convert",
     "Number",
+    "adds_in_place",
     "application_dtypes",
     "asked_of",
     "convert",
@@ -32,6 +34,7 @@ __all__ = [
     "drop_absent",
     "fill_of",
     "is_constant",
+    "literal_dtype",
     "loop_dtypes",
     "neutral_in_sum",
     "same_value",
@@ -104,6 +107,12 @@ def application_dtypes(expr: Apply, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple(d.name for d in promotion.application_dtypes(expr, _known(dtypes)))
 
 
+def literal_dtype(value: complex) -> Any:
+    """The name of the dtype of a number in an expression; its Python type where it is weak."""
+    dtype = promotion.literal_dtype(value)
+    return dtype if isinstance(dtype, type) else dtype.name
+
+
 def _known(dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(np.dtype(d) if isinstance(d, str) else d for d in dtypes)
 
@@ -114,7 +123,7 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
         case Access(tensor=tensor):
             return expr, dtypes[tensor]
         case Literal(value=value):
-            return expr, type(value)
+            return expr, literal_dtype(value)
         case Apply(op=op, args=args):
             done = [convert(arg, dtypes) for arg in args]
             if all(isinstance(d, type) for _, d in done):
@@ -138,6 +147,40 @@ def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
     """``expr`` with promotion made explicit, converted to ``wanted`` at the end."""
     done, dtype = convert(expr, dtypes)
     return _cast(done, dtype, wanted)
+
+
+def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
+    """Whether a linear expression of one part of a sum after another adds up to that of the sum, in its dtype.
+
+    A conversion on the way must not depend on what is summed.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse
+    >>> A = parse("y = A(i)").value
+    >>> wide = Convert(Access("A", ("i",)), "float64")
+    >>> [adds_in_place(wide, Access("A", ("i",)), dtype) for dtype in ("float32", "int8", "bool")]
+    [True, False, False]
+    """
+    return _passed(expr, access, np.dtype(dtype)) is not None
+
+
+def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The dtype that a sum is in after the conversions of an expression; None where one of them depends on it."""
+    match expr:
+        case Convert(expr=inner, dtype=wanted) if access in accesses(inner):
+            found, to = _passed(inner, access, dtype), np.dtype(wanted)
+            return to if found is not None and adds_alike(found, to) else None
+        case Apply(args=args):
+            found = dtype
+            for arg in args:
+                if access in accesses(arg):
+                    inside = _passed(arg, access, dtype)
+                    if inside is None:
+                        return None
+                    found = inside
+            return found
+    return dtype
 
 
 def without_conversions(expr: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
 from .absorbing import absorbing
-from .convert import convert, count_entries
+from .convert import convert, count_entries, in_dtype
 from .hand import Loops
 from .infer import dense_format
 from .kernel import Kernel
@@ -23,6 +23,7 @@ __all__ = [
     "entry_bytes",
     "evaluate",
     "executable",
+    "in_dtype",
     "lower",
     "verify",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..codegen import emit_library
 from ..config import config
-from ..dtypes import name_of
+from ..dtypes import adds_alike, name_of
 from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
@@ -37,7 +37,7 @@ from .room import sorting_bytes
 if TYPE_CHECKING:
     from .assemble import Assembler
 
-__all__ = ["convert", "count_entries", "finish", "listed", "sorted_triples"]
+__all__ = ["convert", "count_entries", "finish", "in_dtype", "listed", "sorted_triples"]
 
 
 def convert(
@@ -91,8 +91,9 @@ def _converted(
         if strict:
             raise StorageError(reason)
         format = format.unconditional
-    if format.is_dense and not source.format.is_unique and not same_value(source.fill, 0):
-        # Duplicates can be summed in place onto zeros only.
+    onto_others = format.is_dense and not same_value(source.fill, 0)
+    if not source.format.is_unique and (onto_others or not adds_alike(storage.dtype, np.dtype(dtype))):
+        # Duplicates can be summed in place onto zeros only, and in the dtype that they have.
         storage = convert(storage, source.format.canonical())
         source = storage.type
     index = index_dtype or _index_dtype(storage, format)
@@ -104,6 +105,16 @@ def _converted(
         if isinstance(found, Kernel):
             _warm[id(source), id(format)] = found, source, format
     return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
+
+
+def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
+    """The same entries in another dtype, on the same index arrays.
+
+    Those that have one coordinate are summed first where a sum in the other dtype is another.
+    """
+    if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
+        storage = convert(storage, storage.format.canonical())
+    return storage.with_values(storage.vals.astype(dtype), storage.type.fill)
 
 
 _warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}

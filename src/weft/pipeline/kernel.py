@@ -13,7 +13,7 @@ import numpy as np
 
 from ..config import config
 from ..dtypes import INT32_MAX, INT64_MAX
-from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError
+from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError, StorageError
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
@@ -28,6 +28,7 @@ from ..storage.windows import share
 from .bounds import bound
 from .passes import Lowered
 from .room import Room, sorting_bytes
+from .structure import Structure
 
 __all__ = ["Kernel", "work"]
 
@@ -104,6 +105,11 @@ class Kernel:
         return Kernel(self.lowered.widened())
 
     @cached_property
+    def text(self) -> str:
+        """The expression."""
+        return to_text(self.lowered.assignment)
+
+    @cached_property
     def chunked(self) -> bool:
         """Whether the outermost loop can be shared by threads."""
         return self.lowered.function(Mode.EVALUATE)[1].chunked
@@ -167,23 +173,24 @@ class Kernel:
         extents: dict[str, int] = {}
         from ..lowering.iteration_graph import reads
 
-        text = to_text(self.lowered.assignment)
         for access in reads(self.lowered.renamed_value):
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
                     formats = {name: self.lowered.schedule.types[name].format for name in shapes}
                     given = ", ".join(f"{name}: {shape} {formats[name]}" for name, shape in shapes.items())
-                    raise ShapeError(f"{v} is both {extents[v]} and {n} in {text}, with shapes {given}")
+                    raise ShapeError(f"{v} is both {extents[v]} and {n} in {self.text}, with shapes {given}")
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
-                raise ShapeError(f"{op} over no values of {v} has no identity, in {text}")
+                raise ShapeError(f"{op} over no values of {v} has no identity, in {self.text}")
         if prod(extents.values()) > INT64_MAX:
             for over in self.lowered.numbered:
                 if prod(extents[v] for v in over) > INT64_MAX:
-                    raise IndexOverflowError(f"{text} reduces more coordinates of {', '.join(over)} than int64 counts")
+                    raise IndexOverflowError(
+                        f"{self.text} reduces more coordinates of {', '.join(over)} than int64 counts"
+                    )
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
-            raise ShapeError(f"the size of {missing[0]} is not known in {text}")
+            raise ShapeError(f"the size of {missing[0]} is not known in {self.text}")
         return extents
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
@@ -246,7 +253,7 @@ class Kernel:
         if n == 1 and found == totals:
             return result
         if any(f > t for f, t in zip(found, totals, strict=True)):
-            raise LoweringError(f"{to_text(self.lowered.assignment)}: {found} coordinates in room for {totals}")
+            raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
         return room.trimmed(result, found)
 
     def _append_in_parts(
@@ -316,12 +323,10 @@ class Kernel:
         return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
-        text = to_text(self.lowered.assignment)
-        return IndexOverflowError(f"{text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
+        return IndexOverflowError(f"{self.text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
 
     def _fail(self, status: int, shape: tuple[int, ...]) -> None:
-        text = to_text(self.lowered.assignment)
-        raise memory.exhausted(f"the workspaces of {text}, with a result of shape {shape}")
+        raise memory.exhausted(f"the workspaces of {self.text}, with a result of shape {shape}")
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:
@@ -339,13 +344,26 @@ class Kernel:
         counts = np.zeros(2 * len(totals), np.int64)
         if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
-        return room.trimmed(result, totals)
+        made = room.trimmed(result, totals)
+        made.assembled_for = Structure(self.text, self.operands, storages)
+        return made
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
-        """New values on a structure that ``assemble`` made for operands of the same structure."""
+        """Compute new values, on a structure that ``assemble`` made for operands of the same structure.
+
+        Raises
+        ------
+        StorageError
+            When operands have another structure, or ``assemble`` did not make the result: values would be written
+            beyond its arrays. A result of dense levels has one structure, whatever the operands are.
+        FormatError
+            When the result is of another shape or type, or its values are read-only.
+        """
+        if not self._plain:
+            self._same_structure(result, storages)
         shape = self.shape(storages)
         if result.shape != shape or result.type != self.type:
-            raise FormatError(f"the result of {to_text(self.lowered.assignment)} is {self.type}, of shape {shape}")
+            raise FormatError(f"the result of {self.text} is {self.type}, of shape {shape}")
         if not result.vals.flags.writeable:
             raise FormatError("the result's values are read-only")
         counts = np.zeros(2 * len(self.chains) + 1, np.int64)
@@ -354,11 +372,21 @@ class Kernel:
             self._fail(status, shape)
         return result
 
+    def _same_structure(self, result: Storage, storages: Sequence[Storage]) -> None:
+        known: Structure | None = getattr(result, "assembled_for", None)
+        if known is None or known.text != self.text:
+            made = "" if known is None else f", but for {known.text}"
+            raise StorageError(f"assemble did not make this result for {self.text}{made}; call assemble, then compute")
+        if (reason := known.why_not(storages)) is not None:
+            raise StorageError(
+                f"{reason}: assemble saw another structure in {self.text}; call assemble again for these operands"
+            )
+
     def _show(self, wanted: frozenset[str]) -> None:
         """Print the stages that ``WEFT_DEBUG`` names."""
         for name, text in self.stages.items():
             if name in wanted or "all" in wanted:
-                print(f"== {name}: {to_text(self.lowered.assignment)}\n{text}\n", file=sys.stderr)
+                print(f"== {name}: {self.text}\n{text}\n", file=sys.stderr)
 
     @property
     def stages(self) -> dict[str, str]:

@@ -54,8 +54,15 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     return value
 
 
-def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
+def checked_shape(shape: tuple[int, ...], what: str = "a tensor") -> tuple[int, ...]:
+    """Return the shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape.
+    what : str, optional
+        The operation or the tensor, for the message.
 
     Raises
     ------
@@ -63,7 +70,9 @@ def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
         When an axis has more elements than these count.
     """
     if shape and max(shape) > INT64_MAX:
-        raise ShapeError(f"shape {shape} has an axis of {max(shape)} elements; 64-bit integers count up to {INT64_MAX}")
+        raise ShapeError(
+            f"{what} has shape {shape}, with an axis of {max(shape)} elements; 64-bit integers count up to {INT64_MAX}"
+        )
     return shape
 
 
@@ -97,7 +106,9 @@ class Storage:
     ((2, 3), 'dense', array([0., 1., 2., 3., 4., 5.]))
     """
 
-    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "shape", "type", "vals")
+    __slots__ = ("__weakref__", "_alive", "_sizes", "_struct", "arrays", "assembled_for", "shape", "type", "vals")
+
+    assembled_for: Any
 
     def __init__(
         self, shape: tuple[int, ...], type: TensorType, arrays: tuple[np.ndarray[Any, Any], ...], vals: Any

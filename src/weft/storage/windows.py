@@ -115,7 +115,8 @@ def _composed(
     *inner, window = own
     first, by, size = window.tolist()
     if isinstance(part, np.ndarray):
-        return part * part.dtype.type(by) + part.dtype.type(first), size, inner
+        wide = np.result_type(part, index_dtype(max(size, abs(by))))
+        return part * wide.type(by) + wide.type(first), size, inner
     start, step, count = part
     return (first + by * start, by * step, count), size, inner
 

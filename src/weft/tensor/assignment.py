@@ -127,7 +127,7 @@ class _Region:
             if axis in self.key.dropped:
                 rows[axis] = np.full(len(places[0]) if places else 1, span.start)
             else:
-                rows[axis] = span.start + places[self.at[axis]] * span.step
+                rows[axis] = span.start + places[self.at[axis]].astype(np.int64) * span.step
         arrays = self.key.arrays
         if arrays is not None:
             begin = self.at[-1]

@@ -23,7 +23,7 @@ from ..dtypes import index_dtype, value_dtype
 from ..errors import ShapeError
 from ..formats import FormatLike
 from ..runtime import memory
-from ..storage import coordinate_storage
+from ..storage import checked_shape, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
 from .creation import eye, zeros
@@ -163,6 +163,7 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     blocks = [SparseTensor(refilled(atleast_2d(x)._storage, 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
     shape = (sum(heights), sum(widths))
+    checked_shape(tuple(shape), "block_diag")
     index = index_dtype(max((*shape, 1)))
     found = [foreign.convert(x._storage, "coo", sort=False) for x in blocks]
     rows = []

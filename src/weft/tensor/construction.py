@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .. import pipeline
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..pipeline import verify
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from . import foreign
-from .operands import adopt
+from .operands import adopt, is_scalar
 from .sparse_tensor import SparseTensor
 
 __all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
@@ -91,7 +92,7 @@ def asarray(
             raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
         storage = storage.with_values(storage.vals, fill)
     if wanted is not None and wanted != storage.dtype:
-        storage = storage.with_values(storage.vals.astype(wanted), storage.type.fill)
+        storage = pipeline.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign.convert(storage, format)
     if copy is None:
@@ -106,6 +107,8 @@ def asarray(
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
     """A fill value that a user gives, which the dtype must hold."""
+    if not is_scalar(fill_value):
+        raise DTypeError(f"fill_value is a number, not {fill_value!r} of type {type(fill_value).__name__}")
     return fill_of(dtype, as_values(fill_value, dtype))
 
 
@@ -168,6 +171,7 @@ def from_coords(
         raise ShapeError(f"coordinates of shape {(len(rows), count)} do not go with values of shape {vals.shape}")
     if shape is None:
         whole = tuple(int(row.max()) + 1 if len(row) else 0 for row in rows)
+        checked_shape(whole, "a tensor of these coordinates")
     else:
         whole = as_shape(shape)
         if len(whole) != len(rows):
@@ -196,12 +200,14 @@ def from_coords(
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
+    if not isinstance(coords, Iterable):
+        raise ShapeError(f"coords are arrays of coordinates, one for each axis, not a {type(coords).__name__}")
     rows = [np.asarray(row) for row in coords]
     for row in rows:
         if row.dtype.kind not in "iu" and row.size:
             raise DTypeError(f"coordinates are integers, not {row.dtype}")
         if row.ndim != 1:
-            raise ShapeError(f"coordinates have shape (ndim, nnz), not {np.shape(coords)}")
+            raise ShapeError(f"coordinates have shape (ndim, nnz), not {(len(rows), *row.shape)}")
     if len({len(row) for row in rows}) > 1:
         raise ShapeError(f"rows of coordinates have different lengths: {[len(row) for row in rows]}")
     return [row if row.dtype.isnative else row.astype(row.dtype.newbyteorder("=")) for row in rows]
@@ -211,7 +217,7 @@ def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
     """A shape as a tuple of integers that are not negative, and fit int64."""
     try:
         found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError):
         raise ShapeError(f"a shape is a tuple of integers, not {shape!r}") from None
     if any(size < 0 for size in found):
         raise ShapeError(f"shape {found} has a negative size")
@@ -259,6 +265,8 @@ def from_levels(
     """
     whole = as_shape(shape)
     found = parse_format(format, len(whole))
+    if not isinstance(levels, (list, tuple)):
+        raise StorageError(f"levels are the arrays of each level of format {found}, not {levels!r}")
     if len(levels) != len(found.levels):
         raise StorageError(f"arrays of {len(levels)} levels for the {len(found.levels)} levels of format {found}")
     arrays: list[np.ndarray[Any, Any]] = []
@@ -283,6 +291,8 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
         given = [given[role] for role in roles]
     elif isinstance(given, np.ndarray) and len(roles) == 1:
         given = [given]
+    if not isinstance(given, (Sequence, np.ndarray)):
+        raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not a {type(given).__name__}")
     if len(given) != len(roles):
         raise StorageError(f"{where} stores {len(roles)} arrays {roles}, not {len(given)}")
     found = []

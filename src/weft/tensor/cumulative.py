@@ -30,7 +30,7 @@ __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "in
 
 
 def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: bool, name: str) -> SparseTensor:
-    storage = storage_of(x)
+    storage = storage_of(x if storage_of(x).shape else ravel(x))
     if axis is None and len(storage.shape) != 1:
         raise ValueError(f"{name} of shape {storage.shape} needs an axis")
     require_dense(storage.shape, storage.dtype, f"the elements of a {name}")

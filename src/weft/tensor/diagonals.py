@@ -19,11 +19,12 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import pipeline
+from ..dtypes import shifted
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..runtime import memory
-from ..storage import Storage, coordinate_storage
+from ..storage import Storage, checked_shape, coordinate_storage
 from .construction import as_shape
 from .elementwise import Plan
 from .indexing import coordinates, getitem, has_long_array, natural
@@ -106,9 +107,9 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
         raise ValueError("Input must be 1- or 2-d.")
     (n,) = storage.shape
     size = n + abs(k)
+    checked_shape((size, size), f"diagonal {k} of {n} elements")
     coo = pipeline.convert(refilled(storage, 0), coordinates(1))
-    crd = coo.arrays[1].astype(np.int32 if size < 2**31 else np.int64)
-    rows = [np.add(crd, max(0, -k)), np.add(crd, max(0, k))]
+    rows = [shifted(coo.arrays[1], max(0, by), size) for by in (-k, k)]
     return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))
 
 

@@ -63,7 +63,8 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
     beyond = (found < -size) | (found > last)
     if beyond.any():
         raise IndexError(f"index {found[beyond].ravel()[0]} is out of bounds for axis {axis} with size {size}")
-    return np.where(found < 0, found + size, found)
+    wide = found.astype(np.int64)
+    return np.where(wide < 0, wide + size, wide)
 
 
 def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

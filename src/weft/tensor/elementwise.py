@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import name_of
+from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.soundness import why_unsound
@@ -254,12 +254,20 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     if warm is not None and warm.takes(scalar):
         return warm.run(storage, scalar)
     other = _scalar(op, scalar, storage.dtype, scalar_first)
-    linear = op == "multiply" or (op == "divide" and not scalar_first)
+    linear = _distributes(op, storage.dtype, other.vals, scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
-    if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear):
+    if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
         _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
     return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
+
+
+def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], scalar_first: bool) -> bool:
+    """Whether what a scalar makes of a sum is the sum of what it makes of the parts, in the sum's dtype."""
+    if op not in ("multiply", "divide") or (op == "divide" and (scalar_first or not scalar.all())):
+        return False
+    made = loop_dtypes(op, (scalar.dtype, dtype) if scalar_first else (dtype, scalar.dtype))[-1]
+    return bool(np.isfinite(scalar).all()) and adds_alike(dtype, made)
 
 
 def _pruned_answers(op: str, found: Storage) -> Storage:

@@ -15,7 +15,7 @@ from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, NotationError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
-from ..index_notation import Einsum, computed_in, parse, parse_einsum
+from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_einsum, result_dtype
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
@@ -180,6 +180,10 @@ def einsum(
         return _run(assignment, found, format, dtype)
     dtypes = {name: operand.storage.dtype for name, operand in found.items()}
     common = np.result_type(*dtypes.values())
+    if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
+        # Pair by pair they have another dtype: each is converted to what all have in common, as by NumPy.
+        found = {name: Operand(pipeline.in_dtype(o.storage, common), o.is_array) for name, o in found.items()}
+        dtypes = dict.fromkeys(dtypes, common)
     if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
         planned = _planned(notation, list(found.values()), optimize)
         if len(planned.path) > 1 or len(planned.path[0]) < len(found):

@@ -73,7 +73,10 @@ def _part(storage: Storage, span: Span) -> Part:
     """What a span shows: a window, or the few coordinates themselves where these are found sooner than passed by."""
     window = span.start, span.step, span.count
     searches = inf if span.is_whole(storage.shape) else _searches(storage, span.axis, span.count)
-    if searches == inf or searches * _PASSED > storage.level_sizes[storage.format.mode_order.index(span.axis)]:
+    if (
+        searches == inf
+        or max(searches, span.count) * _PASSED > storage.level_sizes[storage.format.mode_order.index(span.axis)]
+    ):
         return window
     return (np.arange(span.count) * span.step + span.start).astype(index_dtype(storage.shape[span.axis]))
 
@@ -86,7 +89,7 @@ def _one_stepped(key: Key, storage: Storage) -> Span | None:
     partial = [s for s in key.spans if not s.is_whole(shape)]
     if len(partial) != 1 or partial[0].step == 1 or not _finds(storage.format, partial[0].axis):
         return None
-    return partial[0]
+    return None if is_far_longer(partial[0].count, storage.nnz) else partial[0]
 
 
 def position(storage: Storage, place: tuple[int, ...]) -> int | None:

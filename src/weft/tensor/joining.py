@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype, name_of
+from ..dtypes import index_dtype, name_of, shifted
 from ..errors import ShapeError
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -55,7 +55,9 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     sparse = [s for s in storages if not s.format.is_dense]
     memory.require(sum([s.nbytes for s in storages]), f"joining {len(storages)} tensors along axis {axis}")
     size = sum(s.shape[axis] for s in storages)
-    shape = checked_shape((*first.shape[:axis], size, *first.shape[axis + 1 :]))
+    shape = checked_shape(
+        (*first.shape[:axis], size, *first.shape[axis + 1 :]), f"the tensors joined along axis {axis}"
+    )
     if not sparse:
         whole = np.concatenate(
             [
@@ -69,7 +71,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     parts = storages
     if not alike:
         fill = model.dtype.type(model.type.fill).astype(dtype)
-        typed = [s if s.dtype == dtype else s.with_values(s.vals.astype(dtype), s.type.fill) for s in storages]
+        typed = [s if s.dtype == dtype else pipeline.in_dtype(s, dtype) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
     found = None
@@ -138,14 +140,12 @@ def _sum(left: TensorType, right: TensorType) -> Plan:
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
     """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
     same = [pipeline.convert(part, coordinates(len(shape))) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     rows: list[np.ndarray[Any, Any]] = []
     for a, size in enumerate(shape):
-        dtype = index_dtype(size)
-        start, columns = 0, []
-        for s in same:
-            column = s.arrays[1 + a].astype(dtype, copy=False)
-            columns.append(column + dtype.type(start) if a == axis and start else column)
-            start += s.shape[a]
+        columns = [s.arrays[1 + a] for s in same]
+        if a == axis:
+            columns = [shifted(column, by, size) for column, by in zip(columns, offsets, strict=True)]
         rows.append(np.concatenate(columns))
     vals = np.concatenate([s.vals for s in same])
     return pipeline.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)

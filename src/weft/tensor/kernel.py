@@ -80,12 +80,44 @@ class CompiledKernel:
         return finish(SparseTensor, result, has_array)
 
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
-        """The result's structure, with values still to be computed."""
+        """Make the result's structure, with values still to be computed.
+
+        The result keeps the operands' index arrays, by which :meth:`compute` knows them again.
+        """
         storages, _ = self._arguments(operands, named)
         return SparseTensor(self._phases(storages).assemble(storages))
 
     def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
-        """New values, in place, in a result that :meth:`assemble` made for operands of the same structure."""
+        """Compute new values, in place, in a result that :meth:`assemble` made for operands of the same structure.
+
+        Parameters
+        ----------
+        result : SparseTensor
+            What ``assemble`` returned.
+        *operands, **named : array_like
+            Operands whose coordinates, shapes and formats are those that ``assemble`` saw; the values may differ.
+            Tensors that share their index arrays with those are known at once, others are compared with them.
+
+        Returns
+        -------
+        SparseTensor
+            ``result``.
+
+        Raises
+        ------
+        StorageError
+            When an operand has another structure, or ``assemble`` of this expression did not make ``result``.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("C(i,j) = A(i,j) + B(i,j)", A="csr", B="csr", C="csr")
+        >>> A = weft.from_coords([[0, 1], [2, 0]], [1.0, 2.0], shape=(2, 3), format="csr")
+        >>> C = k.assemble(A, A)
+        >>> k.compute(C, A, A * 2).todense()
+        array([[0., 0., 3.],
+               [6., 0., 0.]])
+        """
         storages, _ = self._arguments(operands, named)
         if not isinstance(result, Tensor):
             raise FormatError(f"compute writes into what assemble made, not into a {type(result).__name__}")
@@ -124,7 +156,7 @@ class CompiledKernel:
             if len(storage.shape) != type.format.order:
                 raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
             if storage.type.dtype != type.dtype:
-                storage = storage.with_values(storage.vals.astype(np.dtype(type.dtype)), storage.type.fill)
+                storage = pipeline.in_dtype(storage, np.dtype(type.dtype))
             storages.append(foreign.convert(storage, type.format))
         return tuple(storages), has_array
 

@@ -114,6 +114,7 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
         low = int(item.min())
         if low < -size or int(item.max()) >= size:
             return None
+        item = item.astype(np.int64, copy=False)
         if low < 0:
             item = np.where(item < 0, item + size, item)
     return axis, item.astype(np.int64, copy=False)
@@ -156,7 +157,8 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         if isinstance(item, slice):
             start, stop, step = item.indices(size)
             count = len(range(start, stop, step))
-            spans.append(Span(axis, start, step if count > 1 else 1, count))  # however large a step is, if none is made
+            # No step is made from less than two coordinates, however large it is; nothing begins nowhere (at -1).
+            spans.append(Span(axis, start if count else 0, step if count > 1 else 1, count))
             places.append(axis)
             inside = False
         elif several:
@@ -297,5 +299,6 @@ def _wrapped(index: np.ndarray[Any, Any], axis: int, size: int) -> np.ndarray[An
     outside = (index < -size) | (index >= size)
     if outside.any():
         raise _out_of_bounds(int(index[outside].reshape(-1)[0]), axis, size)
-    wrapped: np.ndarray[Any, Any] = np.where(index < 0, index + size, index).astype(np.int64)
+    wide = index.astype(np.int64)  # which holds the size, whatever the dtype of the indices
+    wrapped: np.ndarray[Any, Any] = np.where(wide < 0, wide + size, wide)
     return wrapped

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.typing import DTypeLike
 
-from ..errors import UnsupportedError
+from ..errors import ShapeError, UnsupportedError
 from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
 from .functions import einsum
@@ -96,11 +97,16 @@ def _flat(x: Any) -> Any:
     return x if len(storage_of(x).shape) == 1 else _given(x).ravel()
 
 
+def _strong(*operands: Any) -> tuple[Any, ...]:
+    """Operands of products, in which Python's numbers have a dtype of their own, as NumPy's have."""
+    return tuple(np.asarray(x) if type(x) in (bool, int, float, complex) else x for x in operands)
+
+
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
-        return apply("multiply", (a, b), out=out)
+        return apply("multiply", _strong(a, b), out=out)
     if n <= 2 and m <= 2:
         found = matmul(a, b)
     else:
@@ -120,7 +126,7 @@ def vdot(a: Any, b: Any) -> Any:
 def inner(a: Any, b: Any) -> Any:
     """The sum of products over the last axes."""
     n, m = _ndim(a), _ndim(b)
-    return apply("multiply", (a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
+    return apply("multiply", _strong(a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
 
 
 def cross(
@@ -128,23 +134,61 @@ def cross(
 ) -> SparseTensor:
     """The vector product of vectors of three elements along an axis, or along another of each operand."""
     axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = broadcast_arrays(*(moveaxis(x, k, -1) for x, k in zip((x1, x2), axes, strict=False)))
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError(f"cross needs axes of size 3, not {a.shape[-1]} and {b.shape[-1]}")
+    moved = [moveaxis(x, k, -1) for x, k in zip((x1, x2), axes, strict=False)]
+    if any(x.shape[-1] != 3 for x in moved):  # an axis of one element does not stand for three
+        raise ShapeError(f"cross needs axes of size 3, not {moved[0].shape[-1]} and {moved[1].shape[-1]}")
+    a, b = broadcast_arrays(*moved)
     p, q = ([x[..., k] for k in range(3)] for x in (a, b))
     parts = [p[i] * q[j] - p[j] * q[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return stack(parts, axis=axes[2])
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices and vectors, over the batch axes of both."""
+    """Multiply matrices and vectors, over the batch axes of both.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        Of shapes ``(..., m, n)`` and ``(..., n)``; leading axes broadcast.
+
+    Raises
+    ------
+    ShapeError
+        When there are too few axes, or ``n`` is not the same in both: that axis does not broadcast.
+    """
+    _require_core("matvec", "(m,n),(n)->(m)", (x1, 2, -1), (x2, 1, -1))
     return einsum("...ij,...j->...i", x1, x2)
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """The product of vectors, which are conjugated, and matrices, over the batch axes of both."""
+    """Multiply vectors, which are conjugated, and matrices, over the batch axes of both.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        Of shapes ``(..., n)`` and ``(..., n, m)``; leading axes broadcast.
+
+    Raises
+    ------
+    ShapeError
+        When there are too few axes, or ``n`` is not the same in both: that axis does not broadcast.
+    """
+    _require_core("vecmat", "(n),(n,m)->(m)", (x1, 1, -1), (x2, 2, -2))
     left = apply("conjugate", (x1,)) if storage_of(x1).dtype.kind == "c" else x1
     return einsum("...i,...ij->...j", left, x2)
+
+
+def _require_core(name: str, signature: str, *operands: tuple[Any, int, int]) -> None:
+    """Raise unless operands have enough axes, and those that are multiplied together are as long.
+
+    Each operand comes with how many axes it has at least, and which of them is multiplied.
+    """
+    shapes = [storage_of(x).shape for x, _, _ in operands]
+    short = any(len(shape) < least for shape, (_, least, _) in zip(shapes, operands, strict=True))
+    if short or len({shape[axis] for shape, (_, _, axis) in zip(shapes, operands, strict=True)}) > 1:
+        shown = " and ".join(map(str, shapes))
+        why = "has too few axes" if short else "multiplies axes of different lengths"
+        raise ShapeError(f"{name} of shapes {shown} {why}; its signature is {signature}")
 
 
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
@@ -154,6 +198,12 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     orders = [len(storage_of(x).shape) for x in arrays]
     if any(n != 2 for n in orders[1:-1]) or any(n not in (1, 2) for n in (orders[0], orders[-1])):
         raise np.linalg.LinAlgError(f"multi_dot takes matrices, and vectors at its ends, not tensors of {orders} axes")
+    shapes = [storage_of(x).shape for x in arrays]
+    for k, (left, right) in enumerate(pairwise(shapes)):
+        if left[-1] != right[0]:
+            raise ShapeError(
+                f"multi_dot multiplies axes of different lengths: arrays {k} and {k + 1} have shapes {left} and {right}"
+            )
     operands: list[Any] = []
     for k, (x, n) in enumerate(zip(arrays, orders, strict=True)):
         axes = [k, k + 1] if n == 2 else [1] if k == 0 else [k]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import pipeline
-from ..dtypes import index_dtype
+from ..dtypes import index_dtype, shifted
 from ..errors import DTypeError
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
@@ -301,7 +301,7 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
     def turn(rows: list[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         for a, s in moved:
             n = storage.shape[a]
-            rows[a] = np.where(rows[a] >= n - s, rows[a] - (n - s), rows[a] + s).astype(rows[a].dtype)
+            rows[a] = np.where(rows[a] >= n - s, shifted(rows[a], s - n, n), shifted(rows[a], s, n))
         return rows
 
     return _moved(storage, turn, storage.shape) if moved else SparseTensor(storage)
@@ -346,12 +346,10 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError("index can't contain negative values")
     shape = tuple(a + n + b for (a, b), n in zip(widths, storage.shape, strict=True))
+    checked_shape(tuple(shape), f"a tensor of shape {storage.shape} padded by {widths}")
 
     def shift(rows: list[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        return [
-            row.astype(np.result_type(row, np.min_scalar_type(-n))) + before
-            for row, (before, _), n in zip(rows, widths, shape, strict=True)
-        ]
+        return [shifted(row, before, n) for row, (before, _), n in zip(rows, widths, shape, strict=True)]
 
     return _moved(storage, shift, shape)
 
@@ -364,7 +362,7 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     if counts.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
     n = storage.shape[axis]
-    if counts.size == 1 and is_far_longer(n * counts.item(), storage.nnz):
+    if counts.size == 1 and is_far_longer(n * max(counts.item(), 1), storage.nnz):
         return _stretched(storage, axis, axis + 1, counts.item())
     return _taken(storage, np.repeat(np.arange(n), counts), axis)
 
@@ -372,7 +370,7 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
 def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTensor:
     """The tensor several times along a new axis at ``place``, which is one with ``axis`` then."""
     shape = list(storage.shape)
-    checked_shape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+    checked_shape((shape[axis] * count,), f"a tensor of shape {storage.shape} {count} times along axis {axis}")
     whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
     shape[axis] *= count
     found: SparseTensor = reshape(whole, shape)
@@ -394,7 +392,7 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     for axis, count in enumerate(times):
         if count != 1:
             n = storage.shape[axis]
-            if is_far_longer(n * count, storage.nnz):
+            if is_far_longer(n * max(count, 1), storage.nnz):
                 storage = _stretched(storage, axis, axis, count)._storage
             else:
                 storage = _taken(storage, np.tile(np.arange(n), count), axis)._storage

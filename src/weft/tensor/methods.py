@@ -240,6 +240,8 @@ class Methods(Tensor):
         size = self.size
         if len(outside := places[(places < -size) | (places >= size)]):
             raise IndexError(f"index {outside[0]} is out of bounds for axis 0 with size {size}")
+        if places.dtype.kind in "iu":
+            places = places.astype(np.int64)
         at = np.unravel_index(np.where(places < 0, places + size, places), self._storage.shape)
         self[at] = np.resize(values, len(places))
 

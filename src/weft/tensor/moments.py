@@ -96,7 +96,8 @@ def nanmean(
     if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
-    return finish_reduction(found._storage, axes, keepdims, has_array, out, "nanmean")
+    result = _as_asked(found._storage, dtype)
+    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean")
 
 
 def var(
@@ -132,7 +133,10 @@ def std(
 ) -> Any:  # fmt: skip
     """The standard deviation over some axes; the arguments are those of :func:`var`."""
     result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where)
-    return finish_reduction(apply_unary("sqrt", result), axes, keepdims, has_array, out, "std")
+    result = _as_asked(result, dtype)
+    if result.dtype.kind in "iu":  # small ones have their roots in float16
+        result = _as_asked(result, np.float64)
+    return finish_reduction(_as_asked(apply_unary("sqrt", result), dtype), axes, keepdims, has_array, out, "std")
 
 
 def _variance(

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from .. import pipeline
-from ..dtypes import index_dtype
-from ..errors import NotationError
+from ..dtypes import INT64_MAX, index_dtype
+from ..errors import IndexOverflowError, NotationError
 from ..formats import Format
 from ..pipeline.ask import ask, bounds, optimized
 from ..queries import Query, Statement, canonical, parse
 from ..queries.nodes import Aggregate
 from ..records import replace
-from ..remapping.nodes import Axis, Counter, IndexExpr, counters_of, evaluate
+from ..remapping.inverse import interval_of
+from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, counters_of, evaluate, to_text
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .manipulation import storage_of
@@ -78,6 +79,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     ------
     NotationError
         When the query is malformed; it points at the place.
+    IndexOverflowError
+        When an expression, or a part of one, may have values that 64-bit integers do not hold.
 
     Notes
     -----
@@ -102,6 +105,8 @@ def query(x: Any, text: str | Query) -> Statistics:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise NotationError(f"two results are called {twice} in {asked}")
+    for expr in (*asked.over, *(e for a in asked.aggregates for e in a.args)):
+        _require_int64(expr, storage.shape, asked)
     storage = _entries_of(storage)
     require_dense(_sizes(asked.over, storage.shape), np.dtype(np.int64), f"the results of {asked}")
     canonicals = [_canonical(asked, a, len(storage.shape)) for a in asked.aggregates]
@@ -116,6 +121,21 @@ def query(x: Any, text: str | Query) -> Statistics:
     origin = tuple(bounds(e, storage.shape)[0] for e in asked.over)
     ordered = {label: results[label] for label in labels}
     return Statistics(ordered, origin, dict(zip(labels, statements, strict=True)))
+
+
+def _require_int64(expr: IndexExpr, shape: tuple[int, ...], asked: Query) -> None:
+    """Raise unless every value that an expression and its parts can have is a 64-bit integer, and how many as well."""
+    if isinstance(expr, Binary):
+        for part in (expr.left, expr.right):
+            _require_int64(part, shape, asked)
+    found = interval_of(expr, shape)
+    if found is None or math.prod(shape) == 0:
+        return
+    low, high = found
+    if low < -INT64_MAX or max(high, high - low) > INT64_MAX:
+        names = "ijklmnopqrstuvwxyzabcdefgh" if len(shape) <= 26 else [f"i{axis}" for axis in range(len(shape))]
+        reach = f"{to_text(expr, names)} may be {low} to {high - 1} in a tensor of shape {shape}"
+        raise IndexOverflowError(f"{reach}, which 64-bit integers do not count, in {asked}")
 
 
 _LARGEST = 1 << 24

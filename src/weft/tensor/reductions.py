@@ -74,6 +74,8 @@ class Axes:
     @classmethod
     def _of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
         n = len(shape)
+        if not n and not isinstance(axis, tuple) and axis is not None and operator.index(axis) in (0, -1):
+            axis = None  # NumPy lets these stand for all of an element
         given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         gone = []
         for one in given:

@@ -46,7 +46,8 @@ def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
 def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str, explicit: bool) -> Any:
     storage = storage_of(x)
     n = len(storage.shape)
-    along = None if axis is None else normalize_axis_index(axis, n)
+    along = None if axis is None else normalize_axis_index(axis, max(n, 1))
+    along = along if n else None  # an element is all there is along an axis of its own
     if storage.format.is_dense:
         whole = pipeline.convert(storage, storage.format.dense(n)).to_dense_array()
         found = getattr(np, name)(whole, axis=along, keepdims=keepdims)
@@ -109,7 +110,11 @@ def nonzero(x: Any, /) -> tuple[SparseTensor, ...]:
 
 def argwhere(x: Any) -> SparseTensor:
     """The coordinates of the elements that are not zero, one in a row."""
-    rows = _nonzero_rows(x) if storage_of(x).shape else [np.zeros(0, np.int64)]
+    storage = storage_of(x)
+    if not storage.shape:  # one place without coordinates, or none
+        count = np.count_nonzero(SparseTensor(storage).todense())
+        return SparseTensor(Storage.dense(np.empty((count, 0), np.int64)))
+    rows = _nonzero_rows(x)
     return SparseTensor(Storage.dense(np.ascontiguousarray(np.stack(rows, axis=1))))
 
 

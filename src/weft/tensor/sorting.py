@@ -43,9 +43,13 @@ def _sorted(seen: Lines) -> Array:
     return seen.values[np.lexsort((seen.values, seen.row))]
 
 
-def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
-    """The elements along an axis in order, NaN last; the fill values stay together, and unstored."""
-    storage = storage_of(x)
+def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+    """The elements along an axis in order, NaN last; the fill values stay together, and unstored.
+
+    None means all elements as a vector.
+    """
+    storage = storage_of(ravel(x) if axis is None else x)
+    axis = -1 if axis is None else axis
     axis = normalize_axis_index(axis, len(storage.shape))
     seen = lines(storage, axis)
     values = _sorted(seen)
@@ -74,9 +78,13 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
     return SparseTensor(pipeline.convert(whole.permuted(tuple(back)), like.format))
 
 
-def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
-    """The positions of the elements along an axis in order: a dense tensor."""
-    storage = storage_of(x)
+def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+    """The positions of the elements along an axis in order: a dense tensor.
+
+    None means all elements as a vector; a tensor without axes is a vector of one.
+    """
+    storage = storage_of(ravel(x) if axis is None or not storage_of(x).shape else x)
+    axis = -1 if axis is None else axis
     axis = normalize_axis_index(axis, len(storage.shape))
     require_dense(storage.shape, np.dtype(np.int64), "positions of all elements")
     dense = SparseTensor(storage).todense()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .. import pipeline
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
@@ -287,8 +288,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
         if wanted == self.dtype and not copy:
             return self
-        storage = self._storage
-        return SparseTensor(storage.with_values(storage.vals.astype(wanted), self.fill_value))
+        return SparseTensor(pipeline.in_dtype(self._storage, wanted))
 
     def copy(self) -> SparseTensor:
         """A tensor that shares no memory with this one."""

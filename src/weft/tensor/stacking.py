@@ -25,7 +25,7 @@ from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
 from ..runtime import memory
-from ..storage import Storage, checked_shape, tensor_type
+from ..storage import Storage, checked_shape, is_far_longer, tensor_type
 from .elementwise import Plan
 from .indexing import fitting, natural
 from .joining import joined
@@ -96,8 +96,8 @@ def dstack(arrays: Sequence[Any]) -> SparseTensor:
 
 
 def column_stack(arrays: Sequence[Any]) -> SparseTensor:
-    """Vectors as columns beside each other."""
-    return concat([expand_dims(x, 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
+    """Vectors as columns beside each other, numbers as vectors of one element."""
+    return concat([expand_dims(atleast_1d(x), 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
 
 
 def block(arrays: Any) -> SparseTensor:
@@ -176,15 +176,17 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     first, second = storage_of(a), storage_of(b)
     n = max(len(first.shape), len(second.shape))
     first, second = (_with_order(s, n) for s in (first, second))
-    shape = checked_shape(tuple(p * q for p, q in zip(first.shape, second.shape, strict=True)))
+    sizes = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
+    shape = checked_shape(sizes, f"kron of shapes {first.shape} and {second.shape}")
     if not n:
         return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
     like = natural(first.format if not first.format.is_dense else second.format, n)
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
     like = fitting(like, shape, entries)
-    if not (like.is_structured or like.levels[0].has_every):  # rows that store nothing are not paired
+    wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
+    if wide:  # rows that store nothing are not paired
         first, second = (pipeline.convert(s, s.format.plain(True)) for s in (first, second))
-    plan, flat = _kron_plan(first.type, second.type, like)
+    plan, flat = _kron_plan(first.type, second.type, like, wide)
     found = plan.run((first, second))
     old = found.type
     whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
@@ -192,12 +194,12 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 
 
 @lru_cache(maxsize=256)
-def _kron_plan(first: TensorType, second: TensorType, like: Format) -> tuple[Plan, Format]:
+def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[Plan, Format]:
     """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
     n = first.format.order
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
-    plain = like if like.is_dense else like.plain(not like.is_structured and not like.levels[0].has_every)
+    plain = like if like.is_dense else like.plain(wide)
     format = Format(Remapping.parse(f"({axes}) -> ({stored})"), plain.levels)
     product = Apply(
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))

@@ -175,7 +175,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
     if absent:
         if fill < 0:
             raise ValueError("'list' argument must have no negative elements")
-        found[fill] += absent
+        found[int(fill)] += absent  # True and False would be masks
     return found
 
 

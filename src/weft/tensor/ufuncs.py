@@ -258,13 +258,22 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 
 
 def isposinf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is positive infinity."""
+    """Whether an element is positive infinity; complex numbers have none that is."""
+    _refuse_complex(x)
     return apply("equal", (x, np.inf), out=out)
 
 
 def isneginf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is negative infinity."""
+    """Whether an element is negative infinity; complex numbers have none that is."""
+    _refuse_complex(x)
     return apply("equal", (x, -np.inf), out=out)
+
+
+def _refuse_complex(x: Any) -> None:
+    operand = adopt(x)
+    if operand is not None and operand.storage.dtype.kind == "c":
+        dtype = operand.storage.dtype
+        raise DTypeError(f"This operation is not supported for {dtype} values because it would be ambiguous.")
 
 
 around = round
@@ -338,7 +347,7 @@ def _added_at(x: Any, key: Any, values: Any) -> None:
         linear = np.arange(math.prod(x.shape)).reshape(x.shape)[keys]
         coords = np.unravel_index(linear, x.shape)
     elif len(keys) == x.ndim and all(isinstance(k, (int, np.integer, np.ndarray, list)) for k in keys):
-        coords = np.broadcast_arrays(*(np.asarray(k) for k in keys))
+        coords = np.broadcast_arrays(*(np.asarray(k).astype(np.int64, casting="same_kind") for k in keys))
         coords = tuple(np.where(k < 0, k + n, k) for k, n in zip(coords, x.shape, strict=True))
     else:
         raise TypeError(f"np.add.at of a large SparseTensor takes an array of indices for each of its {x.ndim} axes")

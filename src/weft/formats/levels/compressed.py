@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...dtypes import index_dtype
+from ...dtypes import INT32_MAX, index_dtype
 from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Set, Stmt, Store, Update, Var
 from ...queries import Query
@@ -153,9 +153,10 @@ class Compressed(LevelFormat):
             return {"pos": pos[begin : end + 1] - pos[begin], "crd": crd[first:last].copy()}, first, last
         if not self.ordered:
             return None
-        first, last = crd[: int(pos[1])].searchsorted(np.array((span[0], sum(span)), crd.dtype)).tolist()
+        first, last = (_before(crd[: int(pos[1])], bound) for bound in (span[0], sum(span)))
         edges = np.array([0, last - first], pos.dtype)
-        return {"pos": edges, "crd": crd[first:last] - crd.dtype.type(span[0])}, first, last
+        moved = crd[first:last] - crd.dtype.type(span[0]) if last > first else crd[:0]
+        return {"pos": edges, "crd": moved}, first, last
 
     def narrowed(self, below: LevelFormat) -> LevelFormat | None:
         if below.roles != ("crd",) or not below.gapless:
@@ -210,3 +211,10 @@ class Compressed(LevelFormat):
             if len(np.unique(parents * dimension + crd)) < parent_size * dimension:
                 return f"some of the {dimension} coordinates are missing, though the level is said to be full"
         return None
+
+
+def _before(crd: np.ndarray[Any, Any], bound: int) -> int:
+    """How many of some ordered coordinates are below a bound, which their dtype need not hold."""
+    if bound > INT32_MAX and crd.dtype == np.int32:
+        return len(crd)
+    return int(crd.searchsorted(crd.dtype.type(bound)))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...dtypes import shifted
 from ...ir.builder import add, block, increment, lit, lt, mul, sub
 from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
@@ -38,11 +39,11 @@ class Squeezed(LevelFormat):
         size, crd = np.asarray(arrays["size"]), np.asarray(arrays["crd"])
         if len(crd) and not lowest <= crd[0] <= crd[-1] < lowest + dimension:
             return None  # diagonals outside the tensor
-        return dimension, {"pos": np.array([0, size[0]], crd.dtype), "crd": crd - crd.dtype.type(lowest)}
+        return dimension, {"pos": np.array([0, size[0]], crd.dtype), "crd": shifted(crd, -lowest, dimension)}
 
     def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
         crd = np.asarray(arrays["crd"])
-        return {"size": np.array([len(crd)], crd.dtype), "crd": crd + crd.dtype.type(lowest)}
+        return {"size": np.array([len(crd)], crd.dtype), "crd": shifted(crd, lowest, dimension)}
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         size = element(m["size"], lit(0))

@@ -1,0 +1,133 @@
+"""Entries with one coordinate are summed in the tensor's own dtype, whatever is computed of the sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weft
+from weft.dtypes import adds_alike
+
+ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 2, 3]), np.array([1, 1, 0, 2, 0, 0, 1])
+VALUES = {
+    "bool": [True, True, False, True, False, True, False],
+    "int8": [100, 100, 3, -100, -100, -100, 127],
+    "uint8": [200, 100, 3, 255, 255, 1, 2],
+    "int32": [2**31 - 1, 5, 3, -(2**31), -7, 2, 1],
+    "uint64": [2**64 - 1, 2, 3, 2**63, 2**63, 2**63, 1],
+    "float32": [1.5, 2.0, -3.0, 0.25, 1.0, -1.0, 4.0],
+    "complex64": [1.5 + 1j, 2.0, -3.0j, 0.25, 1.0, -1.0, 4.0],
+}
+X, V = np.arange(12.0).reshape(4, 3) / 4 + 0.5, np.array([0.5, 2.0, -1.0])
+
+
+def tensor(dtype, kind):
+    """Duplicates in order, in no order, and in the rows of csr."""
+    values = np.array(VALUES[dtype], dtype)
+    order = {"ordered": slice(None), "unordered": [4, 0, 6, 2, 5, 1, 3]}.get(kind)
+    if order is None:
+        found = weft.asarray(sp.csr_array((values, COLUMNS, [0, 2, 3, 6, 7]), shape=(4, 3)))
+    else:
+        found = weft.from_coords([ROWS[order], COLUMNS[order]], values[order], (4, 3), duplicates="keep")
+    assert not found.format.is_unique
+    return found
+
+
+def reference(dtype):
+    dense = np.zeros((4, 3), dtype)
+    np.add.at(dense, (ROWS, COLUMNS), np.array(VALUES[dtype], dtype))
+    return dense
+
+
+OPERATIONS = {
+    "todense": lambda A: A,
+    "astype wide": lambda A: A.astype(np.complex128),
+    "astype int64": lambda A: A.astype(np.int64),
+    "astype bool": lambda A: A.astype(bool),
+    "plus dense": lambda A: A + X,
+    "times dense": lambda A: A * X,
+    "times vector": lambda A: A @ V,
+    "from the left": lambda A: np.ones(4) @ A,
+    "times integers": lambda A: A @ np.array([3, 2, 1]),
+    "times itself": lambda A: A @ A.T,
+    "times a number": lambda A: A * 0.5,
+    "divided": lambda A: A / 2,
+    "times infinity": lambda A: A * np.inf,
+    "sum": lambda A: A.sum(),
+    "sum of rows": lambda A: A.sum(axis=1),
+    "sum in float64": lambda A: A.sum(axis=0, dtype=np.complex128),
+    "mean": lambda A: A.mean(axis=0),
+    "unequal": lambda A: A != 0,
+    "joined with float64": lambda A: (np if isinstance(A, np.ndarray) else weft).concatenate([A, X]),
+    "einsum": lambda A: (np if isinstance(A, np.ndarray) else weft).einsum("ij,j,i->", A, V, np.ones(4)),
+}
+
+
+def dense(x):
+    return x.todense() if isinstance(x, weft.SparseTensor) else np.asarray(x)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("kind", ["ordered", "unordered", "csr"])
+@pytest.mark.parametrize("dtype", VALUES)
+def test_duplicates_are_summed_in_their_own_dtype(dtype, kind):
+    A, whole = tensor(dtype, kind), reference(dtype)
+    for name, operation in OPERATIONS.items():
+        found, wanted = dense(operation(A)), np.asarray(operation(whole))
+        assert found.dtype == wanted.dtype, name
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=name)
+
+
+TEXTS = [
+    "y(i) = 0.5*sum(j, A(i,j)*b(j))",
+    "y(i) = A(i,j)*v(j)",
+    "y(i,j) = A(i,j) + X(i,j)",
+    "y(i,j) = A(i,j)*X(i,j) + A(i,j)",
+    "y(i) = max(j, A(i,j)*v(j))",
+    "y = A(i,j)",
+    "y(i) = w*sum(j, A(i,j)) + z(i)",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_expressions_of_duplicates(text):
+    for dtype in ("bool", "int8", "uint64", "float32"):
+        given = {"b": np.array([1, 2, 3], dtype), "v": V, "X": X, "w": 0.5, "z": np.ones(4)}
+        given = {name: x for name, x in given.items() if name + "(" in text or name + "*" in text}
+        wanted = weft.evaluate(text, A=reference(dtype), **given)
+        for kind in ("ordered", "unordered", "csr"):
+            found = weft.evaluate(text, A=tensor(dtype, kind), **given)
+            assert dense(found).dtype == dense(wanted).dtype
+            np.testing.assert_allclose(dense(found), dense(wanted), rtol=1e-5, err_msg=f"{dtype} {kind}")
+
+
+def test_rows_of_a_list_are_summed_before_they_are_converted():
+    A = weft.from_coords([[0, 0], [0, 1]], np.array([100, 100], "int8"), (1, 2))  # no duplicates, a sum that wraps
+    b = np.array([1, 1], "int8")
+    assert weft.evaluate("y(i) = 0.5*sum(j, A(i,j)*b(j))", A=A, b=b).tolist() == [-28.0]
+
+
+def test_a_kernel_converts_sums():
+    k = weft.compile("y(i) = A(i,j)*v(j)", A="coo", v="dense")
+    np.testing.assert_allclose(k(tensor("int8", "unordered"), V), reference("int8") @ V)
+    np.testing.assert_allclose(k(tensor("bool", "ordered"), V), reference("bool") @ V)
+
+
+def test_duplicates_that_are_safe_stay_where_they_are():
+    A = tensor("float32", "unordered")
+    assert A.astype(np.float64).nnz == A.nnz == 7  # the arrays of coordinates are shared
+    assert (A * 2).nnz == 7
+    assert "converted" not in weft.explain("ij,j->i", A, np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "complex64"])
+def test_adds_alike_is_what_numpy_does(dtype):
+    rng = np.random.default_rng(0)
+    for other in ("bool", "int8", "uint16", "int64", "float32", "float64", "complex128"):
+        if not adds_alike(np.dtype(dtype), np.dtype(other)):
+            continue
+        bits = rng.integers(0, 256, 64 * np.dtype(dtype).itemsize, np.uint8)
+        whole = bits.view(dtype) if np.dtype(dtype).kind in "iu" else rng.integers(0, 2, 64).astype(dtype)
+        a, b = whole.reshape(2, -1)
+        np.testing.assert_array_equal((a + b).astype(other), a.astype(other) + b.astype(other))
