@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -36,7 +36,7 @@ from ..lowering.insertion import (
     staying,
 )  # fmt: skip
 from ..lowering.values import same_value
-from ..records import record, replace
+from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
 from ..runtime import for_work, load, memory
@@ -147,7 +147,7 @@ class Assembler:
         ]
         self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
 
-    @cached_property
+    @cached
     def functions(self) -> tuple[Function, ...]:
         """The IR, a function for each pass."""
         return self._passes(threads=False)
@@ -171,26 +171,26 @@ class Assembler:
         ]  # fmt: skip
         return tuple(simplify(one.lower(("A",))) for one in passes)
 
-    @cached_property
+    @cached
     def source(self) -> str:
         """The C."""
         return emit_module(self.functions)
 
-    @cached_property
+    @cached
     def _module(self) -> Any:
         return load(self.source, [phase.name for phase in self.phases], 2)
 
-    @cached_property
+    @cached
     def _module_for_threads(self) -> Any:
         """The same passes, shared by threads."""
         return load(emit_module(self._passes(threads=True)), [phase.name for phase in self.phases], 2)
 
-    @cached_property
+    @cached
     def shareable(self) -> bool:
         """Whether threads can share the passes."""
         return not self.lowered.skip_fill and shareable(self.format, self.arrival)
 
-    @cached_property
+    @cached
     def copies(self) -> bool:
         """Whether the entries keep their order, so that each is inserted where it was."""
         return running(self.format, self.arrival) is not None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from math import inf
 
 import numpy as np
 
 from ..formats import TensorType
 from ..lowering.results import Chain
+from ..records import cached
 from ..runtime import memory
 from ..storage import Storage
 
@@ -51,7 +51,7 @@ class Room:
         self._dtype = np.dtype(type.dtype)
         self._last = len(self.chains) - 1
 
-    @cached_property
+    @cached
     def limits(self) -> list[float]:
         """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
         if not self.type.format.is_unique:
@@ -65,7 +65,7 @@ class Room:
                 limits.append(size)
         return limits
 
-    @cached_property
+    @cached
     def nothing(self) -> Storage:
         """A result of no coordinates, for passes that write nothing."""
         return Storage(self.shape, self.type, self._arrays([0] * len(self.chains)), np.empty(0, self._dtype))

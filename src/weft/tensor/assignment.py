@@ -9,7 +9,6 @@ and the value's. Single elements are collected first, and assigned together then
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from .. import pipeline
 from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
 from ..pipeline.grow import room_of
+from ..records import cached
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .keys import Key, parse_key
@@ -102,7 +102,7 @@ class _Region:
             found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
         return found
 
-    @cached_property
+    @cached
     def elements(self) -> int:
         """How many elements of the tensor it holds."""
         arrays = self.key.arrays
@@ -111,7 +111,7 @@ class _Region:
         number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
         return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
 
-    @cached_property
+    @cached
     def repeats(self) -> bool:
         """Whether an element comes up twice, so that what is not stored of a value matters, too."""
         arrays = self.key.arrays
