@@ -24,12 +24,10 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import index
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -39,6 +37,7 @@ from ..config import config
 from ..errors import ResultTooLargeError
 from ..records import record
 from ._ffi import ffi
+from .forks import data_lock
 
 __all__ = ["POOLED", "PoolInfo", "clear_pool", "empty", "pool_info", "shrink", "zeros"]
 
@@ -82,7 +81,7 @@ class Pool:
     """Freed blocks, the least recently freed first."""
 
     def __init__(self) -> None:
-        self.lock = RLock()  # an array may die, by the garbage collector, while its own thread is in here
+        self.lock = data_lock()  # taken again where the garbage collector finds a dead array in here
         self.blocks: list[Block] = []
         self.bytes = 0
 
@@ -256,11 +255,3 @@ def _available() -> int | None:
     except (OSError, ValueError):
         pass
     return min(bounds) if bounds else None
-
-
-def _after_fork() -> None:
-    _pool.lock = RLock()  # another thread may have held it; what is free stays free, copied on write
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
