@@ -39,7 +39,7 @@ from ..lowering.values import same_value
 from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
-from ..runtime import for_work, load, memory
+from ..runtime import fail, for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from .passes import Lowered, in_tiles, over_entries
@@ -294,8 +294,9 @@ class Assembler:
             module, roles = self._module_for_threads, (*roles, *self._private)
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
-            raise ResultTooLargeError(f"no memory to convert a tensor of shape {result.shape} to {self.format}")
+        status = module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
+        if status:
+            fail(status, f"no memory to convert a tensor of shape {result.shape} to {self.format}")
 
     def _require(self, size: int, shape: tuple[int, ...]) -> None:
         """Refuse what does not fit into memory."""

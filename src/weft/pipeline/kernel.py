@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..config import config
 from ..dtypes import INT32_MAX, INT64_MAX
-from ..errors import FormatError, IndexOverflowError, LoweringError, ResultTooLargeError, ShapeError
+from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operators import OPERATORS
@@ -290,10 +290,9 @@ class Kernel:
         text = to_text(self.lowered.assignment)
         return IndexOverflowError(f"{text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
 
-    def _fail(self, status: int, shape: tuple[int, ...]) -> None:
-        raise ResultTooLargeError(
-            f"no memory for the workspaces of {to_text(self.lowered.assignment)}, with a result of shape {shape}"
-        )
+    def _fail(self, status: int, shape: tuple[int, ...]) -> NoReturn:
+        text = to_text(self.lowered.assignment)
+        fail(status, f"no memory for the workspaces of {text}, with a result of shape {shape}")
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:

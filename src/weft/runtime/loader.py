@@ -14,7 +14,7 @@ from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
 from ..records import record
-from . import cache, forks, toolchain
+from . import cache, forks, interrupts, toolchain
 from ._ffi import ffi
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABI_VERSION", "Library", "Module", "forget", "load", "open_source"]
 
-ABI_VERSION = "1"
+ABI_VERSION = "2"
 
 _system = ffi.dlopen(None)
 _dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # looking them up clears the last error
@@ -158,7 +158,15 @@ def open_source(source: str) -> Library:
             handle, reason = _open(path)
         if path is None or handle == ffi.NULL:
             raise CompilerError(f"the compiled kernel does not load: {reason}")
+    _listen(handle)
     return Library(path, handle)
+
+
+def _listen(handle: Any) -> None:
+    """Let the loops of a library ask whether to stop, if it has any that may take long."""
+    address = _dlsym(handle, abi.ASK.encode())
+    if address != ffi.NULL:
+        ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
 
 
 def _open(path: str) -> tuple[Any, str]:
