@@ -39,6 +39,7 @@ __all__ = ["convert", "count_entries", "finish", "listed", "sorted_triples"]
 
 _BLOCK = 1 << 22  # elements that NumPy is given to do at once
 
+
 def convert(
     storage: Storage, format: Format, *, dtype: str | None = None, index_dtype: str | None = None, prune: bool = False
 ) -> Storage:
