@@ -13,7 +13,7 @@ from dataclasses import field
 from typing import Any
 
 from ..records import record, replace
-from .builder import add, block, cast, if_, land, lit, lt, maximum, minimum, sub
+from .builder import add, block, cast, gt, if_, land, lit, lt, maximum, sub
 from .nodes import (
     Array,
     Binary,
@@ -29,6 +29,7 @@ from .nodes import (
     Load,
     Parallel,
     Poll,
+    Select,
     Set,
     Stmt,
     Store,
@@ -85,7 +86,7 @@ def with_polls(function: Function, long: LongCalls = NONE) -> Function:
       watch[1] = 0
       i_next: int64 = 0
       while i_next < n:
-        i_end: int64 = i_next + 65536 if i_next + 65536 < n else n
+        i_end: int64 = i_next + 65536 if n - i_next > 65536 else n
         for i in i_next .. i_end:
           y[i] = 0.0
         i_next = i_end
@@ -186,7 +187,7 @@ class _Polls:
             before = Declare(stop, loop.stop)
         next, end = (self.name(f"{loop.var.name}_{what}", ty) for what in ("next", "end"))
         strip = block(
-            Declare(end, minimum(add(next, lit(STRIP, ty)), stop)),
+            Declare(end, _strip_end(next, stop)),
             replace(loop, start=next, stop=end),
             Set(next, end),
             if_(lt(next, stop), self.poll()),
@@ -198,7 +199,7 @@ class _Polls:
         stops, parts = [], []
         for p, end in self.ends(loop):
             stop = self.name(f"{p.name}_stop", p.ty)
-            stops.append(Declare(stop, minimum(add(p, lit(STRIP, p.ty)), end)))
+            stops.append(Declare(stop, _strip_end(p, end)))
             parts.append(lt(p, stop))
         return replace(loop, body=block(*stops, replace(loop, cond=land(*parts)), if_(loop.cond, self.poll())))
 
@@ -210,17 +211,18 @@ class _Polls:
         return pairs if merges and complete and self.stays_within(loop, {end for _, end in pairs}) else ()
 
     def stays_within(self, loop: While, ends: set[Var]) -> bool:
-        """Whether loops inside of one end where it does, or where one of them before ended."""
+        """Whether loops inside of one go over what is theirs of its range: they end where one of them before ended."""
+        reached: set[Expr] = set()
         for node in walk(loop.body):
             match node:
-                case Declare(var, value) if value in ends:
-                    ends.add(var)
+                case Declare(var, value) if value in reached:
+                    reached.add(var)
                 case While(cond):
-                    inside = [p for p, end in _compared(cond) if end in ends]
+                    inside = [p for p, end in _compared(cond) if end in ends or end in reached]
                     if not inside:
                         return False
-                    ends.update(inside)
-                case For(stop=stop) if self.is_long(node) and stop not in ends:
+                    reached.update(inside)
+                case For(stop=stop) if self.is_long(node) and stop not in reached:
                     return False
                 case Call() if self.is_loop(node):
                     return False
@@ -292,6 +294,11 @@ class _Polls:
     def is_innermost(self, loop: For | While) -> bool:
         vectors = isinstance(loop, For) and loop.simd is not None
         return vectors or not any(self.is_loop(n) for n in walk(loop.body))
+
+
+def _strip_end(start: Var, stop: Expr) -> Expr:
+    """Where a strip ends, which may be at the last number that there is."""
+    return Select(gt(sub(stop, start), lit(STRIP, start.ty)), add(start, lit(STRIP, start.ty)), stop)
 
 
 def _is_load(value: Expr) -> bool:

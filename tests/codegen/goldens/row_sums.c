@@ -60,7 +60,7 @@ static __attribute__((noinline)) int64_t weft_row_sums_chunk1(int64_t *watch, in
   }
   int64_t j_next = 0;
   while (j_next < A2_dim) {
-    int64_t j_end = j_next + 65536 < A2_dim ? j_next + 65536 : A2_dim;
+    int64_t j_end = A2_dim - j_next > 65536 ? j_next + 65536 : A2_dim;
     for (int64_t j = j_next; j < j_end; j++) {
       w[j] = A_vals[i * A2_dim + j];
     }
@@ -75,7 +75,7 @@ static __attribute__((noinline)) int64_t weft_row_sums_chunk1(int64_t *watch, in
   double total = 0.0;
   int64_t j_next_ = 0;
   while (j_next_ < A2_dim) {
-    int64_t j_end_ = j_next_ + 65536 < A2_dim ? j_next_ + 65536 : A2_dim;
+    int64_t j_end_ = A2_dim - j_next_ > 65536 ? j_next_ + 65536 : A2_dim;
 #pragma omp simd reduction(+:total)
     for (int64_t j = j_next_; j < j_end_; j++) {
       total += w[j];
