@@ -14,6 +14,7 @@ setting                variable                    default              meaning
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
+``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is ended
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
 ``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
 ====================== =========================== ==================== ============================================
@@ -130,6 +131,15 @@ def _stages(value: Any) -> frozenset[str]:
     return frozenset(name.strip() for name in value if name.strip())
 
 
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise TypeError(f"expects a number of seconds, not {type(value).__name__}")
+    seconds = float(value)
+    if not 0 < seconds <= 1e6:
+        raise ValueError(f"expects a number of seconds from 0 to 1e6, not {value}")
+    return seconds
+
+
 def _omp_threads(value: Any) -> int:
     return _THREADS(value.split(",")[0])  # OpenMP allows a list, one number for each level of nesting
 
@@ -189,6 +199,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
         Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
+        Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
         Setting("debug", _stages, frozenset, (("WEFT_DEBUG", None),)),
     )
@@ -218,6 +229,7 @@ class Config:
     cc: str | None
     cflags: str
     optimization: int
+    compile_timeout: float
     sanitize: bool
     debug: frozenset[str]
 

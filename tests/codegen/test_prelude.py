@@ -202,8 +202,9 @@ int main(void) {
       free(c);
     }
     if (r & 1) for (int64_t i = 0; i < n; i++) { a[i] -= 20; b[i] = ~b[i]; }
-    weft_sort_int64(a, n, s);
-    weft_sort_int32(b, n, t);
+    int64_t watch[2] = {0};
+    weft_sort_int64(a, n, s, watch);
+    weft_sort_int32(b, n, t, watch);
     for (int64_t i = 1; i < n; i++) if (a[i - 1] > a[i] || b[i - 1] > b[i]) return 2;
     if (weft_search_int64(a, 0, n, a[n - 1]) < 0) return 4;
     int64_t *copy = malloc(n * 8);

@@ -11,13 +11,15 @@ NAMES = ["weft_sort_int32", "weft_sort_int64", "weft_order_int32", "weft_sort_tu
 FFI, LIBRARY = build(
     emit_library(NAMES),
     declarations="""
-    void weft_sort_int32(int32_t *, int64_t, int32_t *);
-    void weft_sort_int64(int64_t *, int64_t, int64_t *);
-    void weft_order_int32(const int32_t *, int64_t, int32_t *, int64_t *, int64_t *);
+    void weft_sort_int32(int32_t *, int64_t, int32_t *, int64_t *);
+    void weft_sort_int64(int64_t *, int64_t, int64_t *, int64_t *);
+    void weft_order_int32(const int32_t *, int64_t, int32_t *, int64_t *, int64_t *, int64_t *);
     int64_t weft_sort_tuples(int64_t, int64_t, const void *const *, const int64_t *, const int64_t *, int64_t *,
                              void *const *);
     """,
 )
+
+WATCH = FFI.new("int64_t[2]")
 
 
 def pointer(array):
@@ -27,7 +29,7 @@ def pointer(array):
 def check_sort(keys):
     found = keys.copy()
     scratch = np.zeros(max(len(keys), 1), dtype=keys.dtype)
-    getattr(LIBRARY, f"weft_sort_{keys.dtype.name}")(pointer(found), len(keys), pointer(scratch))
+    getattr(LIBRARY, f"weft_sort_{keys.dtype.name}")(pointer(found), len(keys), pointer(scratch), WATCH)
     np.testing.assert_array_equal(found, np.sort(keys))
 
 
@@ -69,7 +71,9 @@ def test_the_places_of_elements():
             for keys in some:
                 listed = keys.astype(np.int32)
                 order, scratch = np.zeros(max(n, 1), np.int32), np.zeros((2, max(n, 1)), np.int64)
-                LIBRARY.weft_order_int32(pointer(listed), n, pointer(order), pointer(scratch[0]), pointer(scratch[1]))
+                LIBRARY.weft_order_int32(
+                    pointer(listed), n, pointer(order), pointer(scratch[0]), pointer(scratch[1]), WATCH
+                )
                 np.testing.assert_array_equal(order[:n], np.argsort(listed, kind="stable"))
 
 

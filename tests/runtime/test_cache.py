@@ -1,15 +1,19 @@
+import errno
+import io
 import os
 import stat
 import subprocess
 import sys
+import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
 from tiny_kernels import make_source
 
 from weft.config import config
-from weft.runtime import cache, cache_info, clear_cache, load
+from weft.runtime import cache, cache_info, clear_cache, load, toolchain
 from weft.runtime.structs import NULL
 
 
@@ -268,3 +272,59 @@ def test_processes_may_race(fresh_cache):
         process.stderr.close()
     assert cache_info().entries == 3
     assert [name for name in os.listdir(fresh_cache) if name.startswith(cache.PARTIAL)] == []
+
+
+def test_directory_on_a_disk_that_is_full(fresh_cache, monkeypatch, tmp_path):
+    """The compiler only says that it failed; kernels go to the temporary directory then, with one warning."""
+    os.makedirs(fresh_cache, mode=0o700)
+    real = toolchain.find_compiler()[0]
+    command = tmp_path / "cc"
+    refuse = f'case "$*" in *"-o {fresh_cache}"*) echo "No space left on device" >&2; exit 1;; esac'
+    command.write_text(f'#!/bin/sh\n{refuse}\nexec {real} "$@"\n')
+    command.chmod(0o755)
+
+    opened = [True, False]  # the empty file that the compiler is given can be made
+
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(path, mode="r", **options):
+        asked = mode == "xb" and path.startswith(fresh_cache) and opened.pop()
+        return Full() if asked else open(path, mode, **options)
+
+    monkeypatch.setattr(cache, "open", full, raising=False)
+    with config.override(cc=str(command)), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert (run(21), run(22)) == (21, 22)
+    assert ["No space left on device" in str(warning.message) for warning in seen] == [True]
+    assert cache.directory().temporary
+
+
+@pytest.mark.parametrize("name", ["entry", "record", "trimmed"])
+@pytest.mark.parametrize("kind", ["fifo", "endless", "device"])
+def test_entries_that_are_no_files_are_passed_over(forget, fresh_cache, name, kind):
+    """Pipes would be waited for, and what a link leads to may have no end."""
+    assert run(31) == 31
+    (record,) = [found for found in os.listdir(fresh_cache) if found.startswith("toolchain-")]
+    path = {"entry": entry(), "record": os.path.join(fresh_cache, record)}.get(name, os.path.join(fresh_cache, name))
+    if os.path.lexists(path):
+        os.unlink(path)
+    if kind == "fifo":
+        os.mkfifo(path)
+    else:
+        os.symlink("/dev/zero" if kind == "endless" else "/dev/full", path)
+    forget()
+    worker = threading.Thread(target=run, args=(31,), daemon=True)
+    worker.start()
+    worker.join(30)
+    assert not worker.is_alive()
+    assert run(31) == 31
+
+
+def test_records_are_read_up_to_a_size(fresh_cache):
+    found = cache.directory()
+    found.write_record("large.json", {"text": "x" * cache.RECORD})
+    assert found.read_record("large.json") == {}
+    Path(fresh_cache, "deep.json").write_text("[" * 50_000)
+    assert found.read_record("deep.json") == {}

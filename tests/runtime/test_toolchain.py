@@ -1,6 +1,8 @@
 import os
 import stat
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -217,3 +219,64 @@ def test_records_are_not_for_others_to_write(fresh_cache):
     run(1)
     for name in os.listdir(fresh_cache):
         assert not stat.S_IMODE(os.stat(os.path.join(fresh_cache, name)).st_mode) & 0o022
+
+
+def processes(mark):
+    """The processes whose command line holds ``mark``."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = entry.read_bytes()
+        except OSError:  # it has ended meanwhile
+            continue
+        if mark.encode() in text:
+            found.append(text)
+    return found
+
+
+HANGING = """
+case "$*" in *--version*) echo hanging; exit 0;; esac
+python3 -c 'import sys, time; time.sleep(600)' {mark} &
+{real} "$@" -S -o /dev/null
+wait
+"""
+
+
+def test_a_compiler_that_hangs_is_ended_with_all_that_it_started(tmp_path, fresh_cache):
+    mark = f"mark-{os.getpid()}-hang"
+    command = script(tmp_path / "cc", HANGING.format(mark=mark, real=REAL))
+    with config.override(cc=command, compile_timeout=0.5):
+        begin = time.perf_counter()
+        with pytest.raises(CompilerError, match=r"within 0\.5 seconds.*compile_timeout.*WEFT_COMPILE_TIMEOUT"):
+            run(9)
+        assert time.perf_counter() - begin < 5
+    assert runs(command) == 2  # for its version, and once: it is not tried again with other flags
+    assert not processes(mark)
+    assert [name for name in os.listdir(fresh_cache) if name.startswith("partial-")] == []
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from weft.config import config
+from test_toolchain import run
+
+threading.Thread(target=lambda: (time.sleep(1.0), os.kill(os.getpid(), signal.SIGINT))).start()
+try:
+    run(11)
+except KeyboardInterrupt:
+    print(sorted(name for name in os.listdir(config.cache_dir) if name.startswith("partial-")))
+"""
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_an_interrupted_compile_leaves_nothing(tmp_path, stubborn):
+    mark = f"mark-{os.getpid()}-{stubborn}"
+    trap = "trap '' TERM\n" if stubborn else ""
+    command = script(tmp_path / "cc", trap + HANGING.format(mark=mark, real=REAL))
+    environ = {**os.environ, "WEFT_CC": command, "WEFT_CACHE_DIR": str(tmp_path / "kept")}
+    arguments = [sys.executable, "-c", INTERRUPTED, str(Path(__file__).parent)]
+    done = subprocess.run(arguments, env=environ, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert not processes(mark)

@@ -208,19 +208,19 @@ def test_many_assignments_one_after_another(format, data):
 def test_assignments_are_made_in_place(format):
     A = weft.random((40, 50), density=0.2, format=format, rng=0)
     A[3, [1, 2]] = 5.0
-    first = A._pending.room
+    first = A._writing.room
     assert first is not None
-    held = A._pending.storage.vals
+    held = A._writing.storage.vals
     A[4, [1, 2]] = 6.0
-    assert A._pending.room is first
-    assert np.shares_memory(A._pending.storage.vals, held)
+    assert A._writing.room is first
+    assert np.shares_memory(A._writing.storage.vals, held)
     assert A[4, 2] == 6.0
-    assert A._pending.room is first  # reading an element ends nothing
+    assert A._writing.room is first  # reading an element ends nothing
     A.nnz  # noqa: B018  # a look at the whole does: what was looked at stays as it was
     seen = A.data
     kept = seen.copy()
     A[5, [1, 2]] = 7.0
-    assert A._pending.room is not first
+    assert A._writing.room is not first
     np.testing.assert_array_equal(seen, kept)
 
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..config import config
-from ..ir import Function, in_batches, read_ahead, with_reciprocals
-from .abi import OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
+from ..ir import Function, in_batches, read_ahead, with_polls, with_reciprocals
+from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
 from .names import NameMaker, mangle
 
 __all__ = [
+    "ASK",
+    "INTERRUPTED",
     "OK",
     "OUT_OF_MEMORY",
     "STRUCT",
@@ -34,11 +36,12 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
     ``-fopenmp`` it means the same on one thread. Unless ``contract``, products are rounded before they are added.
     """
     from .c_printer import print_function
-    from .prelude import INCLUDES, PRELUDE, prelude_text
+    from .prelude import INCLUDES, LONG, PRELUDE, prelude_text
     from .support.vectors import MANY
 
     many = MANY if config.vector_functions else {}
-    printed = [print_function(read_ahead(in_batches(with_reciprocals(function), many))) for function in functions]
+    last = [with_polls(read_ahead(in_batches(with_reciprocals(function), many)), LONG) for function in functions]
+    printed = [print_function(function) for function in last]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)

@@ -14,12 +14,16 @@ from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
 
 __all__ = [
-    "COUNTS", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "declaration", "parameters", "signature", "symbol",
-    "unpacked",
+    "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "declaration", "parameters",
+    "signature", "symbol", "unpacked",
 ]  # fmt: skip
 
 OK = 0
 OUT_OF_MEMORY = 1
+INTERRUPTED = 4  # threads put their codes together with a bitwise or
+
+ASK = "weft_to_stop"
+"""The exported variable of a library that asks whether to stop: a function without arguments, which the loader sets."""
 
 STRUCT = """\
 typedef struct weft_tensor {
@@ -48,7 +52,7 @@ def symbol(name: str) -> str:
     from .prelude import PRELUDE
 
     text = f"weft_{mangle(name)}"
-    return f"{text}_" if text in PRELUDE or text == "weft_tensor" else text
+    return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) else text
 
 
 def parameters(function: Function) -> list[str]:

@@ -6,13 +6,13 @@ binds to the region that calls it, and the text is right without OpenMP too. Thi
 ``restrict``, which they would not be inside a region outlined by the compiler.
 
 Scratch pointers are declared NULL at the top of their function and released at its end, under the label ``done``,
-where a failed allocation jumps. In a parallel region it jumps to the loop instead, whose work the thread then skips:
-every thread must reach the loop.
+where a failed allocation jumps, and a function that has been told to stop. In a parallel region they jump to the loop
+instead, whose work the thread then skips: every thread must reach the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..errors import LoweringError
 from ..ir import (
@@ -32,6 +32,7 @@ from ..ir import (
     If,
     Load,
     Parallel,
+    Poll,
     Return,
     Set,
     Stmt,
@@ -63,6 +64,8 @@ class CFunction:
         self.text_of = self.expressions.text
         self.changed = assigned_names(function.body)
         self.written = _written_arrays(function.body)
+        self.watches = {n.watch.name for n in walk(function.body) if isinstance(n, Poll)}
+        self.apart = {n.var.name for n in walk(function.body) if isinstance(n, Allocate | Array)}
         self.parts: list[str] = []
         self.symbol = abi.symbol(function.name)
         self.label = 0
@@ -131,7 +134,12 @@ class CFunction:
         if not is_pointer(var.ty):
             return f"{type_name(var.ty)} {self.names.name(var.name)}"
         const = "" if output else "const "
+        restrict = restrict and var.name not in self.watches
         return f"{const}{type_name(var.ty)}{'restrict ' if restrict else ''}{self.names.name(var.name)}"
+
+    def _derived(self, shared: Iterable[Var]) -> bool:
+        """Whether one of the pointers may lead into the array of another."""
+        return any(is_pointer(v.ty) and v.name not in self.outputs and v.name not in self.apart for v in shared)
 
     def _body(self, *stmts: Stmt, region: Parallel | None = None) -> list[str]:
         """The inside of a C function: scratch, statements, release, return."""
@@ -141,7 +149,8 @@ class CFunction:
         self.scratch = {n.var.name: n.var for n in allocates}
         if len(self.scratch) < len(allocates):
             raise LoweringError("two scratch arrays share a name: " + ", ".join(n.var.name for n in allocates))
-        self.can_fail = bool(allocates) or (region is None and any(isinstance(n, Parallel) for n in inside))
+        leaving = (Allocate, Poll, Parallel) if region is None else (Allocate, Poll)
+        self.can_fail = any(isinstance(n, leaving) for n in inside)
         self.escape = "done" if region is None else "ready"
         lines = []
         if self.can_fail:
@@ -171,7 +180,7 @@ class CFunction:
         region = Parallel(Const(1), s.prologue, s.loop, s.epilogue)
         shared = list(free_variables(region).values())
         inside = self._body(s.prologue, s.loop, s.epilogue, region=s)
-        derived = any(is_pointer(v.ty) and v.name not in self.outputs and v.name not in self.scratch for v in shared)
+        derived = self._derived(shared)
         params = [self._parameter(v, self._writable(v), not derived) for v in shared]
         self.parts.append("\n".join([_fill("static int64_t ", name, params or ["void"], " {"), *inside, "}", ""]))
         threads = self.text_of(s.threads, 14)
@@ -188,7 +197,7 @@ class CFunction:
 
     def _region(self, s: Parallel) -> list[str]:
         lines = self._stmt(s.prologue, 1)
-        if any(isinstance(n, Allocate) for n in walk(s.prologue)):
+        if _may_leave(s.prologue):
             lines.append("ready:;")
         lines.append(f"#pragma omp for schedule({s.schedule})")
         lines.append(self._loop_head(s.loop, "  ", single=True))
@@ -196,14 +205,14 @@ class CFunction:
             lines.append(f"    if (weft_status != {abi.OK}) continue;")
             self.escape = "next"
         lines += self._chunk(s.loop.body) or self._stmt(s.loop.body, 2)
-        if any(isinstance(n, Allocate) for n in walk(s.loop.body)):
+        if any("goto next;" in line for line in lines):
             lines.append("  next:;")
         lines.append("  }")
         self.escape = "done"
         epilogue = self._stmt(s.epilogue, 2)
         if self.can_fail and epilogue:
-            fails = any(isinstance(n, Allocate) for n in walk(s.epilogue))
-            return [*lines, f"  if (weft_status == {abi.OK}) {{", *epilogue, "  }", *(["done:;"] if fails else [])]
+            done = ["done:;"] if _may_leave(s.epilogue) else []
+            return [*lines, f"  if (weft_status == {abi.OK}) {{", *epilogue, "  }", *done]
         return lines + epilogue
 
     def _chunk(self, body: Stmt) -> list[str] | None:
@@ -215,11 +224,13 @@ class CFunction:
         if any(isinstance(n, Allocate | Return) for n in walk(body)) or assigned_names(body) & shared.keys():
             return None
         name = f"{self.symbol}_chunk{self.regions}"
-        derived = any(is_pointer(v.ty) and v.name not in (*self.outputs, *self.scratch) for v in shared.values())
+        derived = self._derived(shared.values())
         params = [self._parameter(v, self._writable(v), not derived) for v in shared.values()]
-        head = _fill("static __attribute__((noinline)) void ", name, params or ["void"], " {")
-        self.parts.append("\n".join([head, *self._stmt(body, 1), "}", ""]))
-        return [_fill("    ", name, [self.names.name(v) for v in shared], ";")]
+        leaves = _may_leave(body)
+        head = f"static __attribute__((noinline)) {'int64_t' if leaves else 'void'} "
+        lines = self._body(body) if leaves else self._stmt(body, 1)
+        self.parts.append("\n".join([_fill(head, name, params or ["void"], " {"), *lines, "}", ""]))
+        return [_fill("    weft_status = " if leaves else "    ", name, [self.names.name(v) for v in shared], ";")]
 
     def _writable(self, var: Var) -> bool:
         return self.outputs.get(var.name, var.name in self.scratch or var.name in self.written)
@@ -273,6 +284,9 @@ class CFunction:
                 return [f"{pad}{self.expressions.call('weft_free', name)};", f"{pad}{name} = NULL;"]
             case Evaluate(call):
                 return [f"{pad}(void){text(call, 14)};" if call.ty != "void" else f"{pad}{text(call)};"]
+            case Poll(watch, asks):
+                name = self.expressions.call("weft_poll" if asks else "weft_stopped", self.names.name(watch.name))
+                return [f"{pad}if ({name}) {{", *self._fail(abi.INTERRUPTED, pad), f"{pad}}}"]
             case Comment(words):
                 return [f"{pad}/* {line.replace('*/', '* /').replace('/*', '/ *')} */" for line in words.splitlines()]
             case Return(value):
@@ -289,10 +303,13 @@ class CFunction:
         return [
             f"{pad}{name} = ({element} *){call};",
             f"{pad}if ({name} == NULL) {{",
-            f"{pad}  weft_status = {abi.OUT_OF_MEMORY};",
-            f"{pad}  goto {self.escape};",
+            *self._fail(abi.OUT_OF_MEMORY, pad),
             f"{pad}}}",
         ]
+
+    def _fail(self, status: int, pad: str) -> list[str]:
+        """Leave the function, inside an ``if``."""
+        return [f"{pad}  weft_status = {status};", f"{pad}  goto {self.escape};"]
 
     def _update(self, op: str, target: Var | Load, value: Expr) -> str:
         place, text = self.text_of(target), self.text_of
@@ -335,6 +352,11 @@ def _written_arrays(body: Stmt) -> set[str]:
         if name in written:
             written |= froms
     return written
+
+
+def _may_leave(stmt: Stmt) -> bool:
+    """Whether there is a jump out of ``stmt``."""
+    return any(isinstance(n, Allocate | Poll) for n in walk(stmt))
 
 
 def _own(stmt: Node) -> Iterator[Node]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from .support import arithmetic, division, hashing, memory, search, sorting, vectors
+from ..ir import LongCalls
+from .support import arithmetic, division, hashing, memory, polling, search, sorting, vectors
 from .support.snippet import Snippet
 
-__all__ = ["INCLUDES", "PRELUDE", "prelude_text", "required"]
+__all__ = ["INCLUDES", "LONG", "PRELUDE", "prelude_text", "required"]
 
 INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
@@ -21,7 +22,7 @@ class _Prelude(Mapping[str, Snippet]):
 
     _structure: Mapping[str, Snippet] = {
         name: snippet
-        for subject in (division, hashing, memory, search, sorting, vectors)
+        for subject in (division, hashing, memory, polling, search, sorting, vectors)
         for name, snippet in subject.SNIPPETS.items()
     }
 
@@ -38,6 +39,12 @@ class _Prelude(Mapping[str, Snippet]):
 
 
 PRELUDE = _Prelude()
+
+LONG = LongCalls(
+    frozenset({"weft_in_turn", "weft_order_int32", "weft_sort_int32", "weft_sort_int64"}),
+    {"weft_find_int32": (1, 3), "weft_find_int64": (1, 3)},
+)
+"""The support functions that take long."""
 
 
 def required(names: Iterable[str]) -> list[str]:

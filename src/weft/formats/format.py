@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from ..errors import FormatError
-from ..records import record, replace
+from ..records import cached, record, replace
 from ..remapping import IndexExpr, Remapping
 from ..remapping.nodes import may_be_negative
 from .level import LevelFormat
@@ -106,7 +106,7 @@ class Format:
         """Number of axes of the tensors it stores."""
         return self.remapping.order
 
-    @cached_property
+    @cached
     def options(self) -> Mapping[str, Any]:
         """What the catalogue was told to make it, as ``blocksize`` of a bsr.
 
@@ -120,17 +120,17 @@ class Format:
 
         return {key: value for name in WITH_OPTIONS for key, value in (options_of(name, self) or {}).items()}
 
-    @cached_property
+    @cached
     def is_structured(self) -> bool:
         """Whether its levels store other coordinates than the tensor's own axes, in some order."""
         return not self.remapping.is_permutation
 
-    @cached_property
+    @cached
     def is_signed(self) -> bool:
         """Whether a level may have coordinates below 0."""
         return any(may_be_negative(c) for c in self.remapping.coordinates)
 
-    @cached_property
+    @cached
     def mode_order(self) -> tuple[int, ...]:
         """Level ``k`` stores axis ``mode_order[k]``."""
         return self.remapping.mode_order
@@ -141,27 +141,27 @@ class Format:
             return tuple([shape[axis] for axis in self.remapping.mode_order])
         return _level_shape(self.remapping, tuple(shape))
 
-    @cached_property
+    @cached
     def is_dense(self) -> bool:
         """Whether every coordinate of the tensor has a position, and no other, computed by arithmetic alone."""
         return not self.is_structured and all(level.has_every for level in self.levels)
 
-    @cached_property
+    @cached
     def is_compact(self) -> bool:
         """Whether every position holds an entry: no padding, no empty slots, no edges of blocks (section 3.3)."""
         return not self.is_structured and all(level.compact and level.gapless for level in self.levels)
 
-    @cached_property
+    @cached
     def is_canonical(self) -> bool:
         """Whether its levels promise order and no duplicates."""
         return all(level.ordered for level in self.levels) and self.is_unique
 
-    @cached_property
+    @cached
     def is_partial(self) -> bool:
         """Whether a level shows only some of its positions: then sizes do not say how many entries there are."""
         return any(level.partial for level in self.levels)
 
-    @cached_property
+    @cached
     def is_unique(self) -> bool:
         """Whether no two entries can have the same coordinates.
 
@@ -176,12 +176,12 @@ class Format:
         last = len(self.levels) - 1
         return all(level.unique or (k < last and self.levels[k + 1].branchless) for k, level in enumerate(self.levels))
 
-    @cached_property
+    @cached
     def roles(self) -> tuple[tuple[int, str], ...]:
         """``(level, role)`` of every index array, in storage order; levels count from 0."""
         return tuple((k, role) for k, level in enumerate(self.levels) for role in level.roles)
 
-    @cached_property
+    @cached
     def is_curved(self) -> bool:
         """Whether some level follows a space-filling curve."""
         return any(level.curved for level in self.levels)
@@ -223,7 +223,7 @@ class Format:
         """The same arrays in the order of coordinates."""
         return Format(self.remapping, [level.uncurved() for level in self.levels]) if self.is_curved else self
 
-    @cached_property
+    @cached
     def looked_up(self) -> Format | None:
         """The format as which the same arrays find whole coordinates; None where levels do that, or nothing does.
 
@@ -236,12 +236,12 @@ class Format:
         found = self.levels[0].looked_up(self.levels[1:]) if self.levels and not self.is_structured else None
         return None if found is None else Format(self.remapping, found)
 
-    @cached_property
+    @cached
     def conditions(self) -> tuple[Condition, ...]:
         """What the format asks of the data, beyond what every matrix satisfies."""
         return conditions(self.remapping, self.levels)
 
-    @cached_property
+    @cached
     def unconditional(self) -> Format:
         """Return the nearest format that asks nothing of the data: of the same levels, else of compressed ones."""
         if not self.conditions:
@@ -361,7 +361,7 @@ class TensorType:
     def __hash__(self) -> int:
         return self._hash
 
-    @cached_property
+    @cached
     def _hash(self) -> int:
         return hash((self.dtype, self.format, self.index_dtypes, self.fill))
 
@@ -369,7 +369,7 @@ class TensorType:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return TensorType, (self.dtype, self.format, self.index_dtypes, self.fill)
 
-    @cached_property
+    @cached
     def without_structure(self) -> TensorType:
         """The type of a number with this dtype and fill value: two of one kind differ in their formats alone."""
         return TensorType(self.dtype, Format.dense(0), (), self.fill)

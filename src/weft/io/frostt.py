@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import cached_property
 from io import BytesIO
 from typing import IO, Any, TypeAlias
 
@@ -15,7 +14,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import INT64_MAX, value_dtype
 from ..errors import FileFormatError
 from ..formats import FormatLike
-from ..records import record
+from ..records import cached, record
 from ..tensor import SparseTensor, asarray, from_coords
 from ..tensor.construction import as_shape
 from .streams import PathOrStream, reading, writing
@@ -178,7 +177,7 @@ class _Table:
     shape: tuple[int, ...] | None
     dtype: np.dtype[Any]
 
-    @cached_property
+    @cached
     def limits(self) -> tuple[int, int] | None:
         """The least and the greatest integer that the dtype holds; None for floats."""
         if self.dtype.kind == "b":

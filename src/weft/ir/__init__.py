@@ -20,6 +20,7 @@ from .nodes import (
     Load,
     Parallel,
     Param,
+    Poll,
     Return,
     Select,
     Set,
@@ -30,6 +31,7 @@ from .nodes import (
     Var,
     While,
 )  # fmt: skip
+from .polling import LongCalls, with_polls
 from .printer import expression_text, function_text, statement_text
 from .reciprocals import with_reciprocals
 from .simplify import simplify, simplify_expression
@@ -39,8 +41,8 @@ from .verify import problems, verify
 
 __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
-    "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
-    "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text", "in_batches",
-    "problems", "read_ahead", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text", "used_names",
-    "verify", "walk", "with_reciprocals",
+    "Free", "Function", "If", "Load", "LongCalls", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt",
+    "Store", "Unary", "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text",
+    "in_batches", "problems", "read_ahead", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text",
+    "used_names", "verify", "walk", "with_polls", "with_reciprocals",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ It knows nothing of tensors. Grammar::
             | Update(op, var-or-load, expr) | Block(stmt*) | If(cond, stmt, stmt?)
             | While(cond, stmt) | For(var, start, stop, stmt) | Allocate(var, size, zero)
             | Array(var, size) | Free(var) | Evaluate(call) | Comment(text) | Return(expr)
-            | Parallel(prologue, For, epilogue)
+            | Parallel(prologue, For, epilogue) | Poll(watch)
     function ::= Function(name, params, body)
 
 Types are plain strings: NumPy's dtype names, with a trailing ``*`` for a pointer. Nodes are frozen, hash, and
@@ -23,7 +23,7 @@ from ..records import record
 
 __all__ = [
     "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
-    "Free", "Function", "If", "Load", "Parallel", "Param", "Return", "Select", "Set", "Stmt", "Store", "Unary",
+    "Free", "Function", "If", "Load", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt", "Store", "Unary",
     "Update", "Var", "While",
 ]  # fmt: skip
 
@@ -249,6 +249,17 @@ class Comment(Stmt):
 @record
 class Return(Stmt):
     value: Expr
+
+
+@record
+class Poll(Stmt):
+    """Leave the function where it has been told to stop, as a failed allocation leaves it.
+
+    ``watch``, an array of two int64, says whether it has; where ``asks``, that is asked now if it was not of late.
+    """
+
+    watch: Var
+    asks: bool = True
 
 
 @record

@@ -20,6 +20,7 @@ from .nodes import (
     If,
     Load,
     Parallel,
+    Poll,
     Return,
     Select,
     Set,
@@ -131,6 +132,8 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
             return [(depth, f"free {var.name}")]
         case Evaluate(call):
             return [(depth, expression_text(call))]
+        case Poll(watch, asks):
+            return [(depth, f"{'poll' if asks else 'heed'} {watch.name}")]
         case Comment(text):
             return [(depth, f"# {line}") for line in text.splitlines()]
         case Return(value):

@@ -30,6 +30,7 @@ from .nodes import (
     If,
     Load,
     Parallel,
+    Poll,
     Return,
     Select,
     Set,
@@ -331,7 +332,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             _note(size, used)
         case Array(var) | Free(var):
             return s if var.name in reads else None
-        case Store() | Update() | Evaluate() | Return():
+        case Store() | Update() | Evaluate() | Return() | Poll():
             for child in children(s):
                 _note(child, used)  # type: ignore[arg-type]
     return s

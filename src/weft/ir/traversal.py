@@ -25,6 +25,7 @@ from .nodes import (
     If,
     Load,
     Parallel,
+    Poll,
     Return,
     Select,
     Set,
@@ -57,7 +58,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     Declare: ("var", "value"), Set: ("var", "value"), Store: ("array", "index", "value"), Update: ("target", "value"),
     If: ("cond", "then", "orelse"), While: ("cond", "body"), For: ("var", "start", "stop", "body"),
     Parallel: ("threads", "prologue", "loop", "epilogue"), Allocate: ("var", "size"), Array: ("var",), Free: ("var",),
-    Evaluate: ("call",), Return: ("value",),
+    Evaluate: ("call",), Return: ("value",), Poll: ("watch",),
 }  # fmt: skip
 
 _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
@@ -81,6 +82,7 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     Free: lambda n, c: Free(*c),
     Evaluate: lambda n, c: Evaluate(*c),
     Return: lambda n, c: Return(*c),
+    Poll: lambda n, c: Poll(c[0], n.asks),
 }
 
 

@@ -21,6 +21,7 @@ from .nodes import (
     If,
     Load,
     Parallel,
+    Poll,
     Return,
     Select,
     Set,
@@ -253,6 +254,8 @@ class _Checker:
                 self.want(value, "int64", "the status")
                 if self.in_parallel:
                     self.say("a return inside a parallel region")
+            case Poll(watch):
+                self.want(watch, "int64*", "the watch")
             case Comment():
                 pass
             case _:

@@ -8,7 +8,6 @@ operands without a value there are taken out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +36,7 @@ from ..index_notation.operators import OPERATORS
 from ..ir import nodes as ir
 from ..ir import used_names
 from ..ir.builder import add, block, cast, ge, gt, if_, land, lit, lor, lt, maximum, mul, sub
-from ..records import replace
+from ..records import cached, replace
 from ..remapping.emit import emit
 from ..remapping.inverse import linear
 from . import cuts, lattice, workspaces
@@ -346,7 +345,7 @@ class Lowerer:
                 return whole
         raise LoweringError(f"no expression in {stmt!r}")
 
-    @cached_property
+    @cached
     def whole(self) -> Expr:
         """The whole program as one expression, without explicit conversions."""
         return without_conversions(self.view(self.program.stmt))
@@ -356,7 +355,7 @@ class Lowerer:
         """The value of the whole program where no operand has an entry."""
         return fill_of(self.view(self.program.stmt), self.fill_value)
 
-    @cached_property
+    @cached
     def reaches_entries_alone(self) -> bool:
         """Whether nothing is appended but what entries reach; where all is, how many these are is no bound."""
         return same_value(self.absent, self.types[self.target.access.tensor].fill)

@@ -17,7 +17,7 @@ from ..lowering.questions import Questions
 from ..queries import Statement, Stored, Width, optimize
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
-from ..runtime import load
+from ..runtime import fail, load
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .passes import Lowered, over_entries
@@ -85,7 +85,9 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
     scalar = tensor_type("bool", Format.dense(0), (), False)
     made = Storage(shape, scalar, arrays, np.empty(0, bool))
     if math.prod(shape):
-        module["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+        status = module["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+        if status:
+            fail(status, f"a question about a tensor of shape {shape} in format {storage.format}")
     return answers
 
 

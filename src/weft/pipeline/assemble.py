@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -34,10 +34,10 @@ from ..lowering.insertion import (
     staying,
 )  # fmt: skip
 from ..lowering.values import same_value
-from ..records import record, replace
+from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
-from ..runtime import for_work, load, memory
+from ..runtime import fail, for_work, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from .passes import Lowered, in_tiles, over_entries
@@ -145,7 +145,7 @@ class Assembler:
         ]
         self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
 
-    @cached_property
+    @cached
     def functions(self) -> tuple[Function, ...]:
         """The IR, a function for each pass."""
         return self._passes(threads=False)
@@ -169,26 +169,26 @@ class Assembler:
         ]  # fmt: skip
         return tuple(simplify(one.lower(("A",))) for one in passes)
 
-    @cached_property
+    @cached
     def source(self) -> str:
         """The C."""
         return emit_module(self.functions)
 
-    @cached_property
+    @cached
     def _module(self) -> Any:
         return load(self.source, [phase.name for phase in self.phases], 2)
 
-    @cached_property
+    @cached
     def _module_for_threads(self) -> Any:
         """The same passes, shared by threads."""
         return load(emit_module(self._passes(threads=True)), [phase.name for phase in self.phases], 2)
 
-    @cached_property
+    @cached
     def shareable(self) -> bool:
         """Whether threads can share the passes."""
         return not self.lowered.skip_fill and shareable(self.format, self.arrival)
 
-    @cached_property
+    @cached
     def copies(self) -> bool:
         """Whether the entries keep their order, so that each is inserted where it was."""
         return running(self.format, self.arrival) is not None
@@ -301,8 +301,9 @@ class Assembler:
             module, roles = self._module_for_threads, (*roles, *self._private)
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        if module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads):
-            raise memory.exhausted(f"converting a tensor of shape {result.shape} to {self.format}")
+        status = module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
+        if status:
+            fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
 
 
 @lru_cache(maxsize=4096)

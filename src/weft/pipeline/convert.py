@@ -26,7 +26,7 @@ from ..lowering.results import is_appendable, takes_any_order
 from ..lowering.values import same_value
 from ..remapping import Remapping
 from ..remapping.nodes import counters_of
-from ..runtime import get_num_threads, loader, memory
+from ..runtime import fail, get_num_threads, loader, memory
 from ..runtime._ffi import ffi
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .assemble import Assembler
 
 __all__ = ["convert", "count_entries", "finish", "in_dtype", "listed", "sorted_triples"]
+
+_BLOCK = 1 << 22  # elements that NumPy is given to do at once
 
 
 def convert(
@@ -380,16 +382,25 @@ def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ..
     dimensions = ffi.new("int64_t[]", [max(high - low, 1) for low, high in intervals])
     wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
     status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
-    if status == 1:
-        raise memory.exhausted(f"sorting {n} entries of a tensor of shape {triples.shape}")
+    if status > 0:
+        fail(status, f"sorting {n} entries of a tensor of shape {triples.shape}")
     coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
     if status == 0:
-        coords = [ordered[k] if k in ordered else triples.arrays[1 + k][permutation] for k in keep]
-        vals = vals[permutation]
+        coords = [ordered[k] if k in ordered else _taken(triples.arrays[1 + k], permutation) for k in keep]
+        vals = _taken(vals, permutation)
     arrays = (triples.arrays[0], *coords)
     dtypes = tuple(name_of(a.dtype) for a in arrays)
     format = _sorted_format(triples.format.remapping, keep)
     return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
+
+
+def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements at some places, taken block by block, between which a signal's handler can run."""
+    found = memory.empty(len(places), array.dtype)
+    for begin in range(0, len(places), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        np.take(array, places[block], out=found[block], mode="clip")  # which, unlike "raise", makes no copy
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from ..ir import simplify
 from ..lowering.conversions import triples_format
 from ..lowering.growing import FULL, Growing, tables_of
 from ..remapping import Remapping
-from ..runtime import load, memory
+from ..runtime import fail, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 from .convert import listed
@@ -87,11 +87,19 @@ def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
 
 
 class Room(ABC):
-    """A copy of a tensor that entries are put into where it stands, one batch after another."""
+    """A copy of a tensor that entries are put into where it stands, one batch after another.
+
+    A batch whose insertion is interrupted is inserted from where that was before the tensor is looked at.
+    """
 
     def __init__(self, storage: Storage) -> None:
         arrays = tuple(array.copy() for array in storage.arrays)
-        self.storage = Storage(storage.shape, storage.type, arrays, storage.vals.copy())
+        self.made = Storage(storage.shape, storage.type, arrays, storage.vals.copy())
+
+    @property
+    @abstractmethod
+    def storage(self) -> Storage:
+        """The tensor with all that was put in."""
 
     @abstractmethod
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
@@ -114,30 +122,50 @@ class Tables(Room):
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
-        made = self.storage
+        made = self.made
         tables = _tables(made.type, made.shape)
         taken = made.arrays[1].reshape(tables, len(made.vals) // max(tables, 1)) >= 0
         self.used = taken.sum(axis=1, dtype=np.int64)
+        self._left: tuple[Storage, int, bool] | None = None
+
+    @property
+    def storage(self) -> Storage:
+        self._go_on()
+        return self.made
 
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
-        self.put(list_of(self.storage.shape, rows, vals), adds=False)
+        self.put(list_of(self.made.shape, rows, vals), adds=False)
 
     def put(self, entries: Storage, adds: bool) -> None:
         """Insert a list of coordinates, whose values are added to those that are there, or take their place."""
+        self._go_on()
+        self._left = entries, 0, adds
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Insert what is left; where that is interrupted the entries since ``start`` come once more."""
         counts = np.array([0], np.int64)
-        while _run(self.storage, entries, int(counts[0]), self.used, counts, adds):
-            made = self.storage
-            larger = _with_width(made.shape, made.type, 2 * int(made.arrays[0][0]))
+        while self._left is not None:
+            entries, start, adds = self._left
+            if not _run(self.made, entries, start, self.used, counts, adds):
+                self._left = None
+                break
+            self._left = entries, int(counts[0]), adds
+            larger = _with_width(self.made.shape, self.made.type, 2 * int(self.made.arrays[0][0]))
             used = np.zeros(len(self.used), np.int64)
-            _run(larger, listed(made), 0, used, np.zeros(1, np.int64), False)
-            self.storage, self.used = larger, used
+            _run(larger, listed(self.made), 0, used, np.zeros(1, np.int64), False)
+            self.made, self.used = larger, used
 
 
 class Segments(Room):
     """Segments of coordinates, which become longer."""
 
+    @property
+    def storage(self) -> Storage:
+        return self.made
+
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
-        made = self.storage
+        made = self.made
         format, last = made.format, made.format.levels[-1]
         *outer, axis = format.mode_order
         parents = np.zeros(len(vals), np.int64)
@@ -145,7 +173,7 @@ class Segments(Room):
             parents = parents * made.shape[mode] + rows[mode]
         entries = Entries(parents, rows[axis], vals, made.type.fill)
         arrays, values = last.lengthened(dict(zip(last.roles, made.arrays, strict=True)), made.vals, entries)
-        self.storage = Storage(made.shape, made.type, tuple(arrays[role] for role in last.roles), values)
+        self.made = Storage(made.shape, made.type, tuple(arrays[role] for role in last.roles), values)
 
 
 def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: np.ndarray, adds: bool) -> bool:
@@ -154,6 +182,8 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
     rest = Storage(entries.shape, entries.type, (bounds, *entries.arrays[1:]), entries.vals)
     result = Storage(made.shape, made.type, (*made.arrays, used), made.vals)
     status = _module(entries.type, made.type, adds)["grow"](result.struct, rest.struct, counts_pointer(counts), 1)
+    if status and status != FULL:
+        fail(status, f"inserting entries into a tensor of shape {made.shape} in format {made.format}")
     return bool(status == FULL)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from ..lowering.physical import digits, path
 from ..lowering.results import chains, takes_any_order
 from ..lowering.target import Mode
 from ..lowering.threads import CHUNKS_PER_THREAD
-from ..runtime import for_work, get_num_threads, load, memory
+from ..records import cached
+from ..runtime import fail, for_work, get_num_threads, load, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from ..storage.windows import share
@@ -70,55 +70,55 @@ class Kernel:
             self._show(config.debug)
 
     # -- compiling ----------------------------------------------------------------------------------------------
-    @cached_property
+    @cached
     def source(self) -> str:
         """The C of the functions that a run calls."""
         return self.lowered.source(self.lowered.modes)
 
-    @cached_property
+    @cached
     def _module(self) -> Any:
         return load(self.source, [m.value for m in self.lowered.modes], self.arity)
 
-    @cached_property
+    @cached
     def _evaluate(self) -> Any:
         return self._module["evaluate"]
 
-    @cached_property
+    @cached
     def _phases(self) -> Any:
         modes = (Mode.ASSEMBLE, Mode.COMPUTE)
         return load(self.lowered.source(modes), [m.value for m in modes], self.arity)
 
-    @cached_property
+    @cached
     def _in_parts(self) -> Any:
         """The functions by which threads append in parts; None where they cannot."""
         source = self.lowered.source_in_parts
         return None if source is None else load(source, [Mode.BOUND.value, Mode.EVALUATE.value], self.arity)
 
-    @cached_property
+    @cached
     def _huge(self) -> Kernel:
         """The kernel for results with dimensions too large for a workspace over one."""
         return Kernel(self.lowered.gathered("hashed"))
 
-    @cached_property
+    @cached
     def _widened(self) -> Kernel:
         """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
         return Kernel(self.lowered.widened())
 
-    @cached_property
+    @cached
     def text(self) -> str:
         """The expression."""
         return to_text(self.lowered.assignment)
 
-    @cached_property
+    @cached
     def chunked(self) -> bool:
         """Whether the outermost loop can be shared by threads."""
         return self.lowered.function(Mode.EVALUATE)[1].chunked
 
-    @cached_property
+    @cached
     def _unsequenced(self) -> frozenset[int]:
         return frozenset(self.lowered.function(Mode.EVALUATE)[1].target.unsequenced)
 
-    @cached_property
+    @cached
     def _bounds(self) -> tuple[Any, ...] | None:
         s = self.lowered.schedule
         types = s.types
@@ -325,8 +325,8 @@ class Kernel:
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
         return IndexOverflowError(f"{self.text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
 
-    def _fail(self, status: int, shape: tuple[int, ...]) -> None:
-        raise memory.exhausted(f"the workspaces of {self.text}, with a result of shape {shape}")
+    def _fail(self, status: int, shape: tuple[int, ...]) -> NoReturn:
+        fail(status, f"the workspaces of {self.text}, with a result of shape {shape}")
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
 
 from ..codegen import NameMaker, emit_module
 from ..concrete_notation import Workspace
@@ -25,7 +24,7 @@ from ..lowering.schedule import Schedule, schedule
 from ..lowering.target import Mode
 from ..lowering.tiling import Tiles
 from ..lowering.workspaces import LISTED
-from ..records import record, replace
+from ..records import cached, record, replace
 from .hand import Loops
 
 __all__ = ["Lowered", "lower", "over_entries"]
@@ -75,12 +74,12 @@ class Lowered:
         wide = replace(old, index_dtypes=("int64",) * len(old.index_dtypes))
         return replace(self, schedule=replace(self.schedule, types={**self.schedule.types, name: wide}))
 
-    @cached_property
+    @cached
     def listed(self) -> tuple[Workspace, ...]:
         """The workspaces whose size is that of a dimension."""
         return tuple(w for w in self.schedule.program.workspaces if w.kind in ("listed", "paired"))
 
-    @cached_property
+    @cached
     def names(self) -> Mapping[str, str]:
         """C names: index variables of lower-case letters stand as they are; no other generated name looks so."""
         maker = NameMaker(_TAKEN)
@@ -95,7 +94,7 @@ class Lowered:
                 names[name] = maker.fresh(name)
         return names
 
-    @cached_property
+    @cached
     def renamed_value(self) -> Expr:
         """The right-hand side in terms of the kernel's own operands."""
         value = self.assignment.value
@@ -103,17 +102,17 @@ class Lowered:
             value = c.renamed(value)
         return value
 
-    @cached_property
+    @cached
     def absent(self) -> object:
         """What the program computes where no operand has an entry."""
         return self.lowerer(Mode.EVALUATE).absent
 
-    @cached_property
+    @cached
     def numbered(self) -> tuple[tuple[str, ...], ...]:
         """Variables over which reductions ask how many coordinates are absent."""
         return tuple(c.over for c in self.lowerer(Mode.EVALUATE).absences.values() if c.needs_number)
 
-    @cached_property
+    @cached
     def reaches_entries_alone(self) -> bool:
         """Whether nothing is appended but what entries reach."""
         return self.lowerer(Mode.EVALUATE).reaches_entries_alone
@@ -135,7 +134,7 @@ class Lowered:
         """C text with a function for each mode."""
         return self._emitted([self.function(mode) for mode in modes])
 
-    @cached_property
+    @cached
     def source_in_parts(self) -> str | None:
         """C text of the functions by which threads append in parts; None where they cannot."""
         whole = self.lowerer(Mode.EVALUATE, InParts)
@@ -151,7 +150,7 @@ class Lowered:
         chained = any(lowerer.sums_on and not lowerer.dense_inside for _, lowerer in lowered)
         return emit_module([function for function, _ in lowered], contract=not chained)
 
-    @cached_property
+    @cached
     def modes(self) -> tuple[Mode, ...]:
         """The functions an ordinary run needs."""
         from ..lowering.results import chains
@@ -163,7 +162,7 @@ class Lowered:
         bounded = gathers and self.reaches_entries_alone
         return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if bounded else (Mode.COUNT, Mode.EVALUATE)
 
-    @cached_property
+    @cached
     def stages(self) -> dict[str, str]:
         """The text of every stage, by name."""
         function, lowerer = self.function(Mode.EVALUATE)

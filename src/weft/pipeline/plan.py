@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
 from ..lowering.premises import USUAL, Premises
 from ..lowering.terms import dtype_of, wrapping_sum
-from ..records import replace
+from ..records import cached, replace
 from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
 from .absorbing import absorbing
@@ -83,22 +83,22 @@ class Executable:
     def _given(self, **premises: Any) -> Executable:
         return self._plan_again(replace(self.kernel.lowered.premises, **premises))
 
-    @cached_property
+    @cached
     def _wide(self) -> Executable:
         """The same for dimensions that are too large for dense levels."""
         return self._given(wide=True)
 
-    @cached_property
+    @cached
     def _crowded(self) -> Executable:
         """The same for a result most of whose coordinates will come up."""
         return self._given(gathering="marked")
 
-    @cached_property
+    @cached
     def _many(self) -> Executable:
         """The same for vectors with many entries, each of which is found instead of walked to."""
         return self._given(finding=True)
 
-    @cached_property
+    @cached
     def _shared(self) -> Executable | None:
         """The same in loops that threads can share, if there are such."""
         found = self._given(sharing=True)

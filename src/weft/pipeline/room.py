@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from ..dtypes import index_dtype
 from ..formats import Format, TensorType
 from ..lowering.results import Chain
+from ..records import cached
 from ..runtime import memory
 from ..storage import Storage
 
@@ -82,7 +82,7 @@ class Room:
         self._last = len(self.chains) - 1
         self.few = memory.CHECKED // max(self.bytes([1] * len(self.chains)), 1)
 
-    @cached_property
+    @cached
     def limits(self) -> list[float]:
         """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
         if not self.type.format.is_unique:
@@ -96,7 +96,7 @@ class Room:
                 limits.append(size)
         return limits
 
-    @cached_property
+    @cached
     def nothing(self) -> Storage:
         """A result of no coordinates, for passes that write nothing."""
         return Storage(self.shape, self.type, self._arrays([0] * len(self.chains)), np.empty(0, self._dtype))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ..errors import NotationError
-from ..records import record
+from ..records import cached, record
 from .inverse import interval_of, invert
 from .nodes import Axis, IndexExpr, axes_of, to_text
 from .parser import parse
@@ -102,11 +102,11 @@ class Remapping:
             raise NotationError(f"{self} is not a permutation of the axes")
         return self.__dict__["_modes"]  # type: ignore[no-any-return]
 
-    @cached_property
+    @cached
     def is_identity(self) -> bool:
         return self.is_permutation and self.mode_order == tuple(range(self.order))
 
-    @cached_property
+    @cached
     def _inverse(self) -> tuple[IndexExpr | None, ...]:
         return invert(self.coordinates, self.order)
 

@@ -3,6 +3,7 @@
 from .cache import CacheInfo
 from .cache import clear as clear_cache
 from .cache import info as cache_info
+from .interrupts import fail
 from .loader import Module, load
 from .memory import PoolInfo, clear_pool, empty, pool_info, shrink, zeros
 from .structs import NULL, counts_pointer, tensor_struct
@@ -18,6 +19,7 @@ __all__ = [
     "clear_pool",
     "counts_pointer",
     "empty",
+    "fail",
     "for_work",
     "get_num_threads",
     "load",

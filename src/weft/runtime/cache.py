@@ -28,6 +28,11 @@ __all__ = ["CacheInfo", "Directory", "clear", "digest", "directory", "fall_back"
 MAGIC = b"\nweft-01"
 FOOTER = len(MAGIC) + 32
 DAY = 86400.0
+MIB = 1 << 20
+ENTRY = 256 * MIB
+"""Bytes of an entry at most."""
+RECORD = MIB // 16
+"""Bytes of a record at most."""
 PARTIAL = "partial-"
 
 
@@ -63,24 +68,12 @@ class Directory:
     def lookup(self, key: str) -> str | None:
         """The path of the entry ``key``, or None where there is none that can be trusted."""
         path = os.path.join(self.path, key + ".so")
-        try:
-            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
-        except OSError:
+        contents = _read(path, ENTRY)
+        if contents is None or contents[-FOOTER:] != _footer(key, contents[:-FOOTER]):
             return None
-        try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-                return None
-            with open(descriptor, "rb", buffering=0, closefd=False) as file:
-                contents = file.read()
-            if contents[-FOOTER:] != _footer(key, contents[:-FOOTER]):
-                return None
-            if time.time() - found.st_mtime > DAY:
-                os.utime(path)  # the time stamp is the time of last use, to the day
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
+        with contextlib.suppress(OSError):
+            if time.time() - os.lstat(path).st_mtime > DAY:
+                os.utime(path, follow_symlinks=False)  # the time stamp is the time of last use, to the day
         return path
 
     def publish(self, build: Callable[[str], str]) -> str:
@@ -110,9 +103,8 @@ class Directory:
     def read_record(self, name: str) -> dict[str, Any]:
         """A small JSON object, empty where there is none or it makes no sense."""
         try:
-            with open(os.path.join(self.path, name), encoding="utf-8") as file:
-                found = json.load(file)
-        except (OSError, ValueError):
+            found = json.loads(_read(os.path.join(self.path, name), RECORD) or b"{}")
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -127,6 +119,18 @@ class Directory:
             pass
         finally:
             _unlink(partial)
+
+    def full(self) -> str | None:
+        """Why there is no room for an entry here, or None: compilers say only that they failed."""
+        partial = self._partial(".so")
+        try:
+            with open(partial, "xb") as file:
+                file.write(bytes(MIB))
+        except OSError as error:
+            return error.strerror or str(error)
+        finally:
+            _unlink(partial)
+        return None
 
     def entries(self) -> Iterator[tuple[str, os.stat_result]]:
         """Path and status of each entry."""
@@ -177,17 +181,12 @@ class Directory:
         """Trim once a day, or after every 256th entry that this process makes."""
         global _published
         _published += 1
-        stamp = os.path.join(self.path, "trimmed")
         try:
-            due = time.time() - os.stat(stamp).st_mtime > DAY
+            due = time.time() - os.lstat(os.path.join(self.path, "trimmed")).st_mtime > DAY
         except OSError:
             due = True
         if due or _published % 256 == 0:
-            try:
-                with open(stamp, "w"):
-                    pass
-            except OSError:
-                return
+            self.write_record("trimmed", {})
             self.trim(config.cache_limit)
 
 
@@ -260,6 +259,27 @@ def _unfit(path: str) -> str | None:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return "it is not writable"
     return None
+
+
+def _read(path: str, most: int) -> bytes | None:
+    """The contents of a file of the user's own; None of links, pipes and devices, and of more than ``most`` bytes."""
+    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")]
+    try:
+        descriptor = os.open(path, os.O_RDONLY | sum(flags))
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            return None
+        if found.st_size > most:
+            return None
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.read(most)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def _footer(key: str, contents: bytes) -> bytes:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
 from ..records import record
-from . import cache, toolchain
+from . import cache, forks, interrupts, toolchain
 from ._ffi import ffi
+
+if TYPE_CHECKING:
+    from _thread import RLock as RLockType
 
 __all__ = ["ABI_VERSION", "Library", "Module", "forget", "load", "open_source"]
 
-ABI_VERSION = "1"
+ABI_VERSION = "2"
 
 _system = ffi.dlopen(None)
 _dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # looking them up clears the last error
@@ -70,6 +74,8 @@ class Module:
 _Key = tuple[str, str | None, str, int, bool]
 _libraries: dict[_Key, Library] = {}
 _modules: dict[tuple[_Key, tuple[str, ...], int], Module] = {}
+_opening: dict[_Key, RLockType] = {}
+forks.in_child(_opening.clear)  # the threads that held these locks are not there
 _signatures: dict[int, Any] = {}
 
 
@@ -99,13 +105,21 @@ def load(source: str, names: Sequence[str], arity: int) -> Module:
     whole = (key, tuple(names), arity)
     module = _modules.get(whole)
     if module is None:
-        library = _libraries.get(key)
-        if library is None:
-            library = _libraries[key] = open_source(source)
+        library = _libraries.get(key) or _opened(key, source)
         signature = _signature(arity)
         functions = {name: ffi.cast(signature, library.symbol(name)) for name in names}
         module = _modules[whole] = Module(functions, source, library.path)
     return module
+
+
+def _opened(key: _Key, source: str) -> Library:
+    """A library that is not in memory; threads that want the same one wait for the first of them."""
+    with _opening.setdefault(key, RLock()):
+        library = _libraries.get(key)
+        if library is None:
+            library = _libraries[key] = open_source(source)
+    _opening.pop(key, None)
+    return library
 
 
 def forget() -> None:
@@ -134,12 +148,25 @@ def open_source(source: str) -> Library:
             handle, reason = _open(path)
         except OSError as error:
             reason = error.strerror or str(error)
+        except CompilerError:
+            no_room = where.full()
+            if no_room is None or where.temporary:
+                raise
+            reason = no_room
         if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
             path = cache.fall_back(reason).publish(build_and_name)
             handle, reason = _open(path)
         if path is None or handle == ffi.NULL:
             raise CompilerError(f"the compiled kernel does not load: {reason}")
+    _listen(handle)
     return Library(path, handle)
+
+
+def _listen(handle: Any) -> None:
+    """Let the loops of a library ask whether to stop, if it has any that may take long."""
+    address = _dlsym(handle, abi.ASK.encode())
+    if address != ffi.NULL:
+        ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
 
 
 def _open(path: str) -> tuple[Any, str]:

@@ -31,7 +31,6 @@ from functools import cache, wraps
 from math import inf, prod
 from operator import index
 from pathlib import PurePosixPath
-from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,6 +40,7 @@ from ..config import config, physical_memory
 from ..errors import ResultTooLargeError
 from ..records import record
 from ._ffi import ffi
+from .forks import data_lock
 
 __all__ = [
     "POOLED", "Budget", "PoolInfo", "clear_pool", "empty", "exhausted", "fits", "guarded", "pool_info", "require",
@@ -94,7 +94,7 @@ class Pool:
     """Freed blocks, the least recently freed first."""
 
     def __init__(self) -> None:
-        self.lock = RLock()  # an array may die, by the garbage collector, while its own thread is in here
+        self.lock = data_lock()  # taken again where the garbage collector finds a dead array in here
         self.blocks: list[Block] = []
         self.bytes = 0
 
@@ -380,11 +380,3 @@ def _of_process() -> Iterator[int]:
             for limit, used in zip(limits, (pages[0], pages[5]), strict=True):
                 if limit != resource.RLIM_INFINITY:
                     yield limit - int(used) * resource.getpagesize()
-
-
-def _after_fork() -> None:
-    _pool.lock = RLock()  # another thread may have held it; what is free stays free, copied on write
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

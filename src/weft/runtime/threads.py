@@ -7,9 +7,8 @@ run a parallel kernel therefore stays on one thread.
 
 from __future__ import annotations
 
-import os
-
 from ..config import config
+from . import forks
 
 __all__ = ["for_work", "get_num_threads", "set_num_threads"]
 
@@ -49,5 +48,4 @@ def _after_fork() -> None:
     _single = _single or _team_started
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+forks.in_child(_after_fork)

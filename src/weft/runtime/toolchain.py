@@ -8,18 +8,25 @@ when a compile fails is it tried again without them, and what helped is remember
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
 import shlex
 import shutil
+import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ..config import config
 from ..errors import CompilerError
 from . import cache
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 __all__ = ["Toolchain", "cpu_identity", "current", "find_compiler"]
 
@@ -134,7 +141,7 @@ class Toolchain:
         Raises
         ------
         CompilerError
-            With the command and what the compiler said.
+            With the command and what the compiler said, or that it took longer than ``config.compile_timeout``.
         """
         self._run(("-x", "c", "-"), source, output, parallel="#pragma omp parallel" in source)
 
@@ -173,33 +180,26 @@ class Toolchain:
 
     def _attempt(self, flags: tuple[str, ...], inputs: tuple[str, ...], text: str, output: str) -> str | None:
         """One run of the compiler: None, or what went wrong."""
-        import subprocess
-
         command = [*self.command, *flags, "-pipe", "-o", output, *inputs, "-lm"]
         try:
-            run = subprocess.run(command, input=text.encode(), capture_output=True, env={**os.environ, "LC_ALL": "C"})
+            status, out, errors = _run(command, text)
         except OSError as error:
             return f"the C compiler does not start: {error}\n  command: {shlex.join(command)}"
-        said = run.stderr.decode("utf-8", "replace").strip() or run.stdout.decode("utf-8", "replace").strip()
-        if run.returncode != 0:
-            return f"the C compiler failed with status {run.returncode}\n  command: {shlex.join(command)}\n{said}"
+        said = errors.strip() or out.strip()
+        if status != 0:
+            return f"the C compiler failed with status {status}\n  command: {shlex.join(command)}\n{said}"
         if not os.path.isfile(output) or os.path.getsize(output) == 0:
             return f"the C compiler wrote no output\n  command: {shlex.join(command)}\n{said}"
         return None
 
     def _ask_version(self) -> str:
-        import subprocess
-
         command = [*self.command, "--version"]
         try:
-            run = subprocess.run(
-                command, capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"}
-            )
+            return _run(command, "")[1].strip()
         except OSError as error:
             raise CompilerError(
                 f"the C compiler does not start: {error}\n  command: {shlex.join(command)}\n{INSTALL_HINT}"
             ) from None
-        return run.stdout.decode("utf-8", "replace").strip()
 
     def _record_name(self) -> str:
         modes = [*self.extra, str(self.sanitize)]
@@ -208,6 +208,48 @@ class Toolchain:
     def _remember(self) -> None:
         record = {"version": self.version, "refused": sorted(self.refused), "proven": sorted(self.proven)}
         cache.directory().write_record(self._record_name(), record)
+
+
+def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
+    """Run a compiler: its status, and what it wrote to its output and error streams.
+
+    It has a process group of its own, which ends with it: nothing of an interrupted compiler writes a file afterwards.
+
+    Raises
+    ------
+    CompilerError
+        It took longer than ``config.compile_timeout`` seconds.
+    """
+    import subprocess
+
+    limit, pipe = config.compile_timeout, subprocess.PIPE
+    environment = {**os.environ, "LC_ALL": "C"}
+    process = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+    )  # fmt: skip
+    try:
+        out, errors = process.communicate(text.encode(), timeout=limit)
+    except BaseException as error:
+        _end(process)
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
+        raise CompilerError(
+            f"the C compiler did not finish within {limit:g} seconds, the compile_timeout of weft.config "
+            f"(WEFT_COMPILE_TIMEOUT), and was ended\n  command: {shlex.join(command)}"
+        ) from None
+    return process.returncode, out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+
+def _end(process: Popen[bytes]) -> None:
+    """End a compiler with all that it has started, and wait until none of them holds its streams."""
+    import subprocess
+
+    for number, patience in ((signal.SIGTERM, 1.0), (signal.SIGKILL, 1.0)):  # the first lets it remove its files
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=patience)
+            return
 
 
 def _file_stamp(path: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import INT64_MAX, name_of, value_dtype
-from ..errors import DensifyError, ShapeError
+from ..errors import DensifyError, ShapeError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import Remapping
 from ..remapping.nodes import Axis, substitute
@@ -198,8 +198,8 @@ class Storage:
         return Storage(self.shape, found, self.arrays, vals)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles is made of: the arrays; the C struct over them is made anew."""
-        return Storage, (self.shape, self.type, self.arrays, self.vals)
+        """What pickles is made of: the arrays, which are checked when they come back; the C struct is made anew."""
+        return restored, (self.shape, self.type, self.arrays, self.vals)
 
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
@@ -244,6 +244,29 @@ class Storage:
 
     def __repr__(self) -> str:
         return f"<Storage shape={self.shape} {self.type.dtype} {self.format} nnz={self.nnz}>"
+
+
+def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
+    """Make a storage of what a pickle holds.
+
+    Raises
+    ------
+    StorageError
+        When that breaks an invariant of the format: kernels trust their arrays, and bytes may have changed.
+    """
+    from .invariants import check
+
+    whole = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
+    if not (whole and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
+        raise StorageError("a pickle of a tensor does not hold one")
+    found = Storage(shape, type, arrays, vals)
+    try:
+        check(found)
+    except StorageError:
+        raise
+    except Exception as error:  # what was changed may be of any kind
+        raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,6 @@ and the value's. Single elements are collected first, and assigned together then
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,35 @@ import numpy as np
 from .. import pipeline
 from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
-from ..pipeline.grow import room_of
+from ..pipeline.grow import Room, room_of
+from ..records import cached
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
 from .keys import Key, parse_key
-from .operands import Tensor, Writing, adopt
+from .operands import Tensor, adopt
 from .refill import require_dense, same_number
 
 __all__ = ["setitem"]
 
 
-def setitem(old: Writing, key: Any, value: Any) -> Writing:
+def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[Storage, Room | None]:
     """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    room : Room or None
+        Where entries can be put into it.
+    key : object
+        As NumPy takes them.
+    value : object
+        It broadcasts to what the key means.
+
+    Returns
+    -------
+    (Storage, Room or None)
+        The tensor, and where more entries can be put into it.
 
     Raises
     ------
@@ -39,21 +55,19 @@ def setitem(old: Writing, key: Any, value: Any) -> Writing:
     DensifyError
         When more elements than ``weft.config.max_densify_bytes`` holds would be stored.
     """
-    old = old.finished()
-    storage = old.storage
     parsed = parse_key(key, storage.shape)
     if storage.format.is_dense:
         _in_place(storage, key, value)
-        return old
+        return storage, None
     region = _Region(parsed, storage.shape)
     rows, vals = _entries(value, storage, region)
     if not region.elements:
-        return old
+        return storage, room
     if len(vals) == region.elements:  # nothing is taken out
-        room = old.room or room_of(storage)
+        room = room or room_of(storage)
         if room is not None:
             room.insert(rows, vals)
-            return Writing(room.storage, {}, room)
+            return room.storage, room
     coo = pipeline.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
     dtypes = [index_dtype(n) for n in storage.shape]
@@ -62,7 +76,8 @@ def setitem(old: Writing, key: Any, value: Any) -> Writing:
         for old, new, d in zip(coo.arrays[1:], rows, dtypes, strict=True)
     ]
     whole = np.concatenate([coo.vals[outside], vals])
-    return Writing(pipeline.convert(coordinate_storage(storage.shape, both, whole, storage.type.fill), storage.format))
+    made = coordinate_storage(storage.shape, both, whole, storage.type.fill)
+    return pipeline.convert(made, storage.format), None
 
 
 def _in_place(storage: Storage, key: Any, value: Any) -> None:
@@ -102,7 +117,7 @@ class _Region:
             found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
         return found
 
-    @cached_property
+    @cached
     def elements(self) -> int:
         """How many elements of the tensor it holds."""
         arrays = self.key.arrays
@@ -111,7 +126,7 @@ class _Region:
         number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
         return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
 
-    @cached_property
+    @cached
     def repeats(self) -> bool:
         """Whether an element comes up twice, so that what is not stored of a value matters, too."""
         arrays = self.key.arrays

@@ -49,7 +49,9 @@ def asarray(
     dtype : dtype, optional
         By default that of ``obj``.
     copy : bool, optional
-        True always copies, False raises where a copy is needed, None copies where one is needed.
+        True for a tensor that shares no memory with ``obj``. False raises where a copy is needed. None, the default,
+        copies where that is needed: what is written into ``obj`` afterwards may be written into the tensor, and
+        coordinates that change under it break it.
     fill_value : scalar, optional
         The value of entries that will not be stored. Where ``obj`` is sparse already it must agree with its own,
         unless ``obj`` has no notion of one (scipy.sparse).
@@ -97,10 +99,9 @@ def asarray(
         storage = foreign.convert(storage, format)
     if copy is None:
         return obj if storage is source and isinstance(obj, SparseTensor) else made(storage)
-    shared = _shares(storage, obj)
-    if copy and shared:
-        return made(storage).copy()
-    if not copy and not shared and storage.vals.size:
+    if copy:
+        return made(storage.apart_from(source))
+    if not _shares(storage, obj) and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
     return made(storage)
 

@@ -220,13 +220,13 @@ class Methods(Tensor):
         """Sort the elements along an axis, here."""
         from .sorting import sort
 
-        self._storage = sort(self, axis, **options)._storage
+        self._become(sort(self, axis, **options)._storage)
 
     def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
         """Put the ``kth`` smallest elements along an axis where sorting puts them, here."""
         from .sorting import partition
 
-        self._storage = partition(self, kth, axis, **options)._storage
+        self._become(partition(self, kth, axis, **options)._storage)
 
     def fill(self: Any, value: Any) -> None:
         """Assign one value to every element."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..dtypes import value_dtype
 from ..errors import DTypeError
+from ..runtime.forks import data_lock
 from ..storage import Storage
 from . import foreign
 
@@ -19,44 +19,57 @@ if TYPE_CHECKING:
 __all__ = ["Operand", "Tensor", "Writing", "adopt", "describe", "is_scalar", "scalar_storage"]
 
 
-@dataclass(slots=True)
 class Writing:
-    """A tensor that is being assigned to.
+    """What has been assigned to a tensor since it was last looked at as a whole; of use while its lock is held.
 
-    Parameters
-    ----------
-    storage : Storage
-        What it was.
-    written : dict
-        The single elements assigned since.
-    room : Room, optional
-        Where more entries can be put in: its arrays are those of ``storage``, and of nothing else.
+    It is made when a tensor is first assigned to, and is the tensor's from then on. The tensor has a storage or this
+    has one, whatever is interrupted: no function is called between giving it to one and taking it from the other.
     """
 
-    storage: Storage
-    written: dict[tuple[int, ...], Any] = field(default_factory=dict)
-    room: Room | None = None
+    __slots__ = ("base", "lock", "room", "written")
 
-    def finished(self) -> Writing:
-        """The same with nothing left to assign."""
-        if not self.written:
-            return self
+    def __init__(self) -> None:
+        self.lock = data_lock()
+        self.base: Storage | None = None  # what the tensor was; None while nothing is being assigned
+        self.room: Room | None = None  # where entries are put into what it was; its arrays belong to nothing else
+        self.written: dict[tuple[int, ...], Any] = {}  # the single elements that are still to be put in
+
+    @property
+    def storage(self) -> Storage:
+        """The tensor without the single elements."""
+        found = self.base if self.room is None else self.room.storage
+        assert found is not None, "something is being assigned"
+        return found
+
+    def finish(self) -> Storage:
+        """Put in the single elements; the tensor as it is then."""
+        if self.written:
+            key = tuple(map(np.array, zip(*self.written, strict=True)))
+            self._put(key, np.array(list(self.written.values())))
+            self.written = {}
+        return self.storage
+
+    def put(self, key: Any, value: Any) -> None:
+        """Assign the elements where ``key`` points."""
+        self.finish()
+        self._put(key, value)
+
+    def _put(self, key: Any, value: Any) -> None:
         from .assignment import setitem
 
-        key = tuple(map(np.array, zip(*self.written, strict=True)))
-        return setitem(Writing(self.storage, {}, self.room), key, np.array(list(self.written.values())))
+        self.base, self.room = setitem(self.storage, self.room, key, value)
 
 
 class Tensor:
     """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
 
-    While it is being assigned to, ``_pending`` holds its storage, which nothing else has, and the single elements that
-    are still to be assigned, and there is no ``_storage``: asking for it assigns them, and ends that. Single elements
-    are read without asking. An attribute that is there costs no more for that.
+    While it is being assigned to, ``_writing`` holds its storage and what is still to be assigned, and there is no
+    ``_storage``: asking for it assigns that, and ends it. An attribute that is there costs no more for that, and is
+    read without a lock: whoever reads it once has a whole tensor, whatever other threads assign.
     """
 
-    __slots__ = ("__weakref__", "_pending", "_storage")
-    _pending: Writing
+    __slots__ = ("__weakref__", "_storage", "_writing")
+    _writing: Writing
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -66,9 +79,58 @@ class Tensor:
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
                 return object.__getattribute__(self, name)  # which says why there is none
-            self._storage = self._pending.finished().storage
-            del self._pending
-            return self._storage
+            writing = self._writing
+            with writing.lock:
+                if writing.base is None:  # another thread has asked meanwhile
+                    return _STORAGE.__get__(self)
+                self._end(writing, writing.finish())
+                return _STORAGE.__get__(self)
+
+    def _put(self, key: Any, value: Any) -> None:
+        """Assign the elements where ``key`` points."""
+        writing = self._begin()
+        with writing.lock:
+            if writing.base is None:
+                storage = self._storage
+                writing.base = storage
+                del self._storage
+            writing.put(key, value)
+            if writing.room is None:
+                self._end(writing, writing.storage)
+
+    def _become(self, storage: Storage) -> None:
+        """Hold another storage; what was being assigned to the one before is gone with it."""
+        writing = getattr(self, "_writing", None)
+        if writing is None:
+            self._storage = storage
+            return
+        with writing.lock:
+            self._end(writing, storage)
+
+    def _begin(self) -> Writing:
+        """What is being assigned, from the first assignment on."""
+        try:
+            return self._writing
+        except AttributeError:
+            with _FIRST:
+                if getattr(self, "_writing", None) is None:
+                    self._writing = Writing()
+                return self._writing
+
+    def _end(self, writing: Writing, storage: Storage) -> None:
+        """Hold a storage, which others may look at from now on, and nothing that is still to be assigned."""
+        writing.room, writing.written, writing.base = None, {}, storage
+        self._storage = storage
+        writing.base = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles and copies are made of."""
+        return type(self), (self._storage,)
+
+
+_STORAGE: Any = Tensor.__dict__["_storage"]
+_FIRST = data_lock()
+"""Held while a tensor gets what holds its assignments."""
 
 
 class Operand(NamedTuple):

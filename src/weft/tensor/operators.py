@@ -182,7 +182,7 @@ def in_place(tensor: Tensor, result: Any, name: str) -> Any:
     if type(result) is type(tensor) and not result._storage.format.is_dense:
         found, old = result._storage, tensor._storage
         if found.type is old.type and found.shape == old.shape:
-            tensor._storage = found
+            tensor._become(found)
             return tensor
     from .ufuncs import store
 

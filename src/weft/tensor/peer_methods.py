@@ -154,13 +154,13 @@ class PeerMethods(Tensor):
 
     def sum_duplicates(self: Any) -> None:
         """Sort the entries, and sum those with equal coordinates, here."""
-        self._storage = self.canonical()._storage
+        self._become(self.canonical()._storage)
 
     sort_indices = sum_duplicates
 
     def eliminate_zeros(self: Any) -> None:
         """Take out the stored values that equal the fill value, here."""
-        self._storage = self.pruned()._storage
+        self._become(self.pruned()._storage)
 
     def prune(self: Any) -> None:
         """Nothing: arrays have no room that is not used."""
@@ -202,4 +202,4 @@ class PeerMethods(Tensor):
         if len(new) != len(old) or any(n < 0 for n in new):
             raise ValueError(f"a tensor of shape {old} cannot be resized to {new}")
         kept = self[tuple(slice(n) for n in new)]
-        self._storage = pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage
+        self._become(pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage)

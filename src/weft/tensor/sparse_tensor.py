@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -295,6 +294,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         old = self._storage
         return SparseTensor(Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy()))
 
+    def __deepcopy__(self, memo: Any) -> SparseTensor:
+        """A tensor that shares no memory with this one; its arrays need no check."""
+        return self.copy()
+
     def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         """An ndarray of all elements; it shares memory with a tensor of dense format.
 
@@ -457,19 +460,19 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         array([[0. , 3. , 0. ],
                [0. , 0. , 1.5]])
         """
-        from .indexing import getitem, position
-
         place = _place(key)
         if place is not None:
-            now = self._as_written()
-            storage, written = now.storage, now.written
-            if len(place) == len(storage.shape):
-                place = _inside(place, storage.shape)
-                if place in written:
-                    return written[place]
-                p = position(storage, place)
-                if p is not None:
-                    return storage.vals[p] if p >= 0 else storage.dtype.type(storage.type.fill)
+            writing = getattr(self, "_writing", _NEVER)
+            if writing.base is None:
+                element = _element(self._storage, place, {})
+            else:
+                with writing.lock:
+                    now = self._storage if writing.base is None else writing.storage
+                    element = _element(now, place, writing.written)
+            if element is not None:
+                return element
+        from .indexing import getitem
+
         found = getitem(self._storage, key)
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
@@ -494,31 +497,22 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
                [7., 0., 5.]])
         """
         place = _place(key) if isinstance(value, (int, float, complex, np.generic)) else None
-        if isinstance(value, Tensor):
-            _ = value._storage  # it may be this one
-        now = self._as_written()
-        if place is not None and len(place) == len(now.storage.shape) and not now.storage.format.is_dense:
-            place, scalar = _inside(place, now.storage.shape), now.storage.dtype.type(value)
-            now.written[place] = scalar
-        else:
-            from .assignment import setitem
+        if place is None or not self._assign_element(place, value):
+            self._put(_as_it_is(key), _as_it_is(value))
 
-            now = setitem(now, key, value)
-        goes_on = now.written or now.room is not None
-        with suppress(AttributeError):
-            if goes_on:
-                self._pending = now
+    def _assign_element(self, place: tuple[int, ...], value: Any) -> bool:
+        """Assign one element, if elements of this tensor are collected, and ``place`` names one."""
+        writing = self._begin()
+        with writing.lock:
+            storage = self._storage if writing.base is None else writing.base
+            if len(place) != len(storage.shape) or storage.type.format.is_dense:
+                return False
+            place, scalar = _inside(place, storage.shape), storage.vals.dtype.type(value)
+            if writing.base is None:
+                writing.base = storage
                 del self._storage
-            else:
-                self._storage = now.storage
-                del self._pending
-
-    def _as_written(self) -> Writing:
-        """The storage, and what has been assigned since."""
-        try:
-            return self._pending
-        except AttributeError:
-            return Writing(self._storage)
+            writing.written[place] = scalar
+        return True
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
@@ -551,6 +545,32 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
+
+
+_NEVER = Writing()
+"""Of tensors that have never been assigned to."""
+
+
+def _element(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[int, ...], Any]) -> Any:
+    """The element at a place, if the format says where it is stored; None otherwise."""
+    from .indexing import position
+
+    if len(place) != len(storage.shape):
+        return None
+    place = _inside(place, storage.shape)
+    if place in written:
+        return written[place]
+    p = position(storage, place)
+    if p is None:
+        return None
+    return storage.vals[p] if p >= 0 else storage.dtype.type(storage.type.fill)
+
+
+def _as_it_is(given: Any) -> Any:
+    """What is given, and of tensors what they are now: nothing waits for their locks afterwards."""
+    if isinstance(given, Tensor):
+        return SparseTensor(given._storage)
+    return tuple(map(_as_it_is, given)) if type(given) is tuple else given
 
 
 def _place(key: Any) -> tuple[int, ...] | None:

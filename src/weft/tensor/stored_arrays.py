@@ -39,9 +39,8 @@ def _structure(name: str, doc: str) -> property:
 
 def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same memory, which cannot be written: a tensor knows of its coordinates that they are sorted and distinct."""
-    found = array.view()
-    found.flags.writeable = False
-    return found
+    buffer: Any = array
+    return np.asarray(memoryview(buffer).toreadonly())  # NumPy makes no array writeable whose buffer is not
 
 
 class StoredArrays(Tensor):
@@ -75,7 +74,7 @@ class StoredArrays(Tensor):
         if new.shape != old.shape:
             raise ValueError(f"values of shape {new.shape} do not replace those of shape {old.shape}")
         storage, fill = self._storage, self._storage.type.fill
-        self._storage = storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill))
+        self._become(storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill)))
 
     indptr = _structure("indptr", "Where the entries of each row of csr, column of csc, or row of blocks of bsr begin.")
     indices = _structure("indices", "The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides.")
@@ -125,7 +124,7 @@ class StoredArrays(Tensor):
         setattr(viewed, name, arrays)
         new = foreign.read(viewed)
         assert new is not None, "what is viewed as another package's is read as its"
-        self._storage = new.with_values(new.vals, fill)
+        self._become(new.with_values(new.vals, fill))
 
     def _option(self, name: str) -> Any:
         options = self._storage.format.options

@@ -137,7 +137,7 @@ def store(result: Any, out: Any, op: str, where: Any = True, casting: Any = "sam
         from .masked import merged
 
         made = merged(made, out, where)
-    out._storage = made.astype(out.dtype).asformat(out.format)._storage
+    out._become(made.astype(out.dtype).asformat(out.format)._storage)
     return out
 
 
@@ -356,7 +356,7 @@ def _added_at(x: Any, key: Any, values: Any) -> None:
 
     flat = np.array([np.ravel(k) for k in coords])
     more = from_coords(flat, given.astype(x.dtype, casting="same_kind"), x.shape)
-    x._storage = (x + more).asformat(x.format)._storage
+    x._become((x + more).asformat(x.format)._storage)
 
 
 _SMALL = 1 << 24

@@ -49,9 +49,11 @@ static inline int64_t weft_thread(void) {
 _IN_TURN = """\
 extern int sched_yield(void);
 /* How much those with lower numbers have added up to, to which number me, when it is its turn, adds n. */
-static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n) {
+static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t *watch) {
   for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
-    if (waits > 10000) sched_yield();
+    if (waits <= 10000) continue;
+    if (weft_poll(watch)) return 0; /* those before may have stopped, and never have their turn */
+    sched_yield();
   }
   int64_t before = turn[1];
   turn[1] = before + n;
@@ -108,7 +110,7 @@ SNIPPETS: dict[str, Snippet] = {
     "weft_fetch_to_read": Snippet(_FETCH_TO_READ),
     "weft_single": Snippet(_SINGLE),
     "weft_thread": Snippet(_THREAD),
-    "weft_in_turn": Snippet(_IN_TURN),
+    "weft_in_turn": Snippet(_IN_TURN, ("weft_poll",)),
     "weft_next_flag": Snippet(_NEXT),
     "weft_stream": Snippet(_STREAM),
     **{f"weft_store_same_{ty}": Snippet(_MARK.replace("@", ty)) for ty in ("uint8", "int32", "int64")},

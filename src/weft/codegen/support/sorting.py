@@ -111,17 +111,17 @@ static inline void weft_sort_tiny_@(@_t *list, int64_t n) {
 
 _LONG = """\
 /* Sort more than a few elements; scratch holds n. */
-static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch) {
+static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   @_t low = list[0], high = list[0];
   u@_t differ = 0;
   bool ordered = true;
-  for (int64_t i = 1; i < n; i++) {
+  WEFT_STRIPS(i, 1, n, watch) {
     low = list[i] < low ? list[i] : low;
     high = list[i] > high ? list[i] : high;
     differ |= (u@_t)list[i] ^ (u@_t)list[0];
     ordered &= list[i - 1] <= list[i];
   }
-  if (ordered) return;
+  if (ordered || weft_stopped(watch)) return;
   const u@_t range = (u@_t)high - (u@_t)low;
   if (range / 64 < (u@_t)n / (64 / sizeof(@_t))) { /* dense: through a bitmap, when no element repeats */
     uint64_t *bitmap = (uint64_t *)(((uintptr_t)scratch + 7) & ~(uintptr_t)7);
@@ -129,14 +129,14 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch) {
     if (words * 8 + 8 <= n * (int64_t)sizeof(@_t)) {
       int64_t distinct = 0;
       for (int64_t w = 0; w < words; w++) bitmap[w] = 0;
-      for (int64_t i = 0; i < n; i++) {
+      WEFT_STRIPS(i, 0, n, watch) {
         const u@_t at = (u@_t)list[i] - (u@_t)low;
         bitmap[at / 64] |= UINT64_C(1) << at % 64;
       }
       for (int64_t w = 0; w < words; w++) distinct += __builtin_popcountll(bitmap[w]);
       if (distinct == n) {
         @_t *out = list;
-        for (int64_t w = 0; w < words; w++) {
+        WEFT_STRIPS(w, 0, words, watch) {
           for (uint64_t word = bitmap[w]; word != 0; word &= word - 1) {
             *out++ = (@_t)((u@_t)low + (u@_t)(w * 64 + __builtin_ctzll(word)));
           }
@@ -156,14 +156,14 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch) {
   for (int pass = 0; pass < passes; pass++) {
     const int shift = lowest + pass * width;
     for (int64_t b = 0; b < buckets; b++) start[b] = 0;
-    for (int64_t i = 0; i < n; i++) start[(((u@_t)from[i] ^ flip) >> shift) & (u@_t)(buckets - 1)]++;
+    WEFT_STRIPS(i, 0, n, watch) start[(((u@_t)from[i] ^ flip) >> shift) & (u@_t)(buckets - 1)]++;
     uint32_t sum = 0;
     for (int64_t b = 0; b < buckets; b++) {
       const uint32_t count = start[b];
       start[b] = sum;
       sum += count;
     }
-    for (int64_t i = 0; i < n; i++) {
+    WEFT_STRIPS(i, 0, n, watch) {
       to[start[(((u@_t)from[i] ^ flip) >> shift) & (u@_t)(buckets - 1)]++] = from[i];
     }
     @_t *swap = from;
@@ -175,37 +175,37 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch) {
 """
 
 _SORT = """\
-/* Sort the list ascending; scratch holds n elements. */
-static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch) {
+/* Sort the list ascending; scratch holds n elements. Nothing is to be done with the list when it is to stop. */
+static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   if (n <= 4) weft_sort_tiny_@(list, n);
   else if (n <= 64) weft_sort_short_@(list, n);
-  else weft_sort_long_@(list, n, scratch);
+  else weft_sort_long_@(list, n, scratch, watch);
 }
 """
 
 _KEYS = """\
 /* One stable pass over the bits [shift, shift + width) of the keys. */
-static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width) {
+static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width, int64_t *watch) {
   const uint64_t mask = (UINT64_C(1) << width) - 1;
   int64_t start[2048] = {0}, sum = 0;
-  for (int64_t i = 0; i < n; i++) start[from[i] >> shift & mask]++;
+  WEFT_STRIPS(i, 0, n, watch) start[from[i] >> shift & mask]++;
   for (uint64_t b = 0; b <= mask; b++) {
     const int64_t count = start[b];
     start[b] = sum;
     sum += count;
   }
-  for (int64_t i = 0; i < n; i++) to[start[from[i] >> shift & mask]++] = from[i];
+  WEFT_STRIPS(i, 0, n, watch) to[start[from[i] >> shift & mask]++] = from[i];
 }
 
 /* Sort distinct keys, which are in order already as far as their lowest bits go; returns where they end up. */
-static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int lowest) {
+static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int lowest, int64_t *watch) {
   uint64_t differ = 0;
-  for (int64_t i = 1; i < n; i++) differ |= keys[i] ^ keys[0];
+  WEFT_STRIPS(i, 1, n, watch) differ |= keys[i] ^ keys[0];
   differ = lowest < 64 ? differ >> lowest << lowest : 0;
-  while (differ != 0) {
+  while (differ != 0 && !weft_stopped(watch)) {
     const int shift = __builtin_ctzll(differ), bits = 64 - __builtin_clzll(differ) - shift;
     const int most = n < 65536 ? 8 : 11, passes = (bits + most - 1) / most, width = (bits + passes - 1) / passes;
-    weft_radix_pass(keys, spare, n, shift, width);
+    weft_radix_pass(keys, spare, n, shift, width, watch);
     uint64_t *swap = keys;
     keys = spare;
     spare = swap;
@@ -217,7 +217,8 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
 
 _ORDER = """\
 /* Where the elements of a list stand in ascending order, equal ones as they come; keys and spare hold n. */
-static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare) {
+static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare,
+                                    int64_t *watch) {
   int64_t falls = 0;
   for (int64_t i = 1; i < n; i++) falls += list[i - 1] > list[i];
   if (falls == 0 || falls == n - 1) { /* as they come, or the other way round */
@@ -236,9 +237,9 @@ static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *ord
     for (int32_t i = 0; i < n; i++) least = order[i] < least ? order[i] : least;
     if (least == 0) return; /* none was left out for being equal to another */
   }
-  for (int64_t i = 0; i < n; i++) keys[i] = (int64_t)list[i] << 32 | i;
-  const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32);
-  for (int64_t i = 0; i < n; i++) order[i] = (int32_t)found[i];
+  WEFT_STRIPS(i, 0, n, watch) keys[i] = (int64_t)list[i] << 32 | i;
+  const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32, watch);
+  WEFT_STRIPS(i, 0, n, watch) order[i] = (int32_t)found[i];
 }
 """
 
@@ -249,32 +250,33 @@ static inline int weft_bits(uint64_t most) {
 
 /* Add bits [low, low + bits) of a list's elements to the keys, at bit ``at``; in the order of the places, if given. */
 #define WEFT_JOIN(name, type) \\
-  static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at) { \\
+  static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at, \\
+                   int64_t *watch) { \\
     const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
     if (places == NULL) { \\
-      for (int64_t i = 0; i < n; i++) keys[i] |= ((uint64_t)list[i] >> low & mask) << at; \\
+      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[i] >> low & mask) << at; \\
     } else { \\
-      for (int64_t i = 0; i < n; i++) keys[i] |= ((uint64_t)list[places[i]] >> low & mask) << at; \\
+      WEFT_STRIPS(i, 0, n, watch) keys[i] |= ((uint64_t)list[places[i]] >> low & mask) << at; \\
     } \\
   }
 WEFT_JOIN(weft_join_int32, int32_t)
 WEFT_JOIN(weft_join_int64, int64_t)
 
 static void weft_join(uint64_t *keys, const void *list, int64_t width, int64_t first, const int64_t *places, int64_t n,
-                      int low, int bits, int at) {
-  if (width == 4) weft_join_int32(keys, (const int32_t *)list + first, places, n, low, bits, at);
-  else weft_join_int64(keys, (const int64_t *)list + first, places, n, low, bits, at);
+                      int low, int bits, int at, int64_t *watch) {
+  if (width == 4) weft_join_int32(keys, (const int32_t *)list + first, places, n, low, bits, at, watch);
+  else weft_join_int64(keys, (const int64_t *)list + first, places, n, low, bits, at, watch);
 }
 
 /* What the lists' elements are in the order of the places: taken from the keys where these hold it. */
 #define WEFT_TAKE(name, type) \\
   static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \\
-                   int bits) { \\
+                   int bits, int64_t *watch) { \\
     const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX; \\
     if (keys == NULL) { \\
-      for (int64_t i = 0; i < n; i++) sorted[i] = list[places[i]]; \\
+      WEFT_STRIPS(i, 0, n, watch) sorted[i] = list[places[i]]; \\
     } else { \\
-      for (int64_t i = 0; i < n; i++) sorted[i] = bits == 0 ? 0 : (type)(keys[i] >> at & mask); \\
+      WEFT_STRIPS(i, 0, n, watch) sorted[i] = bits == 0 ? 0 : (type)(keys[i] >> at & mask); \\
     } \\
   }
 WEFT_TAKE(weft_take_int32, int32_t)
@@ -286,19 +288,20 @@ static inline int64_t weft_coordinate(const void *list, int64_t width, int64_t a
 
 /* Whether n tuples, as weft_sort_tuples takes them, are in order. */
 static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
-                          const int64_t *dimensions) {
+                          const int64_t *dimensions, int64_t *watch) {
   int bits = 0;
   for (int64_t k = 0; k < order; k++) bits += weft_bits((uint64_t)dimensions[k] - 1);
   if (bits <= 64) { /* whole tuples are compared as one key, some hundreds at a time */
     enum { BLOCK = 512 };
     uint64_t keys[BLOCK + 1] = {0}, disorder = 0;
     for (int64_t i = 0; i < n && disorder == 0; i += BLOCK) {
+      if (i % 65536 == 0 && weft_poll(watch)) return false;
       const int64_t count = n - i < BLOCK ? n - i : BLOCK;
       int at = 0;
       for (int64_t b = 1; b <= count; b++) keys[b] = 0;
       for (int64_t k = order - 1; k >= 0; k--) {
         const int own = weft_bits((uint64_t)dimensions[k] - 1);
-        if (own > 0) weft_join(keys + 1, lists[k], widths[k], i, NULL, count, 0, own, at);
+        if (own > 0) weft_join(keys + 1, lists[k], widths[k], i, NULL, count, 0, own, at, watch);
         at += own;
       }
       for (int64_t b = 0; b < count; b++) disorder |= keys[b] > keys[b + 1];
@@ -306,7 +309,7 @@ static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, co
     }
     return disorder == 0;
   }
-  for (int64_t i = 1; i < n; i++) {
+  WEFT_STRIPS(i, 1, n, watch) {
     for (int64_t k = 0; k < order; k++) {
       const int64_t before = weft_coordinate(lists[k], widths[k], i - 1);
       const int64_t after = weft_coordinate(lists[k], widths[k], i);
@@ -314,16 +317,17 @@ static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, co
       if (before < after) break;
     }
   }
-  return true;
+  return !weft_stopped(watch);
 }
 
 /* Sort n tuples by their coordinates, lexicographically and stably. Coordinate k of tuple i is element i of list k,
    an int32 or int64 array as widths[k] is 4 or 8, in [0, dimensions[k]). Returns 0, the permutation that sorts them
    and the lists in this order, where there is memory for them in ``sorted``; or -1, leaving all alone, when they are
-   in order; or 1 when there is no memory. */
+   in order; or 1 when there is no memory; or 4, with nothing to be relied on, when it was told to stop. */
 static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
                                 const int64_t *dimensions, int64_t *permutation, void *const *sorted) {
-  if (weft_in_order(n, order, lists, widths, dimensions)) return -1;
+  int64_t watch[2] = {0};
+  if (weft_in_order(n, order, lists, widths, dimensions, watch)) return -1;
   uint64_t *keys = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
   uint64_t *spare = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
   int64_t *places = NULL; /* the order of the groups of coordinates that are sorted already */
@@ -338,14 +342,14 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
   const uint64_t mask = (UINT64_C(1) << here) - 1;
   int64_t k = order - 1;
   int low = 0; /* bits of coordinate k that are sorted already */
-  while (k >= 0) {
+  while (k >= 0 && !weft_stopped(watch)) {
     const bool first = places == NULL;
     int at = here, same = here;
-    for (int64_t i = 0; i < n; i++) keys[i] = (uint64_t)i;
+    WEFT_STRIPS(i, 0, n, watch) keys[i] = (uint64_t)i;
     while (k >= 0 && at < 64) {
       const int bits = weft_bits((uint64_t)dimensions[k] - 1) - low, taken = bits < 64 - at ? bits : 64 - at;
       if (taken > 0) {
-        weft_join(keys, lists[k], widths[k], 0, places, n, low, taken, at);
+        weft_join(keys, lists[k], widths[k], 0, places, n, low, taken, at, watch);
         if (same == at) { /* coordinates in order as they come need no pass: the others are sorted stably */
           const uint64_t below = at + taken < 64 ? (UINT64_C(1) << (at + taken)) - 1 : UINT64_MAX;
           int64_t i = 1;
@@ -361,12 +365,12 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
       low = 0;
       k--;
     }
-    uint64_t *found = weft_sort_keys(keys, spare, n, same);
+    uint64_t *found = weft_sort_keys(keys, spare, n, same, watch);
     if (found != keys) {
       spare = keys;
       keys = found;
     }
-    for (int64_t i = 0; i < n; i++) permutation[i] = first ? (int64_t)(keys[i] & mask) : places[keys[i] & mask];
+    WEFT_STRIPS(i, 0, n, watch) permutation[i] = first ? (int64_t)(keys[i] & mask) : places[keys[i] & mask];
     if (k < 0) {
       int bit = here;
       for (int64_t j = order - 1; j >= 0; j--) {
@@ -374,9 +378,9 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
         const uint64_t *held = first ? keys : NULL;
         if (sorted[j] != NULL) {
           if (widths[j] == 4) {
-            weft_take_int32((int32_t *)sorted[j], (const int32_t *)lists[j], permutation, n, held, bit, bits);
+            weft_take_int32((int32_t *)sorted[j], (const int32_t *)lists[j], permutation, n, held, bit, bits, watch);
           } else {
-            weft_take_int64((int64_t *)sorted[j], (const int64_t *)lists[j], permutation, n, held, bit, bits);
+            weft_take_int64((int64_t *)sorted[j], (const int64_t *)lists[j], permutation, n, held, bit, bits, watch);
           }
         }
         bit += bits;
@@ -389,24 +393,24 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
       weft_free(spare);
       return 1;
     }
-    __builtin_memcpy(places, permutation, (size_t)n * sizeof(int64_t));
+    WEFT_STRIPS(i, 0, n, watch) places[i] = permutation[i];
   }
   weft_free(keys);
   weft_free(spare);
   weft_free(places);
-  return 0;
+  return weft_stopped(watch) ? 4 : 0;
 }
 """
 
 SNIPPETS: dict[str, Snippet] = {
     "weft_rank": Snippet(_RANK),
-    "weft_sort_keys": Snippet(_KEYS),
+    "weft_sort_keys": Snippet(_KEYS, ("weft_strips",)),
     "weft_order_int32": Snippet(_ORDER, ("weft_rank", "weft_sort_keys")),
     "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free", "weft_sort_keys")),
 }
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_sort_short_{_ty}"] = Snippet(_SHORT.replace("@", _ty), ("weft_rank",))
-    SNIPPETS[f"weft_sort_long_{_ty}"] = Snippet(_LONG.replace("@", _ty))
+    SNIPPETS[f"weft_sort_long_{_ty}"] = Snippet(_LONG.replace("@", _ty), ("weft_strips",))
     SNIPPETS[f"weft_sort_tiny_{_ty}"] = Snippet(_TINY.replace("@", _ty))
     SNIPPETS[f"weft_sort_{_ty}"] = Snippet(
         _SORT.replace("@", _ty), tuple(f"weft_sort_{size}_{_ty}" for size in ("tiny", "short", "long"))
