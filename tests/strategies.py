@@ -225,3 +225,30 @@ def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
                 items.append(slice(draw(ends), draw(ends), step))
         axis += 1
     return tuple(items)
+
+
+@st.composite
+def quotients(draw: st.DrawFn) -> Assignment:
+    """What is divided by operands, sums and products of them, or joined with them by operators like division."""
+    dividend: Expr = Access("E", ("i", "j"))
+    rows, columns, s = Access("z", ("i",)), Access("w", ("j",)), Access("s", ())
+    total = Reduce("add", ("k",), Access("E", ("i", "k")))
+    divisor = draw(
+        st.sampled_from(
+            [
+                s, rows, columns, Literal(2), Access("D", ("i", "j")), total, Apply("add", (Literal(1), total)),
+                Apply("multiply", (rows, columns)), Apply("add", (rows, columns)), Apply("maximum", (rows, s)),
+                Apply("absolute", (Apply("subtract", (columns, s)),)), Apply("multiply", (s, rows)),
+            ]
+        )
+    )  # fmt: skip
+    op = draw(st.sampled_from(["divide", "divide", "floor_divide", "remainder", "fmod", "power", "minimum", "maximum"]))
+    value: Expr = Apply(op, (dividend, divisor))
+    match draw(st.sampled_from(["alone", "alone", "masked", "summed", "greatest"])):
+        case "masked":
+            value = Apply("multiply", (Access("F", ("i", "j")), value))
+        case "summed":
+            return Assignment(Access("y", ("i",)), Reduce("add", ("j",), value))
+        case "greatest":
+            return Assignment(Access("y", ("j",)), Reduce("maximum", ("i",), value))
+    return Assignment(Access("y", draw(st.sampled_from([("i", "j"), ("j", "i")]))), value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,8 +41,14 @@ class Operator:
     annihilators : tuple
         Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
     near_annihilators : tuple
-        The same beside most values of the other operand (0 divided by anything but 0 and NaN): whether beside all of
-        an array's has to be asked of the array.
+        The same beside some values of the other operand (0 divided by anything but 0 and NaN): whether beside all that
+        it holds is looked up at each call. None is any value. Of the other operand's values on one side of zero, those
+        beside which it is so have none between them beside which it is not.
+    instead : str
+        What to write, ``{0}`` and ``{1}`` being the operands, for a result that an absent operand always decides.
+    monotone : {"", "exact", "rounded"}
+        As long as no operand changes its sign, the result rises or falls with each, so that its extremes are those at
+        the ends of ranges; kernels may round it otherwise than NumPy where it is ``"rounded"``.
     extreme : {-1, 0, 1}
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     all_bits : bool
@@ -67,6 +73,8 @@ class Operator:
     right_identity: Any = None
     annihilators: tuple[tuple[int, Any], ...] = ()
     near_annihilators: tuple[tuple[int, Any], ...] = ()
+    instead: str = ""
+    monotone: Literal["", "exact", "rounded"] = ""
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
@@ -110,6 +118,16 @@ class Operator:
         """Whether an absent operand ``value`` at ``position`` decides the result alone."""
         return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
+    @property
+    def nearly(self) -> frozenset[int]:
+        """The operands whose absence decides the result beside some values of the other."""
+        return frozenset(position for position, _ in self.near_annihilators)
+
+    def nearly_annihilates(self, position: int, value: Any) -> bool:
+        """Whether an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
+        found = [v for p, v in self.near_annihilators if p == position]
+        return any(v is None or value == v or (value != value and v != v) for v in found)
+
     def collapses(self, value: Any) -> bool:
         """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
 
@@ -131,6 +149,8 @@ class Operator:
 
 
 _BOTH_ZERO = ((0, 0), (1, 0))
+_ANY = ((0, None), (1, None))
+_INFINITE = ((0, math.inf), (0, -math.inf))
 
 
 def _called(arity: int, names: str, **properties: Any) -> list[Operator]:
@@ -145,21 +165,22 @@ alone. No notation can spell them."""
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
-        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1),
-        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
+        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1,
+                 near_annihilators=(*_INFINITE, (1, math.inf), (1, -math.inf)), monotone="rounded"),
+        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1, monotone="rounded"),
         Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, symbol="*", precedence=2),
-        Operator("divide", 2, "/", np.true_divide, right_identity=1, near_annihilators=((0, 0),), symbol="/",
-                 precedence=2),
-        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3),
+                 associative=True, symbol="*", precedence=2, monotone="rounded"),
+        Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2, monotone="exact",
+                 near_annihilators=((0, 0), *_INFINITE, (0, math.nan)), instead="{0}*(1/{1})"),
+        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3, monotone="exact"),
         Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True,
-                 idempotent=True, extreme=1),
+                 idempotent=True, extreme=1, near_annihilators=_ANY, monotone="exact"),
         Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True,
-                 idempotent=True, extreme=-1),
+                 idempotent=True, extreme=-1, near_annihilators=_ANY, monotone="exact"),
         Operator("fmin", 2, "call:fmin", np.fmin, commutative=True, associative=True,
-                 idempotent=True, extreme=1, skips_nan=True),
+                 idempotent=True, extreme=1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         Operator("fmax", 2, "call:fmax", np.fmax, commutative=True, associative=True,
-                 idempotent=True, extreme=-1, skips_nan=True),
+                 idempotent=True, extreme=-1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         # Reductions with these are of bool: there the extremes are the identities.
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, idempotent=True, extreme=1),
@@ -177,31 +198,36 @@ OPERATORS: dict[str, Operator] = {
         Operator("less_equal", 2, "<=", np.less_equal),
         Operator("greater", 2, ">", np.greater),
         Operator("greater_equal", 2, ">=", np.greater_equal),
-        *_called(1, "absolute sqrt conjugate arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad "
-                    "exp exp2 expm1 floor invert isfinite isinf isnan log log10 log1p log2 logical_not positive "
-                    "rad2deg reciprocal rint sign signbit sin sinh square tan tanh trunc"),
-        *_called(2, "copysign gcd heaviside hypot lcm logaddexp logaddexp2 nextafter"),
-        *_called(2, "arctan2 float_power floor_divide fmod ldexp left_shift power remainder right_shift",
-                 near_annihilators=((0, 0),)),
+        *_called(1, "conjugate cos invert isfinite isinf isnan logical_not signbit sin tan"),
+        *_called(1, "absolute ceil floor positive reciprocal rint sign sqrt square trunc", monotone="exact"),
+        *_called(1, "arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh deg2rad exp exp2 expm1 log log10 log1p "
+                    "log2 rad2deg sinh tanh", monotone="rounded"),
+        *_called(2, "copysign gcd heaviside lcm logaddexp logaddexp2 nextafter"),
+        *_called(2, "hypot", monotone="rounded"),
+        *_called(2, "arctan2 floor_divide fmod ldexp left_shift remainder right_shift", near_annihilators=((0, 0),)),
+        *_called(2, "float_power power", near_annihilators=((0, 0), (0, 1))),
         Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
-        *(Operator(f.__name__, 1, "cast", f) for f in functions.CONVERSIONS),
+        *(Operator(f.__name__, 1, "cast", f, monotone="exact") for f in functions.CONVERSIONS),
         *(Operator(name, 1, "cast", functions.as_it_is, absent=answer) for answer, name in ABSENT_ANSWERS.items()),
         *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in functions.REPETITIONS.values()),
     )
 }  # fmt: skip
 
+_SIDES = {(0,): "left-", (1,): "right-", (0, 1): ""}
+
 ABSORBING: dict[str, dict[tuple[int, ...], str]] = {
-    op: {(0,): f"left-absorbing {op}", (1,): f"right-absorbing {op}", (0, 1): f"absorbing {op}"}
-    for op in ("add", "minimum", "maximum")
+    op: {positions: f"{side}absorbing {op}" for positions, side in _SIDES.items() if {*positions} <= row.nearly}
+    for op, row in OPERATORS.items()
+    if row.near_annihilators
 }
 """For the operands whose absence decides alone, the operator that is told so: whoever uses it vouches that it makes
 their fill values of these, beside all that the other operand holds. No notation can spell them."""
 
 OPERATORS |= {
-    name: replace(OPERATORS[op], name=name, absorbs=positions, symbol=None)
+    name: replace(OPERATORS[op], name=name, absorbs=positions, near_annihilators=(), symbol=None)
     for op, names in ABSORBING.items()
     for positions, name in names.items()
 }

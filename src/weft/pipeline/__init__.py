@@ -1,24 +1,25 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
-from .absorbing import absorbing
+from .absorbing import assumed
 from .convert import convert, count_entries
 from .hand import Loops
 from .infer import dense_format
 from .kernel import Kernel
 from .passes import Lowered, lower
-from .plan import Executable, compile, evaluate, executable
+from .plan import Executable, compile, evaluate, executable, looked_up
 
 __all__ = [
     "Executable",
     "Kernel",
     "Loops",
     "Lowered",
-    "absorbing",
+    "assumed",
     "compile",
     "convert",
     "count_entries",
     "dense_format",
     "evaluate",
     "executable",
+    "looked_up",
     "lower",
 ]
