@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.index_notation import evaluate_dense, parse, tensors
+from weft.index_notation.checks import fold_literals
 from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal
 from weft.index_notation.operators import OPERATORS
 from weft.pipeline.ranges import Range, range_of
@@ -38,7 +39,7 @@ def test_all_values_are_within(expr, x, y, s, dtype):
     with np.errstate(all="ignore"):
         arrays = {name: np.asarray(a).astype(dtype) for name, a in (("x", x), ("y", y), ("s", s))}
         try:
-            found = range_of(expr, {name: Storage.dense(a) for name, a in arrays.items()})
+            found = range_of(fold_literals(expr), {name: Storage.dense(a) for name, a in arrays.items()})
             read = {name: arrays[name] for name in tensors(expr)} | {"x": arrays["x"], "y": arrays["y"]}
             held = evaluate_dense(Assignment(Access("t", ("i", "j")), expr_over_all(expr)), read)
         except TypeError:  # NumPy does not compute this
