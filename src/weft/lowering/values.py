@@ -180,7 +180,7 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             values = [fill_of(arg, fills) for arg in args]
             for position, value in enumerate(values):
                 if decides(op, args, position, value):
-                    return value
+                    return OPERATORS[op].decided(value)
             if any(v is UNKNOWN for v in values):
                 stated = OPERATORS[op].absent
                 return UNKNOWN if stated is None else stated
@@ -240,7 +240,10 @@ def drop_absent(
             row = OPERATORS[op]
             for position, arg in enumerate(args):
                 if isinstance(arg, Absent) and row.annihilates(position, arg.value):
-                    return arg
+                    if row.absorbed is None:
+                        return arg
+                    made = loop_dtypes(op, (arg.dtype, arg.dtype))[-1]
+                    return Absent(typed(row.absorbed, made).item(), made)
             known = [arg for arg in args if isinstance(arg, Absent | Number)]
             if len(known) == len(args) and any(isinstance(arg, Absent) for arg in args):
                 dtypes = tuple(arg.dtype for arg in known)

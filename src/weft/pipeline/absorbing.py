@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..config import config
 from ..errors import DensifyError
 from ..formats import TensorType
-from ..index_notation import computed_in, explicit_sums, expression_text, free_variables, to_text
+from ..index_notation import computed_in, explicit_sums, expression_text, free_variables, to_text, variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from ..index_notation.operators import ABSORBING, OPERATORS
-from ..index_notation.traversal import children, rebuild
-from ..lowering.iteration_graph import fill_of_reduced, reads
+from ..index_notation.operators import ABSORBING, OPERATORS, Near
+from ..index_notation.traversal import children, tensors
+from ..lowering.iteration_graph import Types, fill_of_reduced, reads
 from ..lowering.terms import dtype_of
 from ..lowering.values import UNKNOWN, application_dtypes, is_constant, typed
 from ..records import record, replace
@@ -36,6 +36,8 @@ __all__ = ["Absorbed", "Absorption", "absorbing", "assumed"]
 
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
 _Decide: TypeAlias = Callable[["Absorption"], bool]
+_T = TypeVar("_T")
+_Asking: TypeAlias = Generator["Absorption", bool, _T]
 
 
 @record
@@ -46,18 +48,25 @@ class Absorption:
     ----------
     expr : Apply
         The operator with its operands.
-    position : int
-        The operand that may decide.
+    near : Near
+        How an operand of it may decide.
     fill : object
         Its fill value.
-    sure : bool
-        Whether it is expected to decide: beside most values, as zero does in a quotient.
     """
 
     expr: Apply
-    position: int
+    near: Near
     fill: Any
-    sure: bool
+
+    @property
+    def position(self) -> int:
+        """The operand that may decide."""
+        return self.near.position
+
+    @property
+    def result(self) -> Any:
+        """What it would decide."""
+        return self.fill if self.near.result is None else self.near.result
 
     @property
     def other(self) -> Expr:
@@ -68,15 +77,15 @@ class Absorption:
         """The operands, with something in the place of each."""
         return (fill, other) if self.position == 0 else (other, fill)
 
-    def makes(self, value: Any) -> Any:
-        """The result of the fill value beside a value."""
+    def makes(self, values: Any) -> Any:
+        """The results of the fill value beside values."""
         with np.errstate(all="ignore"):
-            return OPERATORS[self.expr.op].ufunc(*self.beside(value, self.fill))
+            return OPERATORS[self.expr.op].ufunc(*self.beside(values, self.fill))
 
-    def keeps(self, value: Any) -> bool:
-        """Whether the fill value beside a value makes itself; zeros of either sign are one."""
-        found = self.makes(value)
-        return bool(found == self.fill or (found != found and self.fill != self.fill))
+    def decides(self, values: Any) -> bool:
+        """Whether the fill value beside each value makes that result; zeros of either sign are one."""
+        found, result = self.makes(values), self.result
+        return bool(np.all(found == result if result == result else found != found))
 
     @property
     def subject(self) -> str:
@@ -87,8 +96,8 @@ class Absorption:
     def reason(self) -> str:
         """What follows from values that have been looked at."""
         values = (typed(v, np.asarray(self.fill).dtype.name) for v in (0.0, -1.0, math.inf))
-        others = [found for v in values if not self.keeps(v) for found in [self.makes(v)]]
-        return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.fill)}'}"
+        others = [found for v in values if not self.decides(v) for found in [self.makes(v)]]
+        return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.result)}'}"
 
     @property
     def advice(self) -> str:
@@ -102,7 +111,7 @@ class Absorption:
 
 def _plain(fill: Any) -> Any:
     """A fill value as Python writes it, without the point of a whole number."""
-    value = fill.item()
+    value = fill.item() if isinstance(fill, np.generic) else fill
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -128,7 +137,7 @@ class Absorbed:
         """What was looked at and what follows, line by line; of values not looked at yet, what is assumed of them."""
         lines = []
         for a in self.holding:
-            kept = f"{a.subject} is {_plain(a.fill)} for every value of {expression_text(a.other)}"
+            kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
             how = "assumed, and looked up at each call" if assumed else "looked up at this call"
             lines.append(f"{kept} ({how}): only what {expression_text(a.expr.args[a.position])} stores is visited")
         for a in self.refused:
@@ -173,7 +182,7 @@ def absorbing(
     evaluate: Evaluate,
     dtype: str | None = None,
     *,
-    sure: bool = False,
+    usual: bool = False,
 ) -> Absorbed:
     """The assignment with operators that absorb, wherever operands' values allow that.
 
@@ -187,24 +196,22 @@ def absorbing(
         Computes an assignment, for values that have to be looked at.
     dtype : str, optional
         In which it is computed, where that is wider.
-    sure : bool
-        Only operators that are expected to absorb.
+    usual : bool
+        Only operators that absorb beside most values.
     """
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
-    types = {a.tensor: operands[a.tensor].type for a in reads(assignment.value)}
-    extents = extents_of(assignment, operands)
-    if extents is None:
-        return Absorbed(assignment)
-    look = _Look(operands, types, extents, evaluate)
-    return _absorbed(assignment, types, dtype, lambda a: (a.sure or not sure) and look(a))
+    look = _Look(assignment, operands, evaluate)
+    kinds = tuple([(name, operands[name].type) for name in tensors(assignment.value)])
+    return _answered(assignment, kinds, dtype, lambda a: (a.near.usual or not usual) and look(a))
 
 
 def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None) -> Absorbed:
     """The assignment with the operators that are expected to absorb, before there are values to be looked at."""
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
-    return _absorbed(assignment, types, dtype, lambda a: a.sure and _is_open(a, types))
+    kinds = tuple([(name, types[name]) for name in tensors(assignment.value)])
+    return _answered(assignment, kinds, dtype, lambda a: a.near.usual and _is_open(a, types))
 
 
 @lru_cache(maxsize=1024)
@@ -215,43 +222,74 @@ def might_absorb(expr: Expr) -> bool:
     return any(might_absorb(child) for child in children(expr))
 
 
-def _absorbed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None, decide: _Decide) -> Absorbed:
+def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:
+    """The assignment with the operators that absorb by the answers to one question after another."""
+    answers: tuple[bool, ...] = ()
+    while not isinstance(found := _next(assignment, kinds, dtype, answers), Absorbed):
+        answers += (answer(found),)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _next(assignment: Assignment, kinds: Types, dtype: str | None, answers: tuple[bool, ...]) -> Absorption | Absorbed:
+    """The question after some answers, or what follows from all: kept, as it hangs on no values."""
+    asking = _asking(assignment, dict(kinds), dtype)
+    try:
+        question = next(asking)
+        for answer in answers:
+            question = asking.send(answer)
+    except StopIteration as done:
+        found: Absorbed = done.value
+        return found
+    return question
+
+
+def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None) -> _Asking[Absorbed]:
     explicit = explicit_sums(assignment)
     if dtype is not None:
         explicit = computed_in(explicit, tuple((name, type.dtype) for name, type in types.items()), dtype)
     found: dict[Absorption, bool] = {}
-
-    def rewritten(expr: Expr) -> Expr:
-        new = rebuild(expr, rewritten)
-        if not isinstance(expr, Apply) or not isinstance(new, Apply) or expr.op not in ABSORBING:
-            return new
-        decided = []
-        for position in (0, 1):
-            absorption = _absorption(expr, new.args[position], position, types)
-            if absorption is None:
-                continue
-            if absorption not in found:
-                found[absorption] = decide(absorption)
-            if found[absorption]:
-                decided.append(position)
-        return replace(new, op=ABSORBING[expr.op].get(tuple(decided), expr.op))
-
-    value = rewritten(explicit.value)
+    value = yield from _rewritten(explicit.value, types, found)
     holding = tuple(a for a, holds in found.items() if holds)
-    refused = tuple(a for a, holds in found.items() if a.sure and not holds)
+    refused = tuple(a for a, holds in found.items() if a.near.usual and not holds)
     return Absorbed(replace(explicit, value=value) if holding else assignment, holding, refused)
 
 
-def _absorption(expr: Apply, operand: Expr, position: int, types: Mapping[str, TensorType]) -> Absorption | None:
-    """How an operand of an operator may decide; None where it does not, or always does."""
-    row, fill = OPERATORS[expr.op], fill_of_reduced(operand, types)
-    if fill is UNKNOWN or is_constant(operand) or all(types[a.tensor].format.is_dense for a in reads(operand)):
-        return None
-    wanted = _loop(expr, types)[position]
-    fill = typed(fill, wanted).item()
-    if not row.nearly_annihilates(position, fill) or row.annihilates(position, fill):
-        return None
-    return Absorption(expr, position, typed(fill, wanted), (position, None) not in row.near_annihilators)
+def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorption, bool]) -> _Asking[Expr]:
+    """An expression with operators that absorb: those inside first, which decide what is absent outside."""
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, (yield from _rewritten(body, types, found)))
+        case Apply(op=op, args=args):
+            new = []
+            for arg in args:
+                new.append((yield from _rewritten(arg, types, found)))
+            decided: dict[Any, list[int]] = {}
+            for absorption in _absorptions(expr, new, types):
+                if absorption not in found:
+                    found[absorption] = yield absorption
+                if found[absorption]:
+                    decided.setdefault(absorption.near.result, []).append(absorption.position)
+            if decided:
+                result, positions = next(iter(decided.items()))
+                op = ABSORBING[op][tuple(positions), result]
+            return Apply(op, tuple(new))
+    return expr
+
+
+def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorType]) -> Iterator[Absorption]:
+    """How operands of an operator may decide, those left out that always do."""
+    row = OPERATORS[expr.op]
+    if not row.near_annihilators:
+        return
+    for position, operand in enumerate(args):
+        fill: Any = fill_of_reduced(operand, types)
+        dense = all(types[a.tensor].format.is_dense for a in reads(operand))
+        if fill is UNKNOWN or dense or row.annihilates(position, fill):
+            continue
+        fill = typed(fill, _loop(expr, types)[position])
+        for near in row.near(position, fill):
+            yield Absorption(expr, near, fill)
 
 
 def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
@@ -260,7 +298,7 @@ def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
     if not isinstance(other, Access) or not other.indices or types[other.tensor].format.is_dense:
         return True
     wanted = _loop(absorption.expr, types)[1 - absorption.position]
-    return absorption.keeps(typed(types[other.tensor].fill, wanted))
+    return absorption.decides(typed(types[other.tensor].fill, wanted))
 
 
 def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
@@ -273,45 +311,47 @@ def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
 class _Look:
     """Looks at the values of operands."""
 
-    def __init__(
-        self,
-        operands: Mapping[str, Storage],
-        types: Mapping[str, TensorType],
-        extents: Mapping[str, int],
-        evaluate: Evaluate,
-    ):
-        self.operands, self.types, self.extents, self.evaluate = operands, types, extents, evaluate
+    def __init__(self, assignment: Assignment, operands: Mapping[str, Storage], evaluate: Evaluate):
+        self.assignment, self.operands, self.evaluate = assignment, operands, evaluate
+        self.types = {name: operands[name].type for name in tensors(assignment.value)}
 
     def __call__(self, absorption: Absorption) -> bool:
-        """Whether the fill value stays what it is beside all values of the other operand."""
+        """Whether the fill value decides beside all values of the other operand."""
         other = absorption.other
         if isinstance(other, Access) and not _is_open(absorption, self.types):
             held = self.operands[other.tensor]
-            if held.vals.size < math.prod(self.extents[v] for v in other.indices):
+            if held.vals.size < math.prod(held.shape):
                 return False
         found = range_of(other, self.operands)
         if found is not None and self._holds(absorption, found):
             return True
-        return absorption.sure and self._is_cheap(absorption) and self._everywhere(absorption)
+        return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
 
     def _holds(self, absorption: Absorption, found: Range) -> bool:
         """Whether it is so beside the ends of a range, and so beside all that is between them."""
-        wanted = _loop(absorption.expr, self.types)[1 - absorption.position]
-        kind: np.dtype[Any] = np.dtype(wanted)
-        return kind.kind != "c" and all(absorption.keeps(end) for ends in found.ends(kind) for end in ends)
+        wanted: np.dtype[Any] = np.dtype(_loop(absorption.expr, self.types)[1 - absorption.position])
+        if wanted.kind == "c":
+            return False
+        with np.errstate(all="ignore"):
+            ends = np.asarray([end for ends in found.ends(wanted) for end in ends]).astype(wanted)
+        return absorption.decides(ends)
 
     def _is_cheap(self, absorption: Absorption) -> bool:
         """Whether computing the other operand costs no more than reading it and what may be absent does."""
-        held = {a.tensor: self.operands[a.tensor].vals.size for a in reads(absorption.expr)}
-        return visits(absorption.other, self.operands, self.extents) <= sum(held.values())
+        extents = extents_of(self.assignment, self.operands)
+        if extents is None:
+            return False
+        held = sum(self.operands[name].nnz for name in dict.fromkeys(tensors(absorption.expr)))
+        return visits(absorption.other, self.operands, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:
         """Whether it is so beside each value, all of which are computed."""
         names = (f"Z{k}" for k in itertools.count())
-        name, target = itertools.islice((n for n in names if n not in {*self.operands, *self.extents}), 2)
+        name, target = itertools.islice((n for n in names if n not in {*self.operands, *variables(self.assignment)}), 2)
         fill = Access(name, ())
         result = Apply(absorption.expr.op, absorption.beside(absorption.other, fill))
-        same = Apply("isnan", (result,)) if absorption.fill != absorption.fill else Apply("equal", (result, fill))
+        wanted = fill if absorption.near.result is None else Literal(absorption.near.result)
+        same = Apply("isnan", (result,)) if absorption.result != absorption.result else Apply("equal", (result, wanted))
         free = tuple(free_variables(absorption.other))
         question = Assignment(Access(target, ()), Reduce("logical_and", free, same) if free else same)
         given = {name: Storage.dense(np.asarray(absorption.fill)), **self.operands}

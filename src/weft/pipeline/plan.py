@@ -300,7 +300,7 @@ def evaluate(
 
 
 def looked_up(
-    assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, sure: bool = False
+    assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
 ) -> Absorbed:
     """The assignment with operators that absorb, as far as the values that operands hold now allow it.
 
@@ -312,10 +312,10 @@ def looked_up(
         Its operands.
     dtype : str, optional
         Of the result, where one is asked for.
-    sure : bool
-        Look only at operators that are expected to absorb.
+    usual : bool
+        Look only at operators that absorb beside most values.
     """
-    return absorbing(assignment, operands, evaluate, dtype, sure=sure)
+    return absorbing(assignment, operands, evaluate, dtype, usual=usual)
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:

@@ -53,14 +53,14 @@ class Range:
         return cls(min(r.low for r in parts), max(r.high for r in parts), min(r.near for r in parts))
 
     def ends(self, dtype: np.dtype[Any]) -> Iterator[tuple[Any, ...]]:
-        """The ends of its parts below, at and above zero, as scalars of a dtype; zeros have two signs."""
-        least = (1 if dtype.kind in "biu" else np.finfo(dtype).smallest_subnormal) if not self.near else self.near
+        """The ends of its parts below, at and above zero, for values of a dtype; zeros have two signs."""
+        least = self.near or (1 if dtype.kind in "biu" else float(np.finfo(dtype).smallest_subnormal))
         if self.low < 0:
-            yield tuple(typed(end, dtype.name) for end in (self.low, min(self.high, -least)))
+            yield self.low, min(self.high, -least)
         if not self.near:
-            yield tuple(typed(zero, dtype.name) for zero in ((0.0, -0.0) if dtype.kind == "f" else (0,)))
+            yield (0.0, -0.0) if dtype.kind == "f" else (0,)
         if self.high > 0:
-            yield tuple(typed(end, dtype.name) for end in (max(self.low, least), self.high))
+            yield max(self.low, least), self.high
 
 
 def range_of(expr: Expr, operands: Mapping[str, Storage]) -> Range | None:
@@ -130,7 +130,7 @@ def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dt
     if whole and row.c not in _EXACT_OF_INTEGERS:
         return None
     parts = []
-    for sides in itertools.product(*(r.ends(np.dtype(w)) for r, w in zip(ranges, wanted, strict=True))):
+    for sides in itertools.product(*(_typed_ends(r, w) for r, w in zip(ranges, wanted, strict=True))):
         corners = [_corner(row, corner, dtype) for corner in itertools.product(*sides)]
         if any(c is None for c in corners):
             return None
@@ -139,6 +139,10 @@ def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dt
     if whole and any(not np.iinfo(dtype).min <= end <= np.iinfo(dtype).max for r in parts for end in (r.low, r.high)):
         return None  # it wraps around
     return Range.around(parts)
+
+
+def _typed_ends(found: Range, dtype: str) -> list[tuple[Any, ...]]:
+    return [tuple(typed(end, dtype) for end in ends) for ends in found.ends(np.dtype(dtype))]
 
 
 _EXACT_OF_INTEGERS = ("+", "-", "*", "call:minimum", "call:maximum", "call:fmin", "call:fmax")

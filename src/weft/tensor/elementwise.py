@@ -95,8 +95,10 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple
     target = tuple(f"i{axis}" for axis in range(len(shape)))
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
     assignment = Assignment(Access("C", target), Apply(op, (first, second)))
-    looked = pipeline.looked_up(assignment, {"A": left, "B": right}) if depends_on_values(op, left, right) else None
-    assignment = assignment if looked is None else looked.assignment
+    looked = None
+    if depends_on_values(op, left, right):
+        looked = pipeline.looked_up(assignment, {"A": left, "B": right}, usual=True)
+        assignment = looked.assignment
     key = (left.type, right.type, assignment)
     plan = _binary.get(key)
     if plan is None:
@@ -114,7 +116,7 @@ def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
         return False
     position = int(left.format.is_dense)
     sparse = (left, right)[position]
-    return operator(op).nearly_annihilates(position, sparse.type.fill)
+    return any(near.usual for near in operator(op).near(position, sparse.type.fill))
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:

@@ -117,7 +117,7 @@ class CompiledKernel:
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
-        looked = pipeline.looked_up(self._assignment, operands, sure=True)
+        looked = pipeline.looked_up(self._assignment, operands, usual=True)
         if looked.refused:
             raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
         found = self._executable(looked.assignment, storages, self._kernel.format)
