@@ -80,9 +80,11 @@ def test_steps_of_common_algorithms_cost_the_entries(huge):
 
 def test_rows_are_normalised():
     E = weft.asarray(scipy.sparse.csr_array(np.diag(np.arange(1.0, 2001)) + np.eye(2000, k=3)))
-    found = weft.evaluate("P(i,j) = E(i,j)/sum(k, E(i,k))", E=E)
-    assert found.nnz == E.nnz
-    np.testing.assert_allclose(dense(weft.sum(found, axis=1)), 1)
+    squares = "sum(j, E(i,j)*E(i,j))"
+    for total in ("sum(k, E(i,k))", "sum(j, E(i,j))", f"({squares} + sum(k, E(i,k)) - {squares})"):
+        found = weft.evaluate(f"P(i,j) = E(i,j)/{total}", E=E)
+        assert found.nnz == E.nnz
+        np.testing.assert_allclose(dense(weft.sum(found, axis=1)), 1)
     with config.override(max_densify_bytes=10**6), pytest.raises(DensifyError, match=r"write E\(i,j\)\*\(1/sum"):
         weft.evaluate("P(i,j) = E(i,j)/sum(k, E(i,k))", E=weft.triu(E, 1))  # some rows are zero
 
@@ -219,6 +221,16 @@ def test_compiled_kernels_look_at_each_call(huge):
         k.compute(made, small, 0.0)
 
 
+def test_quotients_are_scheduled_by_hand():
+    E, z = weft.random((6, 5), density=0.4, rng=0, format="csr"), np.linspace(1, 2, 6)
+    k = weft.compile(
+        "y(j) = E(i,j)/z(i)*x(j)",
+        E="csr",
+        schedule=lambda loops: loops.precompute("E(i,j)/z(i)", name="w", kind="scalar"),
+    )
+    np.testing.assert_allclose(k(E, z, np.ones(5)), (E.todense() / z[:, None]).sum(axis=0))
+
+
 def test_explain_says_what_was_looked_at(huge):
     z = np.ones(HUGE)
     report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z)
@@ -230,6 +242,19 @@ def test_explain_says_what_was_looked_at(huge):
         weft.evaluate("O(i,j) = E(i,j)/z(i)", E=huge, z=z)
     with pytest.raises(DensifyError, match=r"arctan2\(0, z\(i\)\) may be 3\.14"):
         weft.evaluate("O(i,j) = arctan2(E(i,j), z(i))", E=huge, z=z - 2)
+
+
+def test_what_is_dense_anyway_is_not_refused():
+    E, D = weft.random((50, 50), density=0.1, rng=0, format="csr"), np.ones((50, 50))
+    with config.override(max_densify_bytes=1000):
+        found = weft.evaluate("O(i,j) = D(i,j) + E(i,j)/z(i)", D=D, E=E, z=np.zeros(50))
+        assert np.isnan(found).sum() == 2500 - E.nnz
+        given = weft.evaluate("O(i,j) = E(i,j)/z(i)", E=E, z=np.zeros(50), format="dense")
+        assert np.isnan(dense(given)).sum() == 2500 - E.nnz
+        masked = weft.evaluate("O(i,j) = E(i,j)*(E(i,j)/z(i))", E=E, z=np.zeros(50))
+        assert masked.nnz == E.nnz
+        with pytest.raises(DensifyError, match="2500 elements"):
+            weft.evaluate("O(i,j) = E(i,j)/z(i)", E=E, z=np.zeros(50))
 
 
 def test_operators_and_notation_agree():

@@ -20,10 +20,10 @@ import numpy as np
 from ..config import config
 from ..errors import DensifyError
 from ..formats import TensorType
-from ..index_notation import computed_in, explicit_sums, expression_text, free_variables, to_text, variables
+from ..index_notation import accesses, computed_in, explicit_sums, expression_text, free_variables, to_text, variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operators import ABSORBING, OPERATORS, Near
-from ..index_notation.traversal import children, tensors
+from ..index_notation.traversal import children, rebuild, tensors
 from ..lowering.iteration_graph import Types, fill_of_reduced, reads
 from ..lowering.terms import dtype_of
 from ..lowering.values import UNKNOWN, application_dtypes, is_constant, typed
@@ -32,7 +32,7 @@ from ..storage import Storage
 from .extents import extents_of, visits
 from .ranges import Range, range_of
 
-__all__ = ["Absorbed", "Absorption", "absorbing", "assumed"]
+__all__ = ["Absorbed", "Absorption", "absorbing", "as_planned", "assumed"]
 
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
 _Decide: TypeAlias = Callable[["Absorption"], bool]
@@ -52,11 +52,14 @@ class Absorption:
         How an operand of it may decide.
     fill : object
         Its fill value.
+    dtype : str
+        In which the operator takes the other operand.
     """
 
     expr: Apply
     near: Near
     fill: Any
+    dtype: str
 
     @property
     def position(self) -> int:
@@ -152,13 +155,12 @@ class Absorbed:
         DensifyError
             Where the elements take more than ``weft.config.max_densify_bytes``.
         """
-        extents = extents_of(self.assignment, operands)
-        if not self.refused or extents is None:
+        if not self.refused:
             return
-        whole = math.prod(extents[v] for v in self.assignment.target.indices)
-        count = min(visits(self.assignment.value, operands, extents), whole)
+        expected = assumed(self.assignment, {name: operands[name].type for name in tensors(self.assignment.value)})
+        count = _elements(self.assignment, operands)
         needed = count * np.dtype(target.dtype).itemsize
-        if needed > config.max_densify_bytes:
+        if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
             a = self.refused[0]
             given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
             raise DensifyError(
@@ -166,6 +168,15 @@ class Absorbed:
                 f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
                 f"or raise the limit; in {to_text(self.assignment)}, with {given}"
             )
+
+
+def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
+    """At most how many elements a result has that are computed."""
+    extents = extents_of(assignment.value, operands)
+    if extents is None or any(v not in extents for v in assignment.target.indices):
+        return 0
+    whole = math.prod(extents[v] for v in assignment.target.indices)
+    return min(visits(assignment.value, operands, extents), whole)
 
 
 def _names(absorption: Absorption) -> dict[str, None]:
@@ -201,17 +212,37 @@ def absorbing(
     """
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
-    look = _Look(assignment, operands, evaluate)
-    kinds = tuple([(name, operands[name].type) for name in tensors(assignment.value)])
-    return _answered(assignment, kinds, dtype, lambda a: (a.near.usual or not usual) and look(a))
+    types = {access.tensor: operands[access.tensor].type for access in reads(assignment.value)}
+    look = _Look(assignment, operands, types, evaluate)
+    return _answered(assignment, tuple(types.items()), dtype, lambda a: (a.near.usual or not usual) and look(a))
 
 
 def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None) -> Absorbed:
     """The assignment with the operators that are expected to absorb, before there are values to be looked at."""
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
-    kinds = tuple([(name, types[name]) for name in tensors(assignment.value)])
-    return _answered(assignment, kinds, dtype, lambda a: a.near.usual and _is_open(a, types))
+    return _answered(assignment, tuple(types.items()), dtype, lambda a: a.near.usual and _is_open(a, types))
+
+
+def as_planned(part: Expr, whole: Expr) -> Expr:
+    """What is written as a part of an expression, with the operators that absorb in the whole."""
+    plain = {name: op for op, names in ABSORBING.items() for name in names.values()}
+
+    def spelt(expr: Expr) -> Expr:
+        expr = rebuild(expr, spelt)
+        return Apply(plain.get(expr.op, expr.op), expr.args) if isinstance(expr, Apply) else expr
+
+    def nodes(expr: Expr) -> Iterator[Expr]:
+        yield expr
+        for child in children(expr):
+            yield from nodes(child)
+
+    planned = {spelt(node): node for node in nodes(whole)}
+
+    def found(expr: Expr) -> Expr:
+        return planned[expr] if expr in planned else rebuild(expr, found)
+
+    return found(part)
 
 
 @lru_cache(maxsize=1024)
@@ -224,24 +255,36 @@ def might_absorb(expr: Expr) -> bool:
 
 def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:
     """The assignment with the operators that absorb by the answers to one question after another."""
+    questions = _questions(assignment, kinds, dtype)
     answers: tuple[bool, ...] = ()
-    while not isinstance(found := _next(assignment, kinds, dtype, answers), Absorbed):
+    while not isinstance(found := questions.after(answers), Absorbed):
         answers += (answer(found),)
     return found
 
 
-@lru_cache(maxsize=4096)
-def _next(assignment: Assignment, kinds: Types, dtype: str | None, answers: tuple[bool, ...]) -> Absorption | Absorbed:
-    """The question after some answers, or what follows from all: kept, as it hangs on no values."""
-    asking = _asking(assignment, dict(kinds), dtype)
-    try:
-        question = next(asking)
-        for answer in answers:
-            question = asking.send(answer)
-    except StopIteration as done:
-        found: Absorbed = done.value
+class _Questions:
+    """The questions of an assignment for operands of certain types: kept, as they hang on no values."""
+
+    def __init__(self, assignment: Assignment, kinds: Types, dtype: str | None):
+        self.assignment, self.types, self.dtype = assignment, dict(kinds), dtype
+        self._known: dict[tuple[bool, ...], Absorption | Absorbed] = {}
+
+    def after(self, answers: tuple[bool, ...]) -> Absorption | Absorbed:
+        """The next question after some answers, or what follows from them."""
+        found = self._known.get(answers)
+        if found is None:
+            asking = _asking(self.assignment, self.types, self.dtype)
+            try:
+                found = next(asking)
+                for answer in answers:
+                    found = asking.send(answer)
+            except StopIteration as done:
+                found = done.value
+            self._known[answers] = found
         return found
-    return question
+
+
+_questions = lru_cache(maxsize=1024)(_Questions)
 
 
 def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None) -> _Asking[Absorbed]:
@@ -287,9 +330,10 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
         dense = all(types[a.tensor].format.is_dense for a in reads(operand))
         if fill is UNKNOWN or dense or row.annihilates(position, fill):
             continue
-        fill = typed(fill, _loop(expr, types)[position])
+        wanted = _loop(expr, types)
+        fill = typed(fill, wanted[position])
         for near in row.near(position, fill):
-            yield Absorption(expr, near, fill)
+            yield Absorption(expr, near, fill, wanted[1 - position])
 
 
 def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
@@ -297,8 +341,7 @@ def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
     other = absorption.other
     if not isinstance(other, Access) or not other.indices or types[other.tensor].format.is_dense:
         return True
-    wanted = _loop(absorption.expr, types)[1 - absorption.position]
-    return absorption.decides(typed(types[other.tensor].fill, wanted))
+    return absorption.decides(typed(types[other.tensor].fill, absorption.dtype))
 
 
 def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
@@ -311,9 +354,14 @@ def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
 class _Look:
     """Looks at the values of operands."""
 
-    def __init__(self, assignment: Assignment, operands: Mapping[str, Storage], evaluate: Evaluate):
-        self.assignment, self.operands, self.evaluate = assignment, operands, evaluate
-        self.types = {name: operands[name].type for name in tensors(assignment.value)}
+    def __init__(
+        self,
+        assignment: Assignment,
+        operands: Mapping[str, Storage],
+        types: Mapping[str, TensorType],
+        evaluate: Evaluate,
+    ):
+        self.assignment, self.operands, self.types, self.evaluate = assignment, operands, types, evaluate
 
     def __call__(self, absorption: Absorption) -> bool:
         """Whether the fill value decides beside all values of the other operand."""
@@ -329,7 +377,7 @@ class _Look:
 
     def _holds(self, absorption: Absorption, found: Range) -> bool:
         """Whether it is so beside the ends of a range, and so beside all that is between them."""
-        wanted: np.dtype[Any] = np.dtype(_loop(absorption.expr, self.types)[1 - absorption.position])
+        wanted: np.dtype[Any] = np.dtype(absorption.dtype)
         if wanted.kind == "c":
             return False
         with np.errstate(all="ignore"):
@@ -338,10 +386,10 @@ class _Look:
 
     def _is_cheap(self, absorption: Absorption) -> bool:
         """Whether computing the other operand costs no more than reading it and what may be absent does."""
-        extents = extents_of(self.assignment, self.operands)
+        extents = extents_of(absorption.expr, self.operands)
         if extents is None:
             return False
-        held = sum(self.operands[name].nnz for name in dict.fromkeys(tensors(absorption.expr)))
+        held = sum(self.operands[access.tensor].nnz for access in accesses(absorption.expr))
         return visits(absorption.other, self.operands, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:

@@ -7,7 +7,7 @@ from math import prod
 
 from ..formats import TensorType
 from ..index_notation import free_variables
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..lowering.iteration_graph import fill_of_reduced, reads
 from ..lowering.values import decides
 from ..storage import Storage
@@ -15,17 +15,17 @@ from ..storage import Storage
 __all__ = ["extents_of", "visits"]
 
 
-def extents_of(assignment: Assignment, operands: Mapping[str, Storage]) -> dict[str, int] | None:
+def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
     """The size of each index variable; None where shapes do not fit together, which is for the kernel to say."""
     found: dict[str, int] = {}
-    for access in reads(assignment.value):
+    for access in reads(expr):
         shape = operands[access.tensor].shape
         if len(shape) != len(access.indices):
             return None
         for v, n in zip(access.indices, shape, strict=True):
             if found.setdefault(v, n) != n:
                 return None
-    return found if all(v in found for v in assignment.target.indices) else None
+    return found
 
 
 def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, int]) -> int:

@@ -94,12 +94,11 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple
         ) from None
     target = tuple(f"i{axis}" for axis in range(len(shape)))
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
-    assignment = Assignment(Access("C", target), Apply(op, (first, second)))
-    looked = None
+    assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
     if depends_on_values(op, left, right):
         looked = pipeline.looked_up(assignment, {"A": left, "B": right}, usual=True)
         assignment = looked.assignment
-    key = (left.type, right.type, assignment)
+    key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
     plan = _binary.get(key)
     if plan is None:
         # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
