@@ -152,10 +152,6 @@ class Operator:
         """How an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
         return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))
 
-    def decided(self, value: Any) -> Any:
-        """The result that an absent operand ``value`` decides."""
-        return value if self.absorbed is None else self.absorbed
-
     def collapses(self, value: Any) -> bool:
         """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
 

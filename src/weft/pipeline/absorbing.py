@@ -106,10 +106,10 @@ class Absorption:
     def advice(self) -> str:
         """What to write instead, where there is something; a clause that ends a sentence."""
         instead = OPERATORS[self.expr.op].instead
-        if not instead:
+        if not instead or self.fill != 0:
             return ""
         ends = [expression_text(a) if not isinstance(a, Apply) else f"({expression_text(a)})" for a in self.expr.args]
-        return f"; write {instead.format(*ends)}, which is {_plain(self.fill)} there"
+        return f"; write {instead.format(*ends)}, which is 0 there"
 
 
 def _plain(fill: Any) -> Any:
