@@ -225,3 +225,41 @@ def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
                 items.append(slice(draw(ends), draw(ends), step))
         axis += 1
     return tuple(items)
+
+
+QUOTIENTS = [
+    "divide", "divide", "divide", "floor_divide", "remainder", "fmod", "power", "minimum", "maximum", "add", "greater",
+    "less_equal", "equal", "not_equal",
+]  # fmt: skip
+
+
+@st.composite
+def quotients(draw: st.DrawFn) -> Assignment:
+    """What is divided by operands, sums and products of them, or joined with them by operators like division."""
+    whole: Expr = Access("E", ("i", "j"))
+    summed = [Reduce(op, ("k",), Access("E", ("k", "j"))) for op in ("add", "maximum", "minimum")]
+    again = Apply("divide", (whole, Access("w", ("i",))))
+    dividend = draw(st.sampled_from([whole, whole, whole, *summed, again]))
+    rows, columns, s = Access("z", ("i",)), Access("w", ("j",)), Access("s", ())
+    total = Reduce("add", ("k",), Access("E", ("i", "k")))
+    divisor = draw(
+        st.sampled_from(
+            [
+                s, rows, columns, Literal(2), Access("D", ("i", "j")), total, Apply("add", (Literal(1), total)),
+                Apply("multiply", (rows, columns)), Apply("add", (rows, columns)), Apply("maximum", (rows, s)),
+                Apply("absolute", (Apply("subtract", (columns, s)),)), Apply("multiply", (s, rows)),
+            ]
+        )
+    )  # fmt: skip
+    op = draw(st.sampled_from(QUOTIENTS))
+    value: Expr = Apply(op, (dividend, divisor) if draw(st.integers(0, 3)) else (divisor, dividend))
+    if not {"i", "j"} <= set(free(value)):
+        value = Apply(op, (value, rows))
+    match draw(st.sampled_from(["alone", "alone", "masked", "summed", "greatest"])):
+        case "masked":
+            value = Apply("multiply", (Access("F", ("i", "j")), value))
+        case "summed":
+            return Assignment(Access("y", ("i",)), Reduce("add", ("j",), value))
+        case "greatest":
+            return Assignment(Access("y", ("j",)), Reduce("maximum", ("i",), value))
+    return Assignment(Access("y", draw(st.sampled_from([("i", "j"), ("j", "i")]))), value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,35 @@ from ..records import record, replace
 from . import functions
 
 __all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
+
+
+@record
+class Near:
+    """An operand that decides a result where it is absent, beside some values of the other operand.
+
+    Of the other operand's values on one side of zero, those beside which it decides have none between them beside
+    which it does not: so it is enough to look at both ends of a range.
+
+    Parameters
+    ----------
+    position : int
+        The operand.
+    value : object, optional
+        Its fill value; None is any.
+    result : object, optional
+        What it decides; None is its fill value.
+    usual : bool
+        Whether it decides beside most values, as zero does in a quotient: then a result is planned to be as sparse.
+    """
+
+    position: int
+    value: Any = None
+    result: Any = None
+    usual: bool = False
+
+    def takes(self, value: Any) -> bool:
+        """Whether ``value`` is the fill value meant."""
+        return self.value is None or value == self.value or (value != value and self.value != self.value)
 
 
 @record
@@ -40,9 +69,13 @@ class Operator:
         One-sided identities, e.g. 0 on the right of subtraction.
     annihilators : tuple
         Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
-    near_annihilators : tuple
-        The same beside most values of the other operand (0 divided by anything but 0 and NaN): whether beside all of
-        an array's has to be asked of the array.
+    near_annihilators : tuple of Near
+        What decides beside some values of the other operand; whether beside all that it holds, each call looks up.
+    instead : str
+        What to write, ``{0}`` and ``{1}`` being the operands, for a result that an absent operand always decides.
+    monotone : {"", "exact", "rounded"}
+        As long as no operand changes its sign, the result rises or falls with each, so that its extremes are those at
+        the ends of ranges; kernels may round it otherwise than NumPy where it is ``"rounded"``.
     extreme : {-1, 0, 1}
         Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
     all_bits : bool
@@ -51,6 +84,8 @@ class Operator:
         NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
     absorbs : tuple of int
         The operands whose absence decides the result, whatever their fill values are.
+    absorbed : object, optional
+        The result that they decide; None is their fill value.
     absent : object, optional
         The result for an absent operand whose value is not known; whoever uses the operator vouches for it.
     symbol : str, optional
@@ -66,7 +101,9 @@ class Operator:
     identity: Any = None
     right_identity: Any = None
     annihilators: tuple[tuple[int, Any], ...] = ()
-    near_annihilators: tuple[tuple[int, Any], ...] = ()
+    near_annihilators: tuple[Near, ...] = ()
+    instead: str = ""
+    monotone: Literal["", "exact", "rounded"] = ""
     commutative: bool = False
     associative: bool = False
     idempotent: bool = False
@@ -74,6 +111,7 @@ class Operator:
     all_bits: bool = False
     skips_nan: bool = False
     absorbs: tuple[int, ...] = ()
+    absorbed: Any = None
     absent: Any = None
     symbol: str | None = None
     precedence: int = 0
@@ -110,6 +148,10 @@ class Operator:
         """Whether an absent operand ``value`` at ``position`` decides the result alone."""
         return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
+    def near(self, position: int, value: Any) -> tuple[Near, ...]:
+        """How an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
+        return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))
+
     def collapses(self, value: Any) -> bool:
         """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
 
@@ -131,6 +173,11 @@ class Operator:
 
 
 _BOTH_ZERO = ((0, 0), (1, 0))
+_INFINITE = tuple(Near(position, sign * math.inf) for position in (0, 1) for sign in (1, -1))
+_ANY = (Near(0), Near(1))
+_QUOTIENT = tuple(Near(0, value, usual=True) for value in (0, math.inf, -math.inf, math.nan))
+_FROM_ZERO = (Near(0, 0, usual=True),)
+_COMPARED = tuple(Near(position, None, answer) for position in (0, 1) for answer in (False, True))
 
 
 def _called(arity: int, names: str, **properties: Any) -> list[Operator]:
@@ -145,21 +192,22 @@ alone. No notation can spell them."""
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
-        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1),
-        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1),
+        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1,
+                 near_annihilators=_INFINITE, monotone="rounded"),
+        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1, monotone="rounded"),
         Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, symbol="*", precedence=2),
-        Operator("divide", 2, "/", np.true_divide, right_identity=1, near_annihilators=((0, 0),), symbol="/",
-                 precedence=2),
-        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3),
+                 associative=True, symbol="*", precedence=2, monotone="rounded"),
+        Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2, monotone="exact",
+                 near_annihilators=_QUOTIENT, instead="{0}*(1/{1})"),
+        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3, monotone="exact"),
         Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True,
-                 idempotent=True, extreme=1),
+                 idempotent=True, extreme=1, near_annihilators=_ANY, monotone="exact"),
         Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True,
-                 idempotent=True, extreme=-1),
+                 idempotent=True, extreme=-1, near_annihilators=_ANY, monotone="exact"),
         Operator("fmin", 2, "call:fmin", np.fmin, commutative=True, associative=True,
-                 idempotent=True, extreme=1, skips_nan=True),
+                 idempotent=True, extreme=1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         Operator("fmax", 2, "call:fmax", np.fmax, commutative=True, associative=True,
-                 idempotent=True, extreme=-1, skips_nan=True),
+                 idempotent=True, extreme=-1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         # Reductions with these are of bool: there the extremes are the identities.
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
                  associative=True, idempotent=True, extreme=1),
@@ -171,39 +219,52 @@ OPERATORS: dict[str, Operator] = {
                  associative=True, idempotent=True, all_bits=True),
         Operator("bitwise_or", 2, "|", np.bitwise_or, identity=0, commutative=True, associative=True, idempotent=True),
         Operator("bitwise_xor", 2, "^", np.bitwise_xor, identity=0, commutative=True, associative=True),
-        Operator("equal", 2, "==", np.equal, commutative=True),
-        Operator("not_equal", 2, "!=", np.not_equal, commutative=True),
-        Operator("less", 2, "<", np.less),
-        Operator("less_equal", 2, "<=", np.less_equal),
-        Operator("greater", 2, ">", np.greater),
-        Operator("greater_equal", 2, ">=", np.greater_equal),
-        *_called(1, "absolute sqrt conjugate arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad "
-                    "exp exp2 expm1 floor invert isfinite isinf isnan log log10 log1p log2 logical_not positive "
-                    "rad2deg reciprocal rint sign signbit sin sinh square tan tanh trunc"),
-        *_called(2, "copysign gcd heaviside hypot lcm logaddexp logaddexp2 nextafter"),
-        *_called(2, "arctan2 float_power floor_divide fmod ldexp left_shift power remainder right_shift",
-                 near_annihilators=((0, 0),)),
+        Operator("equal", 2, "==", np.equal, commutative=True,
+                 near_annihilators=(Near(0, 0, False), Near(1, 0, False))),
+        Operator("not_equal", 2, "!=", np.not_equal, commutative=True,
+                 near_annihilators=(Near(0, 0, True), Near(1, 0, True))),
+        Operator("less", 2, "<", np.less, near_annihilators=_COMPARED),
+        Operator("less_equal", 2, "<=", np.less_equal, near_annihilators=_COMPARED),
+        Operator("greater", 2, ">", np.greater, near_annihilators=_COMPARED),
+        Operator("greater_equal", 2, ">=", np.greater_equal, near_annihilators=_COMPARED),
+        *_called(1, "conjugate cos invert isfinite isinf isnan logical_not signbit sin tan"),
+        *_called(1, "absolute ceil floor positive reciprocal rint sign sqrt square trunc", monotone="exact"),
+        *_called(1, "arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh deg2rad exp exp2 expm1 log log10 log1p "
+                    "log2 rad2deg sinh tanh", monotone="rounded"),
+        *_called(2, "copysign gcd heaviside lcm logaddexp logaddexp2 nextafter"),
+        *_called(2, "hypot", monotone="rounded"),
+        *_called(2, "arctan2 floor_divide fmod ldexp left_shift remainder right_shift", near_annihilators=_FROM_ZERO),
+        *_called(2, "float_power power", near_annihilators=(*_FROM_ZERO, Near(0, 1), Near(1, 0, 1))),
         Operator("left", 2, "call:left", functions.left),
         Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
         *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
           for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
-        *(Operator(f.__name__, 1, "cast", f) for f in functions.CONVERSIONS),
+        *(Operator(f.__name__, 1, "cast", f, monotone="exact") for f in functions.CONVERSIONS),
         *(Operator(name, 1, "cast", functions.as_it_is, absent=answer) for answer, name in ABSENT_ANSWERS.items()),
         *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in functions.REPETITIONS.values()),
     )
 }  # fmt: skip
 
-ABSORBING: dict[str, dict[tuple[int, ...], str]] = {
-    op: {(0,): f"left-absorbing {op}", (1,): f"right-absorbing {op}", (0, 1): f"absorbing {op}"}
-    for op in ("add", "minimum", "maximum")
+_SIDES = {(0,): "left-absorbing", (1,): "right-absorbing", (0, 1): "absorbing"}
+
+ABSORBING: dict[str, dict[tuple[tuple[int, ...], Any], str]] = {
+    op: {
+        (positions, result): f"{side} {op}" + ("" if result is None else f" to {result}")
+        for positions, side in _SIDES.items()
+        for result in dict.fromkeys(n.result for n in row.near_annihilators)
+        if all(any((n.position, n.result) == (p, result) for n in row.near_annihilators) for p in positions)
+    }
+    for op, row in OPERATORS.items()
+    if row.near_annihilators
 }
-"""For the operands whose absence decides alone, the operator that is told so: whoever uses it vouches that it makes
-their fill values of these, beside all that the other operand holds. No notation can spell them."""
+"""For the operands whose absence decides alone, and what (None: their fill values), the operator that is told so:
+whoever uses it vouches that it makes that of these, beside all that the other operand holds. No notation can spell
+them."""
 
 OPERATORS |= {
-    name: replace(OPERATORS[op], name=name, absorbs=positions, symbol=None)
+    name: replace(OPERATORS[op], name=name, absorbs=positions, absorbed=result, near_annihilators=(), symbol=None)
     for op, names in ABSORBING.items()
-    for positions, name in names.items()
+    for (positions, result), name in names.items()
 }
 
 REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in functions.REPETITIONS.items()}

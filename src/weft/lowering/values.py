@@ -208,6 +208,15 @@ def _apply(op: str, values: tuple[Any, ...]) -> Any:
         return OPERATORS[op].ufunc(*values)
 
 
+def _decided(op: str, value: Any) -> Any:
+    """The result that an absent operand ``value`` decides."""
+    row = OPERATORS[op]
+    if row.absorbed is None:
+        return value
+    own = np.asarray(value).dtype.name
+    return typed(row.absorbed, loop_dtypes(op, (own, own))[-1])
+
+
 def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     """The value of an expression where every operand is absent: the operator applied to the fill values (law 5)."""
     match expr:
@@ -223,7 +232,7 @@ def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             values = [fill_of(arg, fills) for arg in args]
             for position, value in enumerate(values):
                 if decides(op, args, position, value):
-                    return value
+                    return _decided(op, value)
             if any(v is UNKNOWN for v in values):
                 stated = OPERATORS[op].absent
                 return UNKNOWN if stated is None else stated
@@ -283,7 +292,8 @@ def drop_absent(
             row = OPERATORS[op]
             for position, arg in enumerate(args):
                 if isinstance(arg, Absent) and row.annihilates(position, arg.value):
-                    return arg
+                    made = _decided(op, typed(arg.value, arg.dtype))
+                    return arg if row.absorbed is None else Absent(made.item(), made.dtype.name)
             known = [arg for arg in args if isinstance(arg, Absent | Number)]
             if len(known) == len(args) and any(isinstance(arg, Absent) for arg in args):
                 dtypes = tuple(arg.dtype for arg in known)

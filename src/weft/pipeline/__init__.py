@@ -1,12 +1,12 @@
 """From notation to results: the passes, the kernels they make, and the plans that run them."""
 
-from .absorbing import absorbing
+from .absorbing import assumed
 from .convert import convert, count_entries, in_dtype
 from .hand import Loops
 from .infer import dense_format
 from .kernel import Kernel
 from .passes import Lowered, lower
-from .plan import Executable, compile, evaluate, executable
+from .plan import Executable, compile, evaluate, executable, looked_up
 from .room import entry_bytes
 from .verify import verify
 
@@ -15,7 +15,7 @@ __all__ = [
     "Kernel",
     "Loops",
     "Lowered",
-    "absorbing",
+    "assumed",
     "compile",
     "convert",
     "count_entries",
@@ -24,6 +24,7 @@ __all__ = [
     "evaluate",
     "executable",
     "in_dtype",
+    "looked_up",
     "lower",
     "verify",
 ]

@@ -15,6 +15,7 @@ from ..lowering.physical import path
 from ..lowering.results import chains
 from ..lowering.terms import dtype_of
 from ..records import record, replace
+from .absorbing import as_planned
 
 __all__ = ["Loops"]
 
@@ -78,6 +79,7 @@ class Loops:
         expr = parse(f"_ = {part}").value
         while isinstance(expr, Reduce):
             expr = expr.body
+        expr = as_planned(expr, self.assignment.value)
         kind = kind or ("dense" if over else "scalar")
         self._try(transform.can_precompute(self.program, expr, over, name, kind))
         dtype = dtype_of(expr, {name: type.dtype for name, type in self.types.items()})

@@ -19,14 +19,14 @@ from ..lowering.terms import dtype_of, wrapping_sum
 from ..records import cached, replace
 from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
-from .absorbing import absorbing
+from .absorbing import Absorbed, absorbing
 from .convert import convert, finish
 from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
 from .kernel import Kernel, work
 from .passes import lower
 
-__all__ = ["Executable", "compile", "evaluate", "executable"]
+__all__ = ["Executable", "compile", "evaluate", "executable", "looked_up"]
 
 _CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
 _PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
@@ -289,11 +289,33 @@ def evaluate(
             raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
     out = operands.get(assignment.target.tensor) if assignment.op is not None else None
     storages = tuple(operands[n] for n in names)
-    plan = executable(absorbing(assignment, operands), tuple(s.type for s in storages), format=format, dtype=dtype)
+    found = looked_up(assignment, operands, dtype)
+    plan = executable(found.assignment, tuple(s.type for s in storages), format=format, dtype=dtype)
+    if found.refused and (format is None or not format.is_dense):
+        found.require_room(operands, plan.target)
     try:
         return plan.run(storages, out) if out is not None else plan.run(storages)
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+
+
+def looked_up(
+    assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
+) -> Absorbed:
+    """The assignment with operators that absorb, as far as the values that operands hold now allow it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    operands : mapping
+        Its operands.
+    dtype : str, optional
+        Of the result, where one is asked for.
+    usual : bool
+        Look only at operators that absorb beside most values.
+    """
+    return absorbing(assignment, operands, evaluate, dtype, usual=usual)
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:

@@ -18,7 +18,7 @@ from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.soundness import why_unsound
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operators import ABSENT_ANSWERS, operator
 from ..index_notation.promotion import COMPARISONS, holds, loop_dtypes
 from ..remapping import Remapping
@@ -42,7 +42,7 @@ SPREADS = "left"
 class Plan:
     """Something compiled for operands of certain types, which it keeps alive, so that caches may go by identity."""
 
-    __slots__ = ("run", "types")
+    __slots__ = ("run", "target", "types")
 
     def __init__(
         self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None, prune: bool = False
@@ -51,7 +51,8 @@ class Plan:
         own = None if format is None else format.unconditional
         planned = pipeline.executable(assignment, types, format=own, prune=prune)
         run: Run = planned.run
-        dense = planned.target.format.is_dense
+        self.target = planned.target
+        dense = self.target.format.is_dense
         self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
 
 
@@ -95,54 +96,28 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple
         ) from None
     target = tuple(f"i{axis}" for axis in range(len(shape)))
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
-    zero = _stays_zero(op, left, right)
-    key = (op, left.type, right.type, first, second, target, zero)
+    assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
+    if depends_on_values(op, left, right):
+        looked = pipeline.looked_up(assignment, {"A": left, "B": right}, usual=True)
+        assignment = looked.assignment
+    key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
     plan = _binary.get(key)
     if plan is None:
-        value = Apply(op, (first, second))
-        if zero is not None:
-            stored = Apply("not_equal", ((first, second)[zero], Literal(0)))
-            value = Apply("select", (stored, value))
-        assignment = Assignment(Access("C", target), value)
         # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
         prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
         plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=prune)
+    if looked is not None:
+        looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
 
 
 def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
     """Whether the format of ``left op right`` depends on the values of one that is an array beside a sparse one."""
-    return bool(operator(op).near_annihilators) and left.format.is_dense != right.format.is_dense
-
-
-def _stays_zero(op: str, left: Storage, right: Storage) -> int | None:
-    """The operand whose absent zeros stay zeros beside all values of an array; None where that is not so.
-
-    Zero divided by an array is zero unless that holds a zero or NaN.
-    """
-    if depends_on_values(op, left, right):
-        position = int(left.format.is_dense)
-        sparse, array = (right, left) if position else (left, right)
-        near = (position, sparse.type.fill) in operator(op).near_annihilators
-        return position if near and _all_zero(op, position, sparse, array) else None
-    return None
-
-
-def _all_zero(op: str, position: int, like: Storage, array: Storage) -> bool:
-    """Whether an operator makes zero of a zero of the dtype of ``like`` beside each element of an array."""
-    key = (op, position, like.type.dtype, array.type)
-    plan = _zeros.get(key)
-    zero = Storage.dense(np.zeros((), like.dtype))
-    if plan is None:
-        indices = tuple(f"i{axis}" for axis in range(len(array.shape)))
-        args: tuple[Expr, Expr] = (Access("Z", ()), Access("A", indices))
-        value = Apply("equal", (Apply(op, args[::-1] if position else args), Literal(0)))
-        types = (array.type, zero.type) if position else (zero.type, array.type)
-        plan = _zeros[key] = Plan(Assignment(Access("t", ()), Reduce("logical_and", indices, value)), types)
-    return bool(plan.run((array, zero) if position else (zero, array)).vals[0])
-
-
-_zeros: dict[tuple[Any, ...], Plan] = {}
+    if left.format.is_dense == right.format.is_dense or not operator(op).near_annihilators:
+        return False
+    position = int(left.format.is_dense)
+    sparse = (left, right)[position]
+    return any(near.usual for near in operator(op).near(position, sparse.type.fill))
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:

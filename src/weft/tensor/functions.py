@@ -19,7 +19,7 @@ from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_ei
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
-from .kernel import CompiledKernel, operand_names, orders, reads
+from .kernel import CompiledKernel, operand_names, orders, reads, with_notes
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
@@ -351,10 +351,12 @@ def explain(*operands: Any, **named: Any) -> str:
     else:
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+    wanted = None if dtype is None else value_dtype(dtype).name
+    looked = pipeline.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
     plan = pipeline.executable(
-        pipeline.absorbing(assignment, {name: operand.storage for name, operand in found.items()}),
+        looked.assignment,
         tuple(found[name].storage.type for name in operand_names(assignment)),
         format=_format_of(assignment, format),
-        dtype=None if dtype is None else value_dtype(dtype).name,
+        dtype=wanted,
     )
-    return plan.explain()
+    return with_notes(plan.explain(), looked.notes(assumed=False))

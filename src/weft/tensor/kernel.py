@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import pipeline
 from ..errors import DTypeError, FormatError, NotationError, ShapeError
-from ..formats import TensorType
+from ..formats import Format, TensorType
 from ..index_notation import accesses as reads
 from ..index_notation.nodes import Assignment
 from ..storage import Storage
@@ -18,7 +18,7 @@ from .operands import Tensor, adopt
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
-__all__ = ["CompiledKernel", "operand_names", "orders", "reads"]
+__all__ = ["CompiledKernel", "operand_names", "orders", "reads", "with_notes"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -41,11 +41,18 @@ def orders(assignment: Assignment) -> dict[str, int]:
     return found
 
 
+def with_notes(report: str, notes: str) -> str:
+    """A report of the compiler, with what values were looked at or will be."""
+    return f"{report}\n\n== values\n{notes}" if notes else report
+
+
 class CompiledKernel:
     """An expression compiled for the formats of its tensors.
 
     Calling it with the operands, in the order in which they first appear on the right of the expression or by name,
     computes the result. Operands in other formats or dtypes are converted first; index dtypes are taken as found.
+    Divisors are taken to hold neither zero nor NaN, so that a quotient is as sparse as what is divided. Each call
+    looks: where one does, a result for which no format was given has that which :func:`weft.evaluate` would give it.
 
     Attributes
     ----------
@@ -61,7 +68,8 @@ class CompiledKernel:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
         self._by_hand = by_hand
-        self._kernel = pipeline.compile(assignment, types, by_hand)
+        self._assumed = pipeline.assumed(assignment, {name: types[name] for name in self.operands})
+        self._kernel = pipeline.compile(self._assumed.assignment, types, by_hand)
         self.source: str = self._kernel.source
 
     @property
@@ -71,13 +79,19 @@ class CompiledKernel:
 
     def explain(self) -> str:
         """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
-        return str(self._kernel.explain())
+        return with_notes(str(self._kernel.explain()), self._assumed.notes(assumed=True))
 
     def __call__(self, *operands: Any, **named: Any) -> Any:
         """Compute the result."""
         storages, has_array = self._arguments(operands, named)
-        result = self._executable(storages).run(storages)
-        return finish(SparseTensor, result, has_array)
+        held = dict(zip(self.operands, storages, strict=True))
+        found = pipeline.looked_up(self._assignment, held)
+        # What was assumed to be sparse is not when a divisor holds a zero: the result is then as it would be inferred.
+        given = self._assignment.target.tensor in self._types or not found.refused
+        planned = self._executable(found.assignment, storages, self._kernel.format if given else None)
+        if found.refused and not (given and self._kernel.format.is_dense):
+            found.require_room(held, planned.target)
+        return finish(SparseTensor, planned.run(storages), has_array)
 
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
         """Make the result's structure, with values still to be computed.
@@ -124,18 +138,21 @@ class CompiledKernel:
         self._phases(storages).compute(result._storage, storages)
         return result
 
-    def _executable(self, storages: tuple[Storage, ...]) -> Any:
-        target = self._kernel.type
+    def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
         return pipeline.executable(
-            self._assignment,
+            assignment,
             tuple(s.type for s in storages),
-            format=target.format,
-            dtype=target.dtype,
+            format=format,
+            dtype=self._kernel.type.dtype,
             by_hand=self._by_hand,
         )
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
-        found = self._executable(storages)
+        operands = dict(zip(self.operands, storages, strict=True))
+        looked = pipeline.looked_up(self._assignment, operands, usual=True)
+        if looked.refused:
+            raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
+        found = self._executable(looked.assignment, storages, self._kernel.format)
         if found.kernel.operands != self.operands:
             raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
         return found.kernel
