@@ -421,6 +421,7 @@ class Merge:
             parts[mine.pop()].append((negative, term))
         if not all(parts.values()):
             return None
+        owner.count_cases(len(parts))
         whole = Access("sum of present operands")
         code: list[ir.Stmt] = []
         total = owner.name("sum")
@@ -469,6 +470,7 @@ class Merge:
         mine = set(loop)
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
+        owner.count_cases(len(points))
         involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
         missed = [it for it in loop if it.format.misses]
         searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.locate if not it.certain)]))
