@@ -337,9 +337,10 @@ class Orders:
         """Whether a reduction in the body of another depends on what that is over."""
         return bool(self.loops_of(inner) & set(outer.vars))
 
-    def best_scatter(self, term: Expr) -> Nest:
+    def best_scatter(self, term: Expr, terms: int = 1) -> Nest:
+        """One of so many ``terms``, each in loops of its own."""
         bound = term.vars if isinstance(term, Reduce) else ()
-        nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound)]
+        nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound, each=terms)]
         for nest in nests if self.premises.sharing else ():
             nest.cost *= 1 if nest.order[:1] and nest.order[0] in self.free else SHARED
         if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
@@ -357,14 +358,14 @@ class Orders:
             nest.cost += TRANSPOSE * DIMENSION ** len(self.free)
         return nest
 
-    def best_triples(self, term: Expr) -> Nest:
+    def best_triples(self, term: Expr, terms: int = 1) -> Nest:
         """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
 
         def visit(order: tuple[str, ...]) -> Visit:
             return "scatter" if not order or order[-1] in self.free else "gather"
 
         bound = term.vars if isinstance(term, Reduce) else ()
-        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound))
+        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound, each=terms))
         return min(nests, key=lambda n: n.cost)
 
     def best_blocks(self, term: Reduce) -> Nest | None:

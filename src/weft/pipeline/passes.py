@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from math import inf
 
 from ..codegen import NameMaker, emit_module
 from ..concrete_notation import Workspace
@@ -118,14 +119,22 @@ class Lowered:
         """Whether nothing is appended but what entries reach."""
         return self.lowerer(Mode.EVALUATE).reaches_entries_alone
 
-    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> Lowerer:
+    def is_within(self, most: float) -> bool:
+        """Whether the merges have at most so many cases."""
+        try:
+            self.function(Mode.EVALUATE, most=most)
+        except lattice.TooManyCases:
+            return False
+        return True
+
+    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return kind(s.program, s.target, types, self.names, mode, self.skip_fill)
+        return kind(s.program, s.target, types, self.names, mode, self.skip_fill, most)
 
-    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> tuple[Function, Lowerer]:
-        lowerer = self.lowerer(mode, kind)
+    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> tuple[Function, Lowerer]:
+        lowerer = self.lowerer(mode, kind, most)
         try:
             return simplify(lowerer.lower(self.operands)), lowerer
         except ScheduleError as error:

@@ -104,6 +104,8 @@ class CompiledKernel:
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         found = self._executable(storages)
+        if found.is_in_steps:
+            raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
         if found.kernel.operands != self.operands:
             raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
         return found.kernel
