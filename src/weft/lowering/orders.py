@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from math import factorial, inf
+from math import factorial, inf, prod
 from typing import Any
 
 from ..concrete_notation.nodes import Split, Strips, Workspace
@@ -194,7 +194,13 @@ class Orders:
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         types = self.with_formats(converts) if converts else self.types
-        return Nest(order, cost(expr, order, types, into, entered) + self.price_of(converts), converts)
+        total = cost(expr, order, types, into, entered) * self.held_more(converts, types)
+        return Nest(order, total + self.price_of(converts), converts)
+
+    def held_more(self, converts: Iterable[Access], types: Mapping[str, TensorType]) -> float:
+        """How many more entries operands have than is typical of the formats they are stored in for the loops."""
+        held = [(nonzeros(self.types[a.tensor].format), nonzeros(types[a.tensor].format)) for a in converts]
+        return prod(max(was / now, 1.0) for was, now in held)
 
     def price_of(self, converts: Iterable[Access]) -> float:
         return sum(price(self.types[a.tensor].format) for a in converts)

@@ -105,9 +105,10 @@ class Executable:
 
     @cached_property
     def _shared(self) -> Executable | None:
-        """The same in loops that threads can share, if there are such."""
+        """The same in loops that threads can share, if there are such that sum each element in the same order."""
         found = self._given(sharing=True)
-        return found if found.kernel.chunked else None
+        same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
+        return found if same and found.kernel.chunked else None
 
     def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
         """The plan for several threads, where they have enough to do.
