@@ -168,16 +168,17 @@ def lor(*conds: Expr) -> Expr:
 
 
 def _extreme(op: str, exprs: tuple[Expr, ...]) -> Expr:
-    result, *rest = exprs
-    for e in rest:
-        a, b = _same(result, e)
-        if a != b:
-            x, y = _integer(a), _integer(b)
-            if x is not None and y is not None:
-                result = Const(min(x, y) if op == "<" else max(x, y), a.ty)
-            else:
-                result = Select(Binary(op, a, b), a, b)
-    return result
+    """The extreme of two halves: each is repeated, so that a list of n makes n squared, and not 2**n."""
+    if len(exprs) == 1:
+        return exprs[0]
+    half = (len(exprs) + 1) // 2
+    a, b = _same(_extreme(op, exprs[:half]), _extreme(op, exprs[half:]))
+    x, y = _integer(a), _integer(b)
+    if a == b:
+        return a
+    if x is not None and y is not None:
+        return Const(min(x, y) if op == "<" else max(x, y), a.ty)
+    return Select(Binary(op, a, b), a, b)
 
 
 def minimum(*exprs: Expr) -> Expr:

@@ -196,8 +196,7 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
         variables = path(access, format)
         stored |= {v for v, level in zip(variables, format.levels, strict=True) if not level.full}
         for v in dict.fromkeys(variables):
-            n = extent(body, v, types)
-            if n is not None:
+            if v not in extents and (n := extent(body, v, types)) is not None:
                 extents[v] = n
             if is_strided(access, v, format):
                 strided[v] = strided.get(v, 0) + 1

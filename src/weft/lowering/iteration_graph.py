@@ -283,7 +283,10 @@ def _can_be_walked(
         if summed:
             neutral = neutral_in_sum(fill_of(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
-        points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), neutral)
+        try:
+            points = lattice.build(body, of_v, fill, lattice.Iterator(None, 0, _DENSE, v), neutral, lattice.MANY_CASES)
+        except lattice.TooManyCases:
+            return False
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
         if not walks:
             continue

@@ -8,6 +8,8 @@ unless the absent other operand annihilates the operator. Everything is decided 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
+from math import inf
 from typing import Any
 
 from ..formats import LevelFormat
@@ -15,7 +17,15 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..records import record
 from .values import Absent, Convert, Number, asked_of, decides, fill_of, same_value
 
-__all__ = ["Iterator", "Point", "build", "to_text"]
+__all__ = ["MANY_CASES", "Iterator", "Point", "TooManyCases", "build", "to_text"]
+
+
+MANY_CASES = 128
+"""Cases that are merged in one nest of loops; a compiler takes about a second for them."""
+
+
+class TooManyCases(Exception):
+    """More cases than were asked for: they double with every operand that may be absent."""
 
 
 @record
@@ -93,8 +103,29 @@ def _union(p: Point, q: Point) -> Point:
     return Point(tuple(it for it in coiterate if it not in extra), _unique(locate + extra))
 
 
+def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
+    """The first point of each set of iterators that may be absent.
+
+    Full levels are superfluous in this: each has a value in every case, where any of its operand has.
+
+    Raises
+    ------
+    TooManyCases
+        When there are more than ``most``.
+    """
+    found: dict[tuple[frozenset[Iterator], bool], Point] = {}
+    for p in points:
+        found.setdefault((frozenset(it for it in p.iterators if not it.full), bool(p.iterators)), p)
+        if len(found) > most:
+            raise TooManyCases
+    return tuple(found.values())
+
+
 def _points(
-    expr: Expr, iterators: Callable[[Access], tuple[Iterator, ...]], fills: Callable[[Access], Any]
+    expr: Expr,
+    iterators: Callable[[Access], tuple[Iterator, ...]],
+    fills: Callable[[Access], Any],
+    most: float,
 ) -> tuple[Point, ...]:
     match expr:
         case Access():
@@ -103,21 +134,18 @@ def _points(
         case Literal() | Number() | Absent():
             return ()  # nothing to walk: its value is part of the fill value
         case Convert(expr=inner):
-            return _points(inner, iterators, fills)
+            return _points(inner, iterators, fills, most)
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return _points(asked_of(expr) or args[0], iterators, fills)
-            a, b = (_points(arg, iterators, fills) for arg in args)
+                return _points(asked_of(expr) or args[0], iterators, fills, most)
+            a, b = (_points(arg, iterators, fills, most) for arg in args)
             fill_a, fill_b = (fill_of(arg, fills) for arg in args)
             # An absent operand decides the result alone: then there is no point without that operand.
             needs_b, needs_a = decides(op, args, 1, fill_b), decides(op, args, 0, fill_a)
             combine = _conjunction if needs_a or needs_b else _union
-            points = [combine(p, q) for p in a for q in b]
-            if not needs_b and Point() not in b:
-                points += a
-            if not needs_a and Point() not in a:
-                points += b
-            return tuple(dict.fromkeys(points))
+            alone = () if needs_b or Point() in b else a
+            others = () if needs_a or Point() in a else b
+            return _distinct(chain((combine(p, q) for p in a for q in b), alone, others), most)
     raise TypeError(f"no merge lattice for {expr!r}")
 
 
@@ -127,6 +155,7 @@ def build(
     fills: Callable[[Access], Any],
     universe: Iterator,
     neutral: Any,
+    most: float = inf,
 ) -> tuple[Point, ...]:
     """The merge lattice of one index variable.
 
@@ -142,13 +171,20 @@ def build(
         Iterates the whole dimension; used where coordinates matter that no operand stores.
     neutral : object
         What the target holds where nothing is computed: any other absent value must be computed too.
+    most : number
+        How many points are of use.
 
     Returns
     -------
     tuple of Point
         Largest first. Empty when there is nothing to compute.
+
+    Raises
+    ------
+    TooManyCases
+        When there are more than ``most``.
     """
-    points = list(_points(expr, iterators, fills))
+    points = list(_points(expr, iterators, fills, most))
     everywhere = Point() in points
     if not everywhere and not same_value(fill_of(expr, fills), neutral):
         everywhere = True

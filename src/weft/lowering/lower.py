@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from ..concrete_notation.nodes import (
@@ -44,7 +45,7 @@ from .absences import Absences, note_absences, visit
 from .env import Env
 from .expressions import lower_expr, update
 from .iteration_graph import is_full, level_iterators
-from .lattice import Iterator, Point
+from .lattice import Iterator, Point, TooManyCases
 from .merge import Merge
 from .physical import Definition, computed, definitions, digits, path
 from .results import Chain, takes_any_order
@@ -76,6 +77,8 @@ class Lowerer:
         Which function.
     skip_fill : bool
         Do not append entries whose value is the result's fill value: what a conversion from a dense operand wants.
+    most : number
+        How many cases the merges may have in all; more raise ``TooManyCases``.
     """
 
     apart = False  # whether each entry has a place of its own, so that duplicates need not come together
@@ -89,8 +92,9 @@ class Lowerer:
         names: Mapping[str, str],
         mode: Mode,
         skip_fill: bool = False,
+        most: float = inf,
     ):
-        self.skip_fill = skip_fill
+        self.skip_fill, self.most, self.cases = skip_fill, most, 0
         self.program, self.types, self.names, self.mode = program, types, names, mode
         self.given = types
         self.widest = ir.Var("widest")
@@ -279,10 +283,16 @@ class Lowerer:
         universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
         body = self.view(stmt.body)
         neutral = self.neutral_beside(body, result_of(stmt.body))
-        points = lattice.build(body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral)
+        points = lattice.build(body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral, self.most)
         if record:
             self.lattices.append((v, points))
         return points
+
+    def count_cases(self, number: int) -> None:
+        """Add to the number of cases that all merges have."""
+        self.cases += number
+        if self.cases > self.most:
+            raise TooManyCases
 
     def _iterators(self, access: Access, v: str) -> tuple[Iterator, ...]:
         name = self.names[access.tensor]

@@ -44,7 +44,7 @@ from .lattice import Iterator, Point
 from .long_sums import SHORT, by_average, long_and_short
 from .physical import leaves_tensor, path
 from .target import Mode
-from .terms import additive_terms
+from .terms import additive_terms, is_left_nested
 from .values import adds_in_place, same_value, specialize, without_conversions
 
 if TYPE_CHECKING:
@@ -414,18 +414,24 @@ class Merge:
         None where the body is no such sum. The number of cases doubles with every operand; this does not.
         """
         owner, body, v = self.owner, self.stmt.body, self.stmt.var
-        if len(loop) < 3 or not isinstance(body, Assign) or owner.definitions:
+        if len(loop) < 3 or not isinstance(body, Assign) or owner.definitions or not is_left_nested(body.value):
             return None
         env = replace(env, coords={**env.coords, v: self.coord})
         parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
+        last: Iterator | None = None
         for negative, term in additive_terms(body.value):
             mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
             plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner._iterators(a, v))
             if len(mine) != 1 or not mine <= set(loop) or not plain:
                 return None
-            parts[mine.pop()].append((negative, term))
+            it = mine.pop()
+            if parts[it] and it != last:
+                return None  # what is added in between would be added later
+            parts[it].append((negative, term))
+            last = it
         if not all(parts.values()):
             return None
+        owner.count_cases(len(parts))
         whole = Access("sum of present operands")
         code: list[ir.Stmt] = []
         total = owner.name("sum")
@@ -438,7 +444,8 @@ class Merge:
                 adds += [*decls, update("subtract" if negative else "add", total, value)]
             adds = adds if owner.mode.values else []
             code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
-        start = ir.Declare(total, lit(0, total.ty)) if owner.mode.values else block()
+        nothing = -0.0 if total.ty.startswith("float") else 0  # to which -0.0 is added as it is
+        start = ir.Declare(total, lit(nothing, total.ty)) if owner.mode.values else block()
         env = replace(env, values={**env.values, whole: total})
         return block(start, *code, self._body(replace(body, value=whole), env, {v}))
 
@@ -474,6 +481,7 @@ class Merge:
         mine = set(loop)
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
+        owner.count_cases(len(points))
         involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
         missed = [it for it in loop if it.format.misses]
         searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.locate if not it.certain)]))

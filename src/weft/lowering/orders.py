@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from math import factorial, inf
+from math import factorial, inf, prod
 from typing import Any
 
 from ..concrete_notation.nodes import Split, Strips, Workspace
@@ -195,7 +195,13 @@ class Orders:
         if self.impossible(converts, order):
             return Nest(order, inf, converts)
         types = self.with_formats(converts) if converts else self.types
-        return Nest(order, cost(expr, order, types, into, entered) + self.price_of(converts), converts)
+        total = cost(expr, order, types, into, entered) * self.held_more(converts, types)
+        return Nest(order, total + self.price_of(converts), converts)
+
+    def held_more(self, converts: Iterable[Access], types: Mapping[str, TensorType]) -> float:
+        """How many more entries operands have than is typical of the formats they are stored in for the loops."""
+        held = [(nonzeros(self.types[a.tensor].format), nonzeros(types[a.tensor].format)) for a in converts]
+        return prod(max(was / now, 1.0) for was, now in held)
 
     def price_of(self, converts: Iterable[Access]) -> float:
         return sum(price(self.types[a.tensor].format) for a in converts)
@@ -338,9 +344,10 @@ class Orders:
         """Whether a reduction in the body of another depends on what that is over."""
         return bool(self.loops_of(inner) & set(outer.vars))
 
-    def best_scatter(self, term: Expr) -> Nest:
+    def best_scatter(self, term: Expr, terms: int = 1) -> Nest:
+        """One of so many ``terms``, each in loops of its own."""
         bound = term.vars if isinstance(term, Reduce) else ()
-        nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound)]
+        nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound, each=terms)]
         for nest in nests if self.premises.sharing else ():
             nest.cost *= 1 if nest.order[:1] and nest.order[0] in self.free else SHARED
         if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
@@ -358,14 +365,14 @@ class Orders:
             nest.cost += TRANSPOSE * DIMENSION ** len(self.free)
         return nest
 
-    def best_triples(self, term: Expr) -> Nest:
+    def best_triples(self, term: Expr, terms: int = 1) -> Nest:
         """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
 
         def visit(order: tuple[str, ...]) -> Visit:
             return "scatter" if not order or order[-1] in self.free else "gather"
 
         bound = term.vars if isinstance(term, Reduce) else ()
-        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound))
+        nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound, each=terms))
         return min(nests, key=lambda n: n.cost)
 
     def best_blocks(self, term: Reduce) -> Nest | None:

@@ -120,7 +120,7 @@ class _Scheduler(Accumulation):
         alone = len(terms) == 1 and not isinstance(terms[0][1], Reduce)
         copies = alone and not (isinstance(self.value, Access) and not self.types[self.value.tensor].format.is_unique)
         if dense and scatters and not copies and self.neutral_terms(terms):
-            nests = [self.best_scatter(t) for _, t in terms]
+            nests = [self.best_scatter(t, len(terms)) for _, t in terms]
             choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
         if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0], counting=True):
             fold = self.best_scatter(terms[0][1]) if self.folds(*terms[0]) else self.best_passing(terms[0][1])
@@ -141,7 +141,7 @@ class _Scheduler(Accumulation):
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         if not dense and scatters and (self.premises.copying or self.neutral_terms(terms)) and self.result.format.order:
-            nests = [self.best_triples(t) for _, t in terms]
+            nests = [self.best_triples(t, len(terms)) for _, t in terms]
             pairs = zip(terms, nests, strict=True)
             tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))

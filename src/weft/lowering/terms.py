@@ -24,6 +24,7 @@ __all__ = [
     "dtype_of",
     "foralls",
     "is_flat",
+    "is_left_nested",
     "leaves",
     "merged",
     "nested",
@@ -70,6 +71,16 @@ def additive_terms(
 
 
 _SUMS = ("add", "subtract", "negative")
+
+
+def is_left_nested(expr: Expr) -> bool:
+    """Whether additive terms are added one after the other: none to the right is itself a sum."""
+    match expr:
+        case Apply(op="add" | "subtract", args=(a, b)):
+            return is_left_nested(a) and not (isinstance(b, Apply) and b.op in _SUMS)
+        case Apply(op="negative", args=(a,)):
+            return not (isinstance(a, Apply) and a.op in _SUMS)
+    return True
 
 
 def wrapping_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:

@@ -266,9 +266,9 @@ def decides(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
 
     A literal is never absent: zero times NaN is NaN.
     """
-    if fill is UNKNOWN or is_constant(args[position]):
+    if fill is UNKNOWN or not OPERATORS[op].annihilates(position, fill):
         return False
-    return OPERATORS[op].annihilates(position, fill)
+    return not is_constant(args[position])
 
 
 def drop_absent(

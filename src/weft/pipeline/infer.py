@@ -34,8 +34,14 @@ def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
     return None if fill is UNKNOWN else fill
 
 
-def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Format:
-    """The format of a result for which none is given."""
+def result_format(
+    assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False, part: bool = False
+) -> Format:
+    """The format of a result for which none is given.
+
+    A ``part`` of a larger expression has arrays only over what all of its coordinates are visited of, so that what
+    reads it visits what it would if the part was computed there.
+    """
     indices = assignment.target.indices
     value = assignment.value
     if (kept := _same_structure(assignment, types)) is not None:
@@ -49,14 +55,15 @@ def result_format(assignment: Assignment, types: Mapping[str, TensorType], wide:
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
     full = {v: _dense_level(value, v, types) is not False for v in order}
-    if arrays and not wide:
+    if arrays and not (wide or part):
         full[order[0]] = True
     for v in order[1:]:
         # Below the first level: not what only some other operand has dense, in another order or for other rows.
         own = lead is not None and _dense_level(lead, v, types)
         first = lead is None and sparse != [] and v in sparse[0].indices
         full[v] = full[v] and bool(own or first or (is_full(value, v, types) and not _linked(sparse, v)))
-    if all(full.values()) or result_fill(value, types) is None or _contracts_to_dense(assignment, types):
+    contracts = not part and _contracts_to_dense(assignment, types)
+    if all(full.values()) or result_fill(value, types) is None or contracts:
         return dense_format(assignment, types)
     levels = tuple(Dense() if full[v] else Compressed() for v in order)
     return Format(Remapping(tuple(indices.index(v) for v in order)), levels)

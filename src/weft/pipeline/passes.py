@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from math import inf
 
 from ..codegen import NameMaker, emit_module
 from ..concrete_notation import Workspace
@@ -21,6 +22,7 @@ from ..lowering.parts import InParts
 from ..lowering.physical import path, spelling
 from ..lowering.premises import USUAL, Premises
 from ..lowering.schedule import Schedule, schedule
+from ..lowering.sums import order_of_sums
 from ..lowering.target import Mode
 from ..lowering.tiling import Tiles
 from ..lowering.workspaces import LISTED
@@ -117,14 +119,29 @@ class Lowered:
         """Whether nothing is appended but what entries reach."""
         return self.lowerer(Mode.EVALUATE).reaches_entries_alone
 
-    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> Lowerer:
+    @cached
+    def sums(self) -> object:
+        """In which order each element is summed, and whether products are fused with additions; None if not told."""
+        s = self.schedule
+        order = order_of_sums(s.program, s.target, s.types)
+        return None if order is None else (order, _fuses([self.function(Mode.EVALUATE)[1]]))
+
+    def is_within(self, most: float) -> bool:
+        """Whether the merges have at most so many cases."""
+        try:
+            self.function(Mode.EVALUATE, most=most)
+        except lattice.TooManyCases:
+            return False
+        return True
+
+    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return kind(s.program, s.target, types, self.names, mode, self.skip_fill)
+        return kind(s.program, s.target, types, self.names, mode, self.skip_fill, most)
 
-    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer) -> tuple[Function, Lowerer]:
-        lowerer = self.lowerer(mode, kind)
+    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> tuple[Function, Lowerer]:
+        lowerer = self.lowerer(mode, kind, most)
         try:
             return simplify(lowerer.lower(self.operands)), lowerer
         except ScheduleError as error:
@@ -144,11 +161,7 @@ class Lowered:
 
     @staticmethod
     def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:
-        # A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a
-        # fused multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many
-        # instructions there are: these take the fused ones.
-        chained = any(lowerer.sums_on and not lowerer.dense_inside for _, lowerer in lowered)
-        return emit_module([function for function, _ in lowered], contract=not chained)
+        return emit_module([function for function, _ in lowered], contract=_fuses([each for _, each in lowered]))
 
     @cached
     def modes(self) -> tuple[Mode, ...]:
@@ -178,6 +191,16 @@ class Lowered:
             "ir": function_text(function),
             "c": self.source(self.modes),
         }
+
+
+def _fuses(lowered: Sequence[Lowerer]) -> bool:
+    """Whether products are fused with the additions behind them.
+
+    A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a fused
+    multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions there
+    are: these take the fused ones.
+    """
+    return not any(each.sums_on and not each.dense_inside for each in lowered)
 
 
 def _variables(s: Schedule) -> list[str]:

@@ -11,12 +11,14 @@ import numpy as np
 
 from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError
 from ..formats import Format, TensorType
-from ..index_notation import computed_in, explicit_sums, expression_text, to_text
+from ..index_notation import computed_in, explicit_sums, expression_text, infer_extents, to_text
 from ..index_notation.nodes import Assignment
 from ..lowering.iteration_graph import reads
+from ..lowering.lattice import MANY_CASES
 from ..lowering.premises import USUAL, Premises
+from ..lowering.results import is_appendable
 from ..lowering.terms import dtype_of, wrapping_sum
-from ..records import cached, replace
+from ..records import cached, record, replace
 from ..runtime.threads import for_work
 from ..storage import Storage, fill_of, tensor_type
 from .absorbing import Absorbed, absorbing
@@ -25,6 +27,7 @@ from .hand import Loops
 from .infer import result_dtype, result_fill, result_format
 from .kernel import Kernel, work
 from .passes import lower
+from .steps import Steps, anonymous, in_pairs, wrapping_first
 
 __all__ = ["Executable", "compile", "evaluate", "executable", "looked_up"]
 
@@ -53,6 +56,8 @@ class Executable:
     varies : bool
         Whether the result has another format where dimensions are too large for dense levels.
     """
+
+    is_in_steps = False
 
     def __init__(
         self,
@@ -100,9 +105,10 @@ class Executable:
 
     @cached
     def _shared(self) -> Executable | None:
-        """The same in loops that threads can share, if there are such."""
+        """The same in loops that threads can share, if there are such that sum each element in the same order."""
         found = self._given(sharing=True)
-        return found if found.kernel.chunked else None
+        same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
+        return found if same and found.kernel.chunked else None
 
     def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
         """The plan for several threads, where they have enough to do.
@@ -155,26 +161,114 @@ class Executable:
         return self.kernel.explain()
 
 
+@record
+class _Asked:
+    """What is asked of a result, beyond its value: what ``executable`` takes."""
+
+    format: Format | None
+    dtype: str | None
+    prune: bool
+    premises: Premises
+
+
 class InSteps(Executable):
-    """An expression a part of which is computed first, as a tensor of its own."""
+    """An expression planned as several, of which each reads what those before it computed.
+
+    Parameters
+    ----------
+    steps : Steps
+        What is computed, one after the other.
+    types : mapping
+        Of the operands, in the order in which ``run`` takes them.
+    asked : _Asked
+        What is asked of the result.
+    again : callable
+        Plans the same with other premises.
+    """
+
+    is_in_steps = True
 
     def __init__(
-        self, part: Executable, rest: Callable[[TensorType], Executable], name: str, operands: tuple[str, ...]
+        self,
+        steps: Steps,
+        types: Mapping[str, TensorType],
+        asked: _Asked,
+        again: Callable[[Premises], Executable],
     ):
-        self.part, self.rest, self.name = part, rest(part.target), name
-        self._rest_for = rest
-        self.kernel, self.target, self.operands, self.run = self.rest.kernel, self.rest.target, operands, self._run
-        self._final = self.rest._final
+        self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
+        self._reads = [_names(step) for step in steps.all]
+        self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
+        known, self._plans = dict(types), list[Executable]()
+        for n, step in enumerate(steps.all):
+            self._plans.append(self._planned(n, known))
+            known[step.target.tensor] = self._plans[n].target
+        last = self._plans[-1]
+        self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
+        self._widens = not asked.premises.wide
+
+    def _planned(self, n: int, types: Mapping[str, TensorType]) -> Executable:
+        """The plan of a step for operands and parts of these types."""
+        step, asked = self.steps.all[n], self._asked
+        given = tuple(types[name] for name in self._reads[n])
+        if n < len(self.steps.parts):
+            made = _format_of_part(step, types, asked.premises.wide)
+            return executable(anonymous(step), given, format=made, premises=asked.premises)
+        return executable(
+            anonymous(step), given,
+            format=asked.format, dtype=asked.dtype, prune=asked.prune, premises=asked.premises,
+        )  # fmt: skip
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        given = dict(zip(self.operands, storages, strict=True))
-        found = given[self.name] = self.part.run([given[n] for n in self.part.operands])
-        # Of large dimensions it may have another format than planned, or wider index arrays.
-        rest = self.rest if found.type == self.part.target else self._rest_for(found.type)
-        return rest.run([given[n] for n in rest.operands], out)
+        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
+            return self._wide.run(storages, out)
+        given, as_planned = dict(zip(self.operands, storages, strict=True)), True
+        _check_shapes(self.steps.whole, given)
+        for n, step in enumerate(self.steps.all):
+            # Of large dimensions a part may have wider index arrays than planned.
+            plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in given.items()})
+            read = [given[name] for name in self._reads[n]]
+            found = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
+            as_planned &= found.type == self._plans[n].target
+            given[step.target.tensor] = found
+            for name in self._reads[n]:
+                if self._last_use[name] == n:
+                    del given[name]
+        return found
+
+    @property
+    def type(self) -> TensorType:
+        return self.target
+
+    @property
+    def source(self) -> str:
+        """The C of all steps, each kernel once."""
+        return "\n".join(dict.fromkeys(plan.kernel.source for plan in self._plans))
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage of every kernel, behind the steps themselves."""
+        *parts, last = (to_text(step) for step in self.steps.all)
+        stages = {"steps": "\n".join((f"{len(parts) + 1} steps: {self.steps.reason}", *parts, last))}
+        for n, kernel in enumerate(dict.fromkeys(plan.kernel for plan in self._plans), 1):
+            stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
+        return stages
 
     def explain(self) -> str:
-        return f"{self.part.explain()}\n\n{self.rest.explain()}"
+        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+
+def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
+    """The format in which a part is computed: the one that its result would have, if loops can append to that."""
+    format = result_format(part, types, wide, part=True)
+    return format.plain(wide) if format.is_structured and not is_appendable(format) else format
+
+
+def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
+    try:
+        infer_extents(assignment, {name: s.shape for name, s in operands.items()})
+    except ShapeError as error:
+        formats = ", ".join(f"{name}: {s.format}" for name, s in operands.items())
+        raise ShapeError(f"{error}; {formats}") from None
 
 
 def _names(assignment: Assignment) -> tuple[str, ...]:
@@ -245,19 +339,20 @@ def executable(
     types = dict(zip(names, operand_types, strict=True))
     if dtype is not None:
         assignment = computed_in(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
-    if by_hand is None and (first := wrapping_sum(explicit_sums(assignment), types)) is not None:
-        rest, part = first
-        made = executable(part, tuple(types[n] for n in _names(part)), premises=premises)
+    explicit = explicit_sums(assignment)
+    again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
 
-        def last(type: TensorType) -> Executable:
-            left = tuple({**types, part.target.tensor: type}[n] for n in _names(rest))
-            return executable(rest, left, format=format, dtype=dtype, prune=prune, premises=premises)
+    def in_steps(steps: Steps, format: Format | None) -> InSteps:
+        asked = _Asked(format, dtype, prune, premises)
+        return InSteps(steps, types, asked, lambda other: again(premises=other))
 
-        return InSteps(made, last, part.target.tensor, names)
+    if by_hand is None and (first := wrapping_first(explicit, types)) is not None:
+        return in_steps(first, format)
     target = target_type(assignment, types, format, dtype, premises.wide)
     known = {assignment.target.tensor: target, **types}
     lowered = lower(assignment, known, premises, skip_fill=prune, by_hand=by_hand)
-    again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
+    if by_hand is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
+        return in_steps(pairs, target.format)
     varies = format is None and not premises.wide and target_type(assignment, types, format, dtype, True) != target
     return Executable(Kernel(lowered), tuple(types), target, lambda other: again(premises=other), varies)
 
@@ -327,14 +422,18 @@ def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
 
 def compile(
     assignment: Assignment, types: Mapping[str, TensorType], by_hand: Callable[[Loops], Loops] | None = None
-) -> Kernel:
-    """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred."""
+) -> Kernel | InSteps:
+    """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred.
+
+    An assignment with too many cases for one kernel is planned in steps.
+    """
     names = _names(assignment)
     unknown = [n for n in names if n not in types]
     if unknown:
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
-    if (first := wrapping_sum(explicit_sums(assignment), operands)) is not None:
+    explicit = explicit_sums(assignment)
+    if (first := wrapping_sum(explicit, operands)) is not None:
         part = first[1].value
         dtypes = {name: type.dtype for name, type in operands.items()}
         raise DTypeError(
@@ -342,4 +441,9 @@ def compile(
             f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
         )
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
-    return Kernel(lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand))
+    lowered = lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand)
+    if by_hand is None and (pairs := in_pairs(explicit, operands)) is not None and not lowered.is_within(MANY_CASES):
+        asked = _Asked(target.format, target.dtype, False, USUAL)
+        again = partial(executable, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
+        return InSteps(pairs, operands, asked, lambda premises: again(premises=premises))
+    return Kernel(lowered)

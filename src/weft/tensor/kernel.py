@@ -88,8 +88,8 @@ class CompiledKernel:
         found = pipeline.looked_up(self._assignment, held)
         # What was assumed to be sparse is not when a divisor holds a zero: the result is then as it would be inferred.
         given = self._assignment.target.tensor in self._types or not found.refused
-        planned = self._executable(found.assignment, storages, self._kernel.format if given else None)
-        if found.refused and not (given and self._kernel.format.is_dense):
+        planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
+        if found.refused and not (given and self._kernel.type.format.is_dense):
             found.require_room(held, planned.target)
         return finish(SparseTensor, planned.run(storages), has_array)
 
@@ -152,7 +152,9 @@ class CompiledKernel:
         looked = pipeline.looked_up(self._assignment, operands, usual=True)
         if looked.refused:
             raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
-        found = self._executable(looked.assignment, storages, self._kernel.format)
+        found = self._executable(looked.assignment, storages, self._kernel.type.format)
+        if found.is_in_steps:
+            raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
         if found.kernel.operands != self.operands:
             raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
         return found.kernel
