@@ -8,7 +8,7 @@ from .kernel import Kernel
 from .passes import Lowered, lower
 from .plan import Executable, compile, evaluate, executable, looked_up
 from .room import entry_bytes
-from .verify import verify
+from .verify import verify, verify_entries
 
 __all__ = [
     "Executable",
@@ -27,4 +27,5 @@ __all__ = [
     "looked_up",
     "lower",
     "verify",
+    "verify_entries",
 ]

@@ -9,7 +9,7 @@ from ..storage import Storage, check
 from ..storage.fitness import repeated, why_unfit
 from .convert import listed
 
-__all__ = ["verify"]
+__all__ = ["verify", "verify_entries"]
 
 
 def verify(storage: Storage) -> None:
@@ -21,6 +21,17 @@ def verify(storage: Storage) -> None:
         Names the level, or the coordinate that is stored twice.
     """
     check(storage)  # first: the kernel that lists the entries trusts the arrays
+    verify_entries(storage)
+
+
+def verify_entries(storage: Storage) -> None:
+    """Raise unless arrays, each of which is as its level wants it, hold each entry once and fit the format.
+
+    Raises
+    ------
+    StorageError
+        Names the level, or the coordinate that is stored twice.
+    """
     format = storage.format
     twice = format.is_unique and not _shown_by_levels(format)
     if not (twice or format.conditions) or not storage.shape:

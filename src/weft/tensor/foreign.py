@@ -83,6 +83,20 @@ def convert(
     return found
 
 
+def restored(kind: Any, storage: Storage) -> Any:
+    """Make a tensor of what a pickle holds.
+
+    Raises
+    ------
+    StorageError
+        When its entries are not those of a tensor.
+    """
+    from .. import pipeline
+
+    pipeline.verify_entries(storage)
+    return kind(storage)
+
+
 def count_entries(storage: Storage) -> int:
     """How many entries storage holds, padding left out."""
     if storage.format.is_compact:

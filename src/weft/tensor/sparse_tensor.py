@@ -294,6 +294,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         old = self._storage
         return SparseTensor(Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy()))
 
+    def __copy__(self) -> SparseTensor:
+        """A tensor with the same arrays, which need no check."""
+        return SparseTensor(self._storage)
+
     def __deepcopy__(self, memo: Any) -> SparseTensor:
         """A tensor that shares no memory with this one; its arrays need no check."""
         return self.copy()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import ClassVar
 
 from ...records import record
+from ...remapping import Remapping
 from ...remapping.nodes import Binary, Constant, IndexExpr
 from ..level import LevelFormat, Span
 from .compressed import Compressed
@@ -62,6 +64,10 @@ class Morton(Compressed):
     sortable: ClassVar[bool] = False
     shares: ClassVar[bool] = False
     curved: ClassVar[bool] = True
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        rest = list(takewhile(lambda level: level.branchless, levels[k + 1 :]))
+        return "the levels of its list below it are in no order of their own" if any(v.ordered for v in rest) else None
 
     def codes(self, coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tuple[IndexExpr, ...]:
         return morton_codes(coords, intervals)

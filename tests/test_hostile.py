@@ -1,0 +1,20 @@
+"""Hostile inputs end in an error of a stated type or in a tensor that works: no crash, no hang, nothing wrong."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hostile import CLASSES
+
+ROOT = Path(__file__).resolve().parents[1]
+SEEDS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 64  # of each of the eight classes
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_hostile_inputs(name):
+    run = [sys.executable, str(ROOT / "tests" / "hostile.py"), name, "0", str(SEEDS)]
+    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "WEFT_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
