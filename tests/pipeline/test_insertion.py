@@ -215,7 +215,7 @@ def test_positions_that_do_not_fit_widen_or_are_refused():
 
     with pytest.raises(weft.errors.IndexOverflowError, match="4295022903 positions of 92682 runs do not fit int32"):
         triangle(92682).asformat("skyline", index_dtype="int32")
-    with pytest.raises(weft.errors.ResultTooLargeError, match="16,000,008,000,000 bytes"):
+    with pytest.raises(weft.errors.ResultTooLargeError, match="16,000,072,000,008 bytes"):
         triangle(2_000_000).asformat("skyline")
 
 
