@@ -1,3 +1,4 @@
+import itertools
 import operator
 
 import numpy as np
@@ -193,3 +194,10 @@ def test_not_a_permutation():
         operator.attrgetter("mode_order")(Remapping.parse("(i,j) -> (j-i,i,j)"))
     with pytest.raises(NotationError, match="not a permutation"):
         Remapping((0, 0))
+
+
+def test_expressions_that_are_too_large_are_refused():
+    doubled = "".join(f"{name}={last}+{last} in " for last, name in itertools.pairwise("iabcdefghklmnopqrs"))
+    for text in (f"(i,j) -> (i,j{'+i' * 3000})", f"(i,j) -> ({doubled}s,i,j)"):
+        with pytest.raises(NotationError, match="made of more than 4000 operations, or of 200 inside each other"):
+            Remapping.parse(text)

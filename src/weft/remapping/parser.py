@@ -24,6 +24,7 @@ __all__ = ["Parser", "parse"]
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[()#,=|^&+\-*/%]))")
 _NESTING = 60
+_DEPTH, _SIZE = 200, 4000
 
 
 def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ...], int]:
@@ -57,6 +58,7 @@ class Parser:
         self.tokens.append(("end", "", len(text.rstrip())))
         self.at = 0
         self.depth = 0
+        self.measures: dict[int, tuple[int, int, IndexExpr]] = {}  # depth and size, by the identity of what is kept
         self.names: dict[str, IndexExpr] = {}
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
@@ -127,8 +129,20 @@ class Parser:
                     self.fail(f"a shift by {right.value}", place)
             elif op[1] in ("<<", ">>") or (op[1] in "/%" and not isinstance(right, Extent)):
                 self.fail(f"what is right of {op[1]} must be a constant", place)
-            left = _fold(Binary(op[1], left, right))
+            left = self.measured(_fold(Binary(op[1], left, right)), left, right, place)
         return left
+
+    def measured(self, made: IndexExpr, left: IndexExpr, right: IndexExpr, place: int) -> IndexExpr:
+        """Return an expression, unless it is deeper or larger than what passes over it, each a recursion, can bear.
+
+        Lets may double an expression with every line, so that texts do not bound it.
+        """
+        (above, size), (depth, rest) = (self.measures.get(id(e), (0, 1))[:2] for e in (left, right))
+        depth, size = 1 + max(above, depth), 1 + size + rest
+        if depth > _DEPTH or size > _SIZE:
+            self.fail(f"a coordinate is made of more than {_SIZE} operations, or of {_DEPTH} inside each other", place)
+        self.measures[id(made)] = depth, size, made
+        return made
 
     def operand(self) -> IndexExpr:
         kind, text, place = self.next()
