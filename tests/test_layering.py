@@ -36,8 +36,8 @@ TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".ya
 TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
 TOP = {
-    ".ci", ".gitignore", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "asv_benchmarks", "conftest.py", "docs",
-    "pyproject.toml", "src", "tests",
+    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "asv_benchmarks",
+    "conftest.py", "docs", "pyproject.toml", "src", "tests",
 }  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
 

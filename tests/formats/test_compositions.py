@@ -140,8 +140,8 @@ def test_full_levels_in_every_operation(levels):
     [
         ("(i,j) -> (i,j)", [Dense(), Singleton()], "cannot mark a place of dense that holds no entry"),  # S3
         ("(i,j) -> (i,j)", [Hashed(), Singleton()], "cannot mark a place of hashed.* that holds no entry"),
-        ("(i,j) -> (i,j)", [Compressed(unique=False), Compressed()], "may hold a coordinate twice"),  # S4
-        ("(i,j) -> (i,j)", [Compressed(), Compressed(unique=False)], "may hold a coordinate twice"),
+        ("(i,j) -> (i,j)", [Compressed(), Compressed(unique=False)], "may hold a coordinate twice"),  # S4
+        ("(i,j) -> (i,j)", [Compressed(unique=False)] * 2, "level 2 .* may hold a coordinate twice"),
         ("(i,j) -> (#i,#j,i,j)", [Sliced(), Sliced(), Dense(), Singleton()], "two counters"),  # S5
         ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over is no coordinate"),
         ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),

@@ -12,9 +12,9 @@ S2      A branchless level has one child under each parent: its coordinate follo
         chain above is unique, so that each tuple has a position of its own; or it is below a counter; or the data
         say so (``ONE_CHILD``).
 S3      A branchless level that cannot mark absence is in a chain whose first level visits entries alone.
-S4      A level that is not unique is followed by a branchless one, or by dense ones alone, whose elements are added up.
-        Only the last chain may end in a level that is not. Above that chain positions follow from coordinates: a level
-        that gives each entry the next free one would give several to entries that meet there.
+S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates: a level
+        that gives each entry the next free position would give several to entries that meet there. What is below such
+        a chain holds a part of each element.
 S5      There is one counter, alone in its coordinate, in a level that counts. What it counts over are coordinates of
         levels. Below it come the levels of these, then branchless levels; one of the levels below marks absence or is
         iterated by position.
@@ -162,11 +162,8 @@ def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForma
 def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level breaks S3 or S4."""
     level = levels[k]
-    whole = all(below.has_every for below in levels[k + 1 :])
-    if not level.unique and not whole and not levels[k + 1].branchless:
-        return f"it may hold a coordinate twice, and {levels[k + 1]} below it would hold a part of it at each"
-    head = _head(levels, k)
-    if not level.unique and k + 1 == len(levels) and any(v.shown.placing in ("yield", None) for v in levels[:head]):
+    head, ends = _head(levels, k), k + 1 == len(levels) or not levels[k + 1].branchless
+    if not level.unique and ends and any(v.shown.placing in ("yield", None) for v in levels[:head]):
         return "it may hold a coordinate twice, and a level above its chain gives each entry a position of its own"
     if level.branchless and level.gapless and (level.roles or level.borrows):
         first = levels[head].shown

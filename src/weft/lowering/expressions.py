@@ -44,7 +44,7 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
     if args[0].ty == "bool" and row.c in ("+", "*"):
         return ir.Binary("||" if row.c == "+" else "&&", *args)
     if {a.ty for a in args} == {"int64", "uint64"}:  # NumPy compares these by value
-        return ir.Call(f"weft_{row.name}_{args[0].ty}_{args[1].ty}", args, "bool")
+        return ir.Call(f"weft_{row.ufunc.__name__}_{args[0].ty}_{args[1].ty}", args, "bool")
     return ir.Binary(row.c, *args)
 
 

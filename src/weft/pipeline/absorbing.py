@@ -26,7 +26,7 @@ from ..index_notation.operators import ABSORBING, OPERATORS, Near
 from ..index_notation.traversal import children, rebuild, tensors
 from ..lowering.iteration_graph import Types, fill_of_reduced, reads
 from ..lowering.terms import dtype_of
-from ..lowering.values import UNKNOWN, application_dtypes, is_constant, typed
+from ..lowering.values import UNKNOWN, application_dtypes, is_constant, literal_dtype, typed
 from ..records import record, replace
 from ..storage import Storage
 from .extents import extents_of, visits
@@ -347,7 +347,7 @@ def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
 def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
     """The dtypes in which an operator takes its operands, and that of its result."""
     dtypes = {name: type.dtype for name, type in types.items()}
-    own = [type(a.value) if isinstance(a, Literal) else dtype_of(a, dtypes) for a in expr.args]
+    own = [literal_dtype(a.value) if isinstance(a, Literal) else dtype_of(a, dtypes) for a in expr.args]
     return application_dtypes(expr, tuple(own))
 
 
