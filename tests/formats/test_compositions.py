@@ -57,6 +57,7 @@ PAPERS = {
     "digits from an offset": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Compressed(), Compressed(), Dense()]),
     "the same, dense": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Dense(), Compressed(), Dense()]),
     "the same, hashed": ("(i,j) -> ((i+1)/2,j,(i+1)%2)", [Hashed(), Compressed(), Dense()]),
+    "dense diagonals": ("(i,j) -> (i-j,i)", [Dense(), Range()]),
     "digits of a diagonal": ("(i,j) -> ((j-i)/2,(j-i)%2,i)", [Dense(), Dense(), Compressed()]),
     "diagonals of lists": ("(i,j) -> (i-j,j,i)", [Compressed(), Range(), Offset()]),
     "ell by rows": ("(i,j) -> (i,#i,j)", [Dense(), Sliced(), Singleton(padded=True)]),
@@ -70,7 +71,7 @@ PAPERS = {
 def test_every_operation_on_formats_of_the_papers(name, source):
     own, other = Format(*PAPERS[name]), parse_format("bsr", 2, blocksize=(2, 3))
     rng = np.random.default_rng(3)
-    for shape in ((6, 7), (5, 4), (1, 1), (0, 3)):
+    for shape in ((6, 7), (5, 4), (1, 1), (0, 3), (3, 0)):
         dense = np.where(rng.random(shape) < 0.4, rng.integers(1, 9, shape), 0).astype(float)
         if own.conditions:
             dense[:, 1:] = 0

@@ -78,5 +78,5 @@ def test_full_rows_mean_the_same():
 
 def test_a_claim_that_the_data_does_not_keep():
     levels = [{"pos": [0, 2], "crd": [0, 2]}, {"crd": [1, 1]}]
-    with pytest.raises(StorageError, match="said to be full"):
+    with pytest.raises(StorageError, match="is full, and of the 3 coordinates under its 1 parents 2 are there"):
         weft.from_levels((3, 4), NO_EMPTY_ROW, levels, [1.0, 2.0])

@@ -13,10 +13,10 @@ from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr
 from ..remapping import Remapping
 from ..remapping.emit import emit
-from ..remapping.inverse import invert, limits, linear
+from ..remapping.inverse import combination, invert, limits
 from ..remapping.nodes import Axis, IndexExpr
 
-__all__ = ["computed", "interval", "level_ranges"]
+__all__ = ["computed", "interval", "is_bounded_by", "level_ranges"]
 
 
 def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tuple[Expr, Expr], ...]:
@@ -41,6 +41,20 @@ def computed(remapping: Remapping, level: int) -> IndexExpr | None:
     return None
 
 
+def is_bounded_by(value: IndexExpr, level: int) -> bool:
+    """Tell whether an interval of a level's coordinates holds just those for which an axis lies inside the tensor.
+
+    Parameters
+    ----------
+    value : IndexExpr
+        The axis, from the coordinates of the levels up to this one; ``Axis(k)`` is level ``k``'s.
+    level : int
+        The level.
+    """
+    terms = combination(value)
+    return terms is not None and abs(terms.get(Axis(level), 0)) == 1
+
+
 def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coords: Sequence[Expr]) -> tuple[Expr, Expr]:
     """The coordinates a level can have below ancestors with the coordinates ``coords``.
 
@@ -50,16 +64,17 @@ def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coord
     lo, hi = _range(own, dimensions)
     known = invert(remapping.coordinates[: level + 1], remapping.order)
     for axis, expr in enumerate(known):
-        terms = None if expr is None or own == Axis(axis) else linear(expr)
-        if terms is None or abs(terms.get(level, 0)) != 1:
+        if expr is None or own == Axis(axis) or not is_bounded_by(expr, level):
             continue
+        terms = combination(expr) or {}
         rest: Expr = lit(terms.get(None, 0))
-        for k, factor in terms.items():
-            if k is not None and k != level:
-                part = mul(lit(abs(factor)), coords[k])
+        for term, factor in terms.items():
+            if term is not None and term != Axis(level):
+                value = coords[term.number] if isinstance(term, Axis) else emit(term, {}, dimensions)
+                part = mul(lit(abs(factor)), value)
                 rest = add(rest, part) if factor > 0 else sub(rest, part)
         size = dimensions[axis]
-        if terms[level] == 1:  # 0 <= c + rest < size
+        if terms[Axis(level)] == 1:  # 0 <= c + rest < size
             back = _negated(rest)
             lo, hi = maximum(lo, back), minimum(hi, add(size, back))
         else:  # 0 <= rest - c < size

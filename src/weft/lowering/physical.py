@@ -85,7 +85,8 @@ def definitions(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> 
 def passes_edge(value: IndexExpr, format: Format) -> bool:
     """Whether levels show coordinates from which an axis would have ``value`` beyond the edge of the tensor."""
     made_of = sorted(axes_of(value))
-    return any(format.levels[k].pads for k in made_of) and not format.levels[made_of[-1]].bounded
+    bounded = format.levels[made_of[-1]].bounded and geometry.is_bounded_by(value, made_of[-1])
+    return any(format.levels[k].pads for k in made_of) and not bounded
 
 
 def leaves_tensor(format: Format, k: int) -> bool:

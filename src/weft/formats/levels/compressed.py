@@ -206,10 +206,6 @@ class Compressed(LevelFormat):
             return "crd is not sorted within its segments"
         if self.unique and self.ordered and (step == 0).any():
             return "crd holds duplicates within a segment"
-        if self.full:
-            parents = np.repeat(np.arange(parent_size), np.diff(pos))
-            if len(np.unique(parents * dimension + crd)) < parent_size * dimension:
-                return f"some of the {dimension} coordinates are missing, though the level is said to be full"
         return None
 
 
