@@ -41,7 +41,7 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 @lru_cache(maxsize=256)
 def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    """Whether a sum converted from one dtype to another is the sum of what is converted, but for rounding.
+    """Tell whether a sum converted from one dtype to another is the sum of what is converted, but for rounding.
 
     A sum of integers wraps around in its dtype, as it does in another that has no more bits; a sum of booleans says
     whether any is true; a sum of floating-point numbers may be infinite in a narrower dtype.

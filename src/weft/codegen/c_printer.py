@@ -138,7 +138,7 @@ class CFunction:
         return f"{const}{type_name(var.ty)}{'restrict ' if restrict else ''}{self.names.name(var.name)}"
 
     def _derived(self, shared: Iterable[Var]) -> bool:
-        """Whether one of the pointers may lead into the array of another."""
+        """Tell whether one of the pointers may lead into the array of another."""
         return any(is_pointer(v.ty) and v.name not in self.outputs and v.name not in self.apart for v in shared)
 
     def _body(self, *stmts: Stmt, region: Parallel | None = None) -> list[str]:
@@ -355,7 +355,7 @@ def _written_arrays(body: Stmt) -> set[str]:
 
 
 def _may_leave(stmt: Stmt) -> bool:
-    """Whether there is a jump out of ``stmt``."""
+    """Tell whether there is a jump out of ``stmt``."""
     return any(isinstance(n, Allocate | Poll) for n in walk(stmt))
 
 

@@ -238,7 +238,7 @@ class Format:
 
     @cached
     def conditions(self) -> tuple[Condition, ...]:
-        """What the format asks of the data, beyond what every matrix satisfies."""
+        """Return the conditions that the entries of a tensor must satisfy to be stored so."""
         return conditions(self.remapping, self.levels)
 
     @cached

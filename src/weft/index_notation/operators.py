@@ -44,7 +44,7 @@ class Near:
     usual: bool = False
 
     def takes(self, value: Any) -> bool:
-        """Whether ``value`` is the fill value meant."""
+        """Tell whether ``value`` is the fill value meant."""
         return self.value is None or value == self.value or (value != value and self.value != self.value)
 
 
@@ -149,7 +149,7 @@ class Operator:
         return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
     def near(self, position: int, value: Any) -> tuple[Near, ...]:
-        """How an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
+        """Return how an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
         return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))
 
     def collapses(self, value: Any) -> bool:

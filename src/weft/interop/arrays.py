@@ -39,7 +39,7 @@ def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[A
 
 
 def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
-    """What an attribute holds, or a part of it, as an array; ``StorageError`` where it is none."""
+    """Return what an attribute holds, or a part of it, as an array; ``StorageError`` where it is none."""
     try:
         return np.asarray(given)
     except ValueError as error:
@@ -123,7 +123,7 @@ def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
 
 
 def broken(obj: Any, reason: str) -> StorageError:
-    """What to raise for an object that is not what its class says."""
+    """Return what to raise for an object that is not what its class says."""
     return StorageError(f"{reason}; this is {_described(obj)}")
 
 

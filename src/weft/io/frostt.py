@@ -145,7 +145,7 @@ def _shown(raw: bytes) -> str:
 
 
 def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> _Table | None:
-    """What the lines are like, from the first that is no comment; None where all are."""
+    """Return what the lines are like, from the first that is no comment; None where all are."""
     n, raw, words = next(_lines(text, first), (0, b"", []))
     if not words:
         return None
@@ -161,7 +161,7 @@ def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dty
 
 @record
 class _Table:
-    """What all lines have in common.
+    """The form that all lines share.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class _Table:
         return self._at_once(text) or self._one_by_one(text, line)
 
     def _at_once(self, text: bytes) -> tuple[Array, Array] | None:
-        """What NumPy reads; None for what it may read wrong, and for what is to be complained of."""
+        """Return what NumPy reads; None for what it may read wrong, and for what is to be complained of."""
         data = text
         if b"#" in text or b"%" in text:
             data = b"\n".join([one for one in text.split(b"\n") if not one.lstrip().startswith((b"#", b"%"))])
@@ -209,7 +209,7 @@ class _Table:
         return coords, values.astype(self.dtype)
 
     def _holds(self, values: Array) -> bool:
-        """Whether the dtype holds all values for sure."""
+        """Tell whether the dtype holds all values for sure."""
         if self.limits:
             low, high = self.limits
             return bool(values.min() >= max(low, -_EXTREME) and values.max() <= min(high, _EXTREME))
@@ -217,7 +217,7 @@ class _Table:
             return not np.isinf(values.astype(self.dtype)).any()
 
     def _one_by_one(self, text: bytes, line: int) -> tuple[Array, Array]:
-        """What NumPy does not read, exactly and slowly.
+        """Return what NumPy does not read, exactly and slowly.
 
         Raises
         ------

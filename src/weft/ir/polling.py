@@ -129,7 +129,7 @@ class _Polls:
 
     # -- loops ----------------------------------------------------------------------------------------------------
     def outermost(self, stmt: Stmt) -> Stmt:
-        """What one thread does from one end to the other: a function's body, or an iteration that threads share."""
+        """Return a function's body, or an iteration that threads share, with the polls of its loops."""
         saved, self.spends = self.spends, False
         done: Stmt = self.outside(stmt)  # type: ignore[assignment]
         if self.spends:
@@ -211,7 +211,7 @@ class _Polls:
         return pairs if merges and complete and self.stays_within(loop, {end for _, end in pairs}) else ()
 
     def stays_within(self, loop: While, ends: set[Var]) -> bool:
-        """Whether loops inside of one go over what is theirs of its range: they end where one of them before ended."""
+        """Tell whether loops inside of one go over parts of its range: each ends where one before it ended."""
         reached: set[Expr] = set()
         for node in walk(loop.body):
             match node:
@@ -247,13 +247,13 @@ class _Polls:
         return block(*ends, self.spend(self.length(*bounds)), replace(loop, start=bounds[0], stop=bounds[1]))
 
     def length(self, start: Expr, stop: Expr) -> Expr:
-        """How many elements there are from ``start`` up to ``stop``, which may be before it unless both are edges."""
+        """Return the number of elements from ``start`` to ``stop``, which may be before it unless both are edges."""
         n = sub(stop, start)
         from_zero = isinstance(start, Const) and isinstance(stop, Var | Load)
         return n if from_zero or (self.is_edge(start) and self.is_edge(stop)) else maximum(n, lit(0, n.ty))
 
     def is_edge(self, bound: Expr) -> bool:
-        """Whether a bound of a loop is an edge of a segment, as level arrays hold them."""
+        """Tell whether a bound of a loop is an edge of a segment, as level arrays hold them."""
         return bound.name in self.edges if isinstance(bound, Var) else _is_load(bound)
 
     def spend(self, elements: Expr) -> Stmt:
@@ -281,13 +281,13 @@ class _Polls:
 
     # -- questions ------------------------------------------------------------------------------------------------
     def is_loop(self, node: Node) -> bool:
-        """Whether a node by itself may take long."""
+        """Tell whether a node by itself may take long."""
         if isinstance(node, Call):
             return node.name in self.long.watched or node.name in self.long.searches
         return isinstance(node, While) or (isinstance(node, For) and self.is_long(node))
 
     def is_long(self, loop: For) -> bool:
-        """Whether a loop may have many iterations, or has loops inside that may."""
+        """Tell whether a loop may have many iterations, or has loops inside that may."""
         few = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
         return not few or any(self.is_loop(n) for n in walk(loop.body))
 
@@ -297,12 +297,12 @@ class _Polls:
 
 
 def _strip_end(start: Var, stop: Expr) -> Expr:
-    """Where a strip ends, which may be at the last number that there is."""
+    """Return where a strip ends, which may be at the last number that there is."""
     return Select(gt(sub(stop, start), lit(STRIP, start.ty)), add(start, lit(STRIP, start.ty)), stop)
 
 
 def _is_load(value: Expr) -> bool:
-    """Whether a value is an element of an array, in any type."""
+    """Tell whether a value is an element of an array, in any type."""
     return isinstance(value.a if isinstance(value, Cast) else value, Load)
 
 

@@ -199,7 +199,7 @@ class Orders:
         return Nest(order, total + self.price_of(converts), converts)
 
     def held_more(self, converts: Iterable[Access], types: Mapping[str, TensorType]) -> float:
-        """How many more entries operands have than is typical of the formats they are stored in for the loops."""
+        """Return how many more entries operands have than is typical of the formats in which the loops read them."""
         held = [(nonzeros(self.types[a.tensor].format), nonzeros(types[a.tensor].format)) for a in converts]
         return prod(max(was / now, 1.0) for was, now in held)
 

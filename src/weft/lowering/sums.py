@@ -48,7 +48,7 @@ def order_of_sums(
 
 
 def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Sequence[str]]]:
-    """What accumulates, with the loops around it."""
+    """Yield each accumulation, with the loops around it."""
     match stmt:
         case Assign(op=op) if op is not None:
             yield stmt, loops
@@ -65,7 +65,7 @@ def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Seque
 
 
 def _in_order(access: Access, summed: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Whether loops over an operand's levels visit the coordinates that are summed over in order, each once."""
+    """Tell whether loops over an operand's levels visit the coordinates that are summed over in order, each once."""
     if access.tensor not in types:
         return True
     format = types[access.tensor].format

@@ -74,7 +74,7 @@ _SUMS = ("add", "subtract", "negative")
 
 
 def is_left_nested(expr: Expr) -> bool:
-    """Whether additive terms are added one after the other: none to the right is itself a sum."""
+    """Tell whether additive terms are added one after the other: none to the right is itself a sum."""
     match expr:
         case Apply(op="add" | "subtract", args=(a, b)):
             return is_left_nested(a) and not (isinstance(b, Apply) and b.op in _SUMS)

@@ -150,7 +150,7 @@ def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
 
 
 def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
-    """Whether a linear expression of one part of a sum after another adds up to that of the sum, in its dtype.
+    """Tell whether a linear expression of one part of a sum after another adds up to that of the sum, in its dtype.
 
     A conversion on the way must not depend on what is summed.
 

@@ -68,7 +68,7 @@ class Absorption:
 
     @property
     def result(self) -> Any:
-        """What it would decide."""
+        """Return what it would decide."""
         return self.fill if self.near.result is None else self.near.result
 
     @property
@@ -86,7 +86,7 @@ class Absorption:
             return OPERATORS[self.expr.op].ufunc(*self.beside(values, self.fill))
 
     def decides(self, values: Any) -> bool:
-        """Whether the fill value beside each value makes that result; zeros of either sign are one."""
+        """Tell whether the fill value beside each value makes that result; zeros of either sign are one."""
         found, result = self.makes(values), self.result
         return bool(np.all(found == result if result == result else found != found))
 
@@ -97,14 +97,14 @@ class Absorption:
 
     @property
     def reason(self) -> str:
-        """What follows from values that have been looked at."""
+        """Return a clause that says which value is in the way."""
         values = (typed(v, np.asarray(self.fill).dtype.name) for v in (0.0, -1.0, math.inf))
         others = [found for v in values if not self.decides(v) for found in [self.makes(v)]]
         return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.result)}'}"
 
     @property
     def advice(self) -> str:
-        """What to write instead, where there is something; a clause that ends a sentence."""
+        """Return what to write instead, where there is something; a clause that ends a sentence."""
         instead = OPERATORS[self.expr.op].instead
         if not instead or self.fill != 0:
             return ""
@@ -137,7 +137,7 @@ class Absorbed:
     refused: tuple[Absorption, ...] = ()
 
     def notes(self, assumed: bool) -> str:
-        """What was looked at and what follows, line by line; of values not looked at yet, what is assumed of them."""
+        """Return the values that were looked at, line by line, with what follows from them or is assumed."""
         lines = []
         for a in self.holding:
             kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
@@ -225,7 +225,7 @@ def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
 
 
 def as_planned(part: Expr, whole: Expr) -> Expr:
-    """What is written as a part of an expression, with the operators that absorb in the whole."""
+    """Return what is written as a part of an expression, with the operators that absorb in the whole."""
     plain = {name: op for op, names in ABSORBING.items() for name in names.values()}
 
     def spelt(expr: Expr) -> Expr:
@@ -247,7 +247,7 @@ def as_planned(part: Expr, whole: Expr) -> Expr:
 
 @lru_cache(maxsize=1024)
 def might_absorb(expr: Expr) -> bool:
-    """Whether an expression has operators that might absorb."""
+    """Tell whether an expression has operators that might absorb."""
     if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
         return True
     return any(might_absorb(child) for child in children(expr))
@@ -321,7 +321,7 @@ def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorpti
 
 
 def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorType]) -> Iterator[Absorption]:
-    """How operands of an operator may decide, those left out that always do."""
+    """Return how operands of an operator may decide, those left out that always do."""
     row = OPERATORS[expr.op]
     if not row.near_annihilators:
         return
@@ -337,7 +337,7 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
 
 
 def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
-    """Whether the question is not decided by absent elements of a sparse operand, as zeros of a sparse divisor do."""
+    """Tell whether absent elements of a sparse operand leave a question open, as a sparse divisor's do not."""
     other = absorption.other
     if not isinstance(other, Access) or not other.indices or types[other.tensor].format.is_dense:
         return True
@@ -364,7 +364,7 @@ class _Look:
         self.assignment, self.operands, self.types, self.evaluate = assignment, operands, types, evaluate
 
     def __call__(self, absorption: Absorption) -> bool:
-        """Whether the fill value decides beside all values of the other operand."""
+        """Tell whether the fill value decides beside all values of the other operand."""
         other = absorption.other
         if isinstance(other, Access) and not _is_open(absorption, self.types):
             held = self.operands[other.tensor]
@@ -376,7 +376,7 @@ class _Look:
         return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
 
     def _holds(self, absorption: Absorption, found: Range) -> bool:
-        """Whether it is so beside the ends of a range, and so beside all that is between them."""
+        """Tell whether it is so beside the ends of a range, and so beside all that is between them."""
         wanted: np.dtype[Any] = np.dtype(absorption.dtype)
         if wanted.kind == "c":
             return False
@@ -385,7 +385,7 @@ class _Look:
         return absorption.decides(ends)
 
     def _is_cheap(self, absorption: Absorption) -> bool:
-        """Whether computing the other operand costs no more than reading it and what may be absent does."""
+        """Tell whether computing the other operand costs no more than reading it and what may be absent does."""
         extents = extents_of(absorption.expr, self.operands)
         if extents is None:
             return False
@@ -393,7 +393,7 @@ class _Look:
         return visits(absorption.other, self.operands, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:
-        """Whether it is so beside each value, all of which are computed."""
+        """Tell whether it is so beside each value, all of which are computed."""
         names = (f"Z{k}" for k in itertools.count())
         name, target = itertools.islice((n for n in names if n not in {*self.operands, *variables(self.assignment)}), 2)
         fill = Access(name, ())

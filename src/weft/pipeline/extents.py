@@ -1,4 +1,4 @@
-"""How much there is to visit: sizes of index variables, and bounds of how often loops go round."""
+"""Work to be done: sizes of index variables, and bounds of the numbers of iterations."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ class Kernel:
         return counts
 
     def _overflows(self, room: Room, most: int = 0) -> bool:
-        """Whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        """Tell whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
         return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:

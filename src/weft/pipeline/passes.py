@@ -127,7 +127,7 @@ class Lowered:
         return None if order is None else (order, _fuses([self.function(Mode.EVALUATE)[1]]))
 
     def is_within(self, most: float) -> bool:
-        """Whether the merges have at most so many cases."""
+        """Tell whether the merges have at most so many cases."""
         try:
             self.function(Mode.EVALUATE, most=most)
         except lattice.TooManyCases:
@@ -194,7 +194,7 @@ class Lowered:
 
 
 def _fuses(lowered: Sequence[Lowerer]) -> bool:
-    """Whether products are fused with the additions behind them.
+    """Tell whether products are fused with the additions behind them.
 
     A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a fused
     multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions there

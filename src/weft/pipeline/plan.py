@@ -163,7 +163,7 @@ class Executable:
 
 @record
 class _Asked:
-    """What is asked of a result, beyond its value: what ``executable`` takes."""
+    """A request for a result, beside its value: the keywords of ``executable``."""
 
     format: Format | None
     dtype: str | None

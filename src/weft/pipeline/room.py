@@ -123,7 +123,7 @@ class Room:
         return tuple(arrays)
 
     def bytes(self, totals: Sequence[int]) -> int:
-        """What all arrays of a result with room for so many coordinates in each chain take together."""
+        """Return what all arrays of a result with room for so many coordinates in each chain take together."""
         indices: int = sum(self._arrays(totals, _bytes_of))
         return indices + _bytes_of(self.sizes(totals)[-1], self._dtype)
 

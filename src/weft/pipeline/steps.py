@@ -109,11 +109,11 @@ class _Cutter:
         return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
 
     def _stands_alone(self, expr: Expr, confined: bool) -> bool:
-        """Whether a part holds no more than what is needed of it."""
+        """Tell whether a part holds no more than what is needed of it."""
         return not confined or not self._spreads(expr)
 
     def _spreads(self, expr: Expr) -> bool:
-        """Whether an expression has values along axes that an operand with entries there has not."""
+        """Tell whether an expression has values along axes that an operand with entries there has not."""
         if fill_of_reduced(expr, self.types) is UNKNOWN:
             return True
         match expr:

@@ -1,4 +1,4 @@
-"""What a forked child needs: locks that nobody holds, over data that is whole.
+"""Locks for forked children: nobody holds them, and the data that they guard are whole.
 
 A child has the memory of its parent and one of its threads. A lock that another thread held stays held for ever, and
 what it guards stays as that thread left it, half changed. Locks over data are therefore taken before a fork, and

@@ -17,7 +17,7 @@ from .memory import exhausted
 __all__ = ["ask", "fail"]
 
 _raised: dict[int, BaseException] = {}
-"""What ended the kernel that a thread runs, until its caller raises it."""
+"""The exception that ended the kernel of a thread, until the kernel's caller raises it."""
 
 
 def _keep(kind: Any, error: BaseException, traceback: Any) -> int:
@@ -31,7 +31,7 @@ def _answer() -> int:
 
 
 ask: Any = ffi.callback("int64_t (void)", _answer, onerror=_keep)
-"""What kernels call back."""
+"""The function that kernels call back."""
 
 
 def fail(status: int, what: str) -> NoReturn:

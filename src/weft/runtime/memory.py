@@ -311,12 +311,12 @@ def guarded(function: _Function) -> _Function:
 
 
 def fits(size: int) -> bool:
-    """Whether so many bytes fit in memory."""
+    """Tell whether so many bytes fit in memory."""
     return size < CHECKED or Budget("").has(size)
 
 
 def exhausted(what: str) -> ResultTooLargeError:
-    """What to raise where memory ran out all the same: the system, or another program, had less than it said."""
+    """Return what to raise where memory ran out all the same: the system, or another program, had less than it said."""
     return ResultTooLargeError(f"there is no memory for {what}")
 
 
@@ -338,7 +338,7 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """What each control group that the process is in, and each around that, has left."""
+    """Return what each control group that the process is in, and each around that, has left."""
     for folder, limit, usage, reclaimable in _groups():
         with contextlib.suppress(OSError, ValueError):
             with open(os.path.join(folder, limit)) as file:
@@ -369,7 +369,7 @@ def _groups() -> tuple[tuple[str, str, str, str], ...]:
 
 
 def _of_process() -> Iterator[int]:
-    """What is left of the process's own limits: of its addresses, and of its data."""
+    """Return what is left of the process's own limits: of its addresses, and of its data."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -198,7 +198,7 @@ class Storage:
         return Storage(self.shape, found, self.arrays, vals)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles is made of: the arrays, which are checked when they come back; the C struct is made anew."""
+        """Return the arrays, which are checked when they come back; the C struct is made anew."""
         return restored, (self.shape, self.type, self.arrays, self.vals)
 
     # -- dense -------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
 
 
 def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """How many of the removed positions, which ascend, are below each coordinate."""
+    """Return how many of the removed positions, which ascend, are below each coordinate."""
     if isinstance(removed, range):
         passed = -((removed.start - coords) // removed.step)  # rounded up
         within: np.ndarray[Any, Any] = np.clip(passed, 0, len(removed))

@@ -238,7 +238,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
 
 
 def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], scalar_first: bool) -> bool:
-    """Whether what a scalar makes of a sum is the sum of what it makes of the parts, in the sum's dtype."""
+    """Tell whether what a scalar makes of a sum is the sum of what it makes of the parts, in the sum's dtype."""
     if op not in ("multiply", "divide") or (op == "divide" and (scalar_first or not scalar.all())):
         return False
     made = loop_dtypes(op, (scalar.dtype, dtype) if scalar_first else (dtype, scalar.dtype))[-1]

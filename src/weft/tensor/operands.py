@@ -20,7 +20,7 @@ __all__ = ["Operand", "Tensor", "Writing", "adopt", "describe", "is_scalar", "sc
 
 
 class Writing:
-    """What has been assigned to a tensor since it was last looked at as a whole; of use while its lock is held.
+    """Assignments to a tensor since it was last looked at as a whole; of use while its lock is held.
 
     It is made when a tensor is first assigned to, and is the tensor's from then on. The tensor has a storage or this
     has one, whatever is interrupted: no function is called between giving it to one and taking it from the other.
@@ -108,7 +108,7 @@ class Tensor:
             self._end(writing, storage)
 
     def _begin(self) -> Writing:
-        """What is being assigned, from the first assignment on."""
+        """Return what is being assigned, from the first assignment on."""
         try:
             return self._writing
         except AttributeError:

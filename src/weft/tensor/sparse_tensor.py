@@ -571,7 +571,7 @@ def _element(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[in
 
 
 def _as_it_is(given: Any) -> Any:
-    """What is given, and of tensors what they are now: nothing waits for their locks afterwards."""
+    """Return an argument, a tensor as it is now: nothing waits for its lock afterwards."""
     if isinstance(given, Tensor):
         return SparseTensor(given._storage)
     return tuple(map(_as_it_is, given)) if type(given) is tuple else given

@@ -258,13 +258,13 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
 
 
 def isposinf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is positive infinity; complex numbers have none that is."""
+    """Tell whether an element is positive infinity; complex numbers have none that is."""
     _refuse_complex(x)
     return apply("equal", (x, np.inf), out=out)
 
 
 def isneginf(x: Any, /, *, out: Any = None) -> Any:
-    """Whether an element is negative infinity; complex numbers have none that is."""
+    """Tell whether an element is negative infinity; complex numbers have none that is."""
     _refuse_complex(x)
     return apply("equal", (x, -np.inf), out=out)
 

@@ -1,4 +1,4 @@
-"""Whether a kernel is to stop: asked by the thread that called it, heeded by all that work on it.
+"""Tell whether a kernel is to stop: asked by the thread that called it, heeded by all that work on it.
 
 A watch is two int64 of the kernel's: whether to stop, and when the calling thread asks next. It looks at the clock
 only now and then, and asks every 50 ms, so that kernels that are over sooner never ask.

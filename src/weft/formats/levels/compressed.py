@@ -210,7 +210,7 @@ class Compressed(LevelFormat):
 
 
 def _before(crd: np.ndarray[Any, Any], bound: int) -> int:
-    """How many of some ordered coordinates are below a bound, which their dtype need not hold."""
+    """Return how many of some ordered coordinates are below a bound, which their dtype need not hold."""
     if bound > INT32_MAX and crd.dtype == np.int32:
         return len(crd)
     return int(crd.searchsorted(crd.dtype.type(bound)))
