@@ -24,7 +24,7 @@ static inline int64_t weft_thread(void) {
 }
 
 #include <time.h>
-/* 1 to stop, -1 not to be asked again, else 0; set when the kernel is loaded. */
+/* 1 to stop, -1 where nothing will ever stop this thread, else 0; set when the kernel is loaded. */
 int64_t (*weft_to_stop)(void);
 /* Whether to stop, which the calling thread asks every 50 ms. */
 static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
