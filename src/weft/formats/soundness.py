@@ -22,9 +22,9 @@ S6      A level that counts stores a counter: over an axis it would hold some of
 S7      Bounds of each coordinate are known. None is below 0, or the level is signed: others store the coordinate less
         its lower bound.
 S8      An implicit coordinate takes each value of its interval, whatever those above are
-        (``remapping.images.takes_every_value``); or it shares no axis with those above, and a level below stores which
-        of its values lead to entries. A level that stores no coordinate below the higher digits of one
-        stores the remainder: ``i`` below ``i/4`` is ``i%4``.
+        (``remapping.images.takes_every_value``); or it mixes the bits of axes that those above do not have, and a level
+        below stores which of its values lead to entries. A level that stores no coordinate stores the remainder below
+        the higher digits of one: ``i`` below ``i/4`` is ``i%4``.
 S9      Axes that are rebuilt from implicit coordinates are compared with both edges of the tensor. Kernels do that
         (``lowering.physical.Definition``).
 S10     A level that reads what another stores names its neighbours (``LevelFormat.why_not``). A level that can only be
@@ -42,6 +42,7 @@ from typing import Literal
 from ..records import record
 from ..remapping import Counter, IndexExpr, Remapping
 from ..remapping.images import decided, from_zero, remainder_below, takes_every_value
+from ..remapping.inverse import combination
 from ..remapping.nodes import axes_of, counters_of
 from .level import LevelFormat
 
@@ -212,7 +213,8 @@ def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int
         apart = not any(axes_of(c) & axes_of(coordinates[k]) for c in coordinates[:k] if not counters_of(c))
         if not apart:
             return "its coordinates are partly decided above, and it would have positions for all"
-        if not any(v.iteration == "position" and v.roles and not v.pads for v in levels[k + 1 :]):
+        marked = any(v.iteration == "position" and v.roles and not v.pads for v in levels[k + 1 :])
+        if not marked or combination(coordinates[k]) is not None:
             return "not every number it counts up to is a coordinate, and no level below it marks which are"
     return None
 
