@@ -147,6 +147,11 @@ def test_full_levels_in_every_operation(levels):
         ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over is no coordinate"),
         ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         ("(i,j) -> (#i,i,j)", [Squeezed(), Dense(), Singleton()], "level 1 .* does not store how far"),
+        (
+            "(i) -> (#i,i)",
+            [Sliced(), Compressed()],
+            "level 2 .* positions of what it counts over follow from coordinates",
+        ),
         ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Dense()], "level 1 .*no level below it marks"),
         ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Compressed()], "level 3 .* each place holds one entry"),
         ("(i,j) -> (#i/2,i,j)", [Sliced(), Dense(), Singleton()], "a counter is a coordinate by itself"),

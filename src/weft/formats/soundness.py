@@ -10,14 +10,14 @@ rule    statement
 S1      Each axis follows from the coordinates that are no counters.
 S2      A branchless level has one child under each parent: its coordinate follows from those above; or no level of its
         chain above is unique, so that each tuple has a position of its own; or it is below a counter; or the data
-        say so (``ONE_CHILD``).
+        say so (a ``Condition``).
 S3      A branchless level that cannot mark absence is in a chain whose first level visits entries alone.
 S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates: a level
         that gives each entry the next free position would give several to entries that meet there. What is below such
         a chain holds a part of each element.
 S5      There is one counter, alone in its coordinate, in a level that counts. What it counts over are coordinates of
-        levels. Below it come the levels of these, then branchless levels; one of the levels below marks absence or is
-        iterated by position.
+        levels. Below it come the levels of these, which find positions by coordinate, then branchless levels; one of
+        the levels below marks absence or is iterated by position.
 S6      A level that counts stores a counter: over an axis it would hold some of the coordinates, and claim all.
 S7      Bounds of each coordinate are known. None is below 0, or the level is signed: others store the coordinate less
         its lower bound.
@@ -156,6 +156,8 @@ def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForma
     if coordinates[k] in own.over:
         if any(c not in own.over for c in coordinates[counter + 1 : k]):
             return "the levels that a counter counts over come before others below it"
+        if levels[k].shown.placing != "get":
+            return "below a counter, positions of what it counts over follow from coordinates"
         return None
     return None if levels[k].branchless else "below a counter and what it counts over, each place holds one entry"
 
@@ -185,7 +187,7 @@ def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) 
 
 
 def _full_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why it cannot be checked in the data that a level is full (``FULL``)."""
+    """Return why it cannot be checked in the data that a level is full."""
     if not levels[k].full or type(levels[k]).full:
         return None
     if any(counters_of(c) for c in coordinates):
