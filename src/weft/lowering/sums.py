@@ -1,4 +1,4 @@
-"""In which order each element of a result is summed, whatever loops make it."""
+"""The order in which each element of a result is summed, whatever loops make it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Range:
 
     @classmethod
     def around(cls, parts: list[Range]) -> Range:
-        """Return what holds the values of several ranges."""
+        """Return the range that holds the values of several."""
         return cls(min(r.low for r in parts), max(r.high for r in parts), min(r.near for r in parts))
 
     def ends(self, dtype: np.dtype[Any]) -> Iterator[tuple[Any, ...]]:

@@ -316,7 +316,7 @@ def fits(size: int) -> bool:
 
 
 def exhausted(what: str) -> ResultTooLargeError:
-    """Return what to raise where memory ran out all the same: the system, or another program, had less than it said."""
+    """Return the error for memory that ran out all the same: the system had less than it said."""
     return ResultTooLargeError(f"there is no memory for {what}")
 
 
@@ -338,7 +338,7 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Return what each control group that the process is in, and each around that, has left."""
+    """Yield the bytes that each control group of the process, and each around that, has left."""
     for folder, limit, usage, reclaimable in _groups():
         with contextlib.suppress(OSError, ValueError):
             with open(os.path.join(folder, limit)) as file:
@@ -369,7 +369,7 @@ def _groups() -> tuple[tuple[str, str, str, str], ...]:
 
 
 def _of_process() -> Iterator[int]:
-    """Return what is left of the process's own limits: of its addresses, and of its data."""
+    """Yield the bytes that the limits of the process leave: of its addresses, and of its data."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

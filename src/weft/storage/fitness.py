@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..formats import Format
-from ..formats.soundness import Condition
 from ..remapping.nodes import evaluate
 
 __all__ = ["repeated", "why_unfit"]
@@ -31,16 +30,17 @@ def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | N
     for condition in format.conditions:
         made = format.remapping.coordinates[: condition.level + 1]
         stored = [np.broadcast_to(evaluate(c, coords, shape=shape), coords[0].shape) for c in made]
-        reason = (_siblings if condition.kind == "one child" else _missing)(format, shape, coords, stored, condition)
+        reason = _siblings(coords, stored) if condition.kind == "one child" else _missing(format, shape, stored)
         if reason is not None:
             return f"level {condition.level + 1} ({format.levels[condition.level]}) {reason}"
     return None
 
 
-def _siblings(
-    format: Format, shape: tuple[int, ...], coords: Coords, stored: Coords, condition: Condition
-) -> str | None:
-    """Return two entries with one parent and different coordinates below it."""
+def _siblings(coords: Coords, stored: Coords) -> str | None:
+    """Return a reason that names two entries with one parent and different coordinates below it, or None.
+
+    Both give a column for each axis or level: ``stored`` the coordinates of the levels down to the one in question.
+    """
     order = np.lexsort(stored[::-1])
     parents, own = [s[order] for s in stored[:-1]], stored[-1][order]
     clash = own[1:] != own[:-1]
@@ -53,14 +53,12 @@ def _siblings(
     return f"holds one coordinate under each parent, and the entries at {first} and {second} have the same parent"
 
 
-def _missing(
-    format: Format, shape: tuple[int, ...], coords: Coords, stored: Coords, condition: Condition
-) -> str | None:
-    """Return how many coordinates are missing under how many parents."""
-    dimensions, parents = format.level_shape(shape), 1
-    for k in range(condition.level):
+def _missing(format: Format, shape: tuple[int, ...], stored: Coords) -> str | None:
+    """Return a reason that says how many coordinates of how many there are under all parents, or None."""
+    dimensions, parents, level = format.level_shape(shape), 1, len(stored) - 1
+    for k in range(level):
         parents = parents * dimensions[k] if format.levels[k].has_every else _distinct(stored[: k + 1])
-    wanted, there = parents * dimensions[condition.level], _distinct(stored)
+    wanted, there = parents * dimensions[level], _distinct(stored)
     if there == wanted:
         return None
     return f"is full, and of the {wanted} coordinates under its {parents} parents {there} are there"

@@ -1,4 +1,4 @@
-"""Tell whether a kernel is to stop: asked by the thread that called it, heeded by all that work on it.
+"""Polls: the thread that called a kernel asks whether to stop, and all threads that work on it heed the answer.
 
 A watch is two int64 of the kernel's: whether to stop, and when the calling thread asks next. It looks at the clock
 only now and then, and asks every 50 ms, so that kernels that are over sooner never ask.
