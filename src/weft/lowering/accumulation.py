@@ -17,7 +17,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..ir.types import is_complex
 from ..records import replace
 from .conversions import Conversion, widest_index
-from .iteration_graph import is_full, places, reads
+from .iteration_graph import is_full, level_iterators, places, reads
 from .orders import Nest, Orders
 from .physical import path, size_of
 from .results import chains
@@ -97,7 +97,12 @@ class Accumulation(Orders):
         """The variable of the outermost loop of several nests, where that visits all of each: they can share it."""
         outermost = {s.var if isinstance(s, Forall) else None for s in stmts}
         v = outermost.pop() if len(stmts) > 1 and len(outermost) == 1 else None
-        return v if v is not None and all(is_full(t, v, self.types) for t in terms) else None
+        if v is None or not all(is_full(t, v, self.types) for t in terms):
+            return None
+        # One loop merges what each of several walks; unordered levels cannot be merged.
+        found = [it.format for t in terms for a in reads(t) for it in level_iterators(a, v, self.types)]
+        walked = [level for level in found if not level.has_every]
+        return v if len(walked) < 2 or all(level.merges for level in walked) else None
 
     def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
