@@ -111,10 +111,12 @@ _LAZY = {
         true_divide trunc
     """,
     "tensor.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "interop": "to_scipy",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
-__all__ += sorted([*_PLACES, "linalg"])
+_MODULES = ("csgraph", "fft", "linalg")  # imported when they are used, too
+__all__ += sorted([*_PLACES, *_MODULES])
 
 __array_api_version__ = "2025.12"
 
@@ -127,13 +129,13 @@ def __array_namespace_info__() -> Any:  # noqa: N807
 
 
 def __getattr__(name: str) -> Any:
-    module = "tensor.linalg" if name == "linalg" else _PLACES.get(name)
+    module = name if name in _MODULES else _PLACES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     place = import_module(f".{module}", __name__)
-    found = globals()[name] = place if name == "linalg" else getattr(place, name)
+    found = globals()[name] = place if name in _MODULES else getattr(place, name)
     return found
 
 

@@ -110,7 +110,7 @@ def _info(argv: list[str]) -> int:
     size = prod(A.shape)
     print(f"shape    {' x '.join(map(str, A.shape)) or 'scalar'}")
     print(f"dtype    {A.dtype}, fill value {A.fill_value}")
-    print(f"format   {A.format}: {A.format.remapping}, levels {', '.join(map(str, A.format.levels))}")
+    print(f"format   {A.format}: {A.layout.remapping}, levels {', '.join(map(str, A.layout.levels))}")
     print(f"entries  {A.nnz} of {size}" + (f", {A.nnz / size:.3g}" if size else ""))
     print(f"bytes    {A.nbytes}, dense {size * A.dtype.itemsize}")
     if A.ndim == 2 and A.shape[0]:

@@ -133,7 +133,7 @@ def test_full_levels_in_every_operation(levels):
     assert wrong(A, dense, B, own, parse_format("csc", 2), str(levels)) is None
     A[1, 2] = 0  # stays an entry
     assert A.todense()[1, 2] == 0
-    assert A.format.unconditional.conditions == ()
+    assert A.layout.unconditional.conditions == ()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def stored(name):
 def drawing(name):
     A = stored(name)
     lines = []
-    for k, (level, text) in enumerate(zip(A.format.levels, level_names(A.format), strict=True)):
+    for k, (level, text) in enumerate(zip(A.layout.levels, level_names(A.layout), strict=True)):
         lines.append(f"{text}: {level}")
         arrays = A._storage.level_arrays(k)
         for role in level.roles:
@@ -47,7 +47,7 @@ def page():
         "```",
     ]
     for name in CATALOGUE:
-        format = stored(name).format
+        format = stored(name).layout
         options = weft.formats[name].options
         takes = f" Options: {', '.join(f'`{o}`' for o in options)}." if options else ""
         text += [

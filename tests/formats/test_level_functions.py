@@ -263,7 +263,7 @@ def test_properties_are_true_of_what_is_stored(name):
     rng = np.random.default_rng(5)
     A = weft.asarray(np.where(rng.random((6, 8)) < 0.4, rng.random((6, 8)), 0)).asformat(name)
     check(A._storage)
-    for k, level in enumerate(A.format.levels):
+    for k, level in enumerate(A.layout.levels):
         arrays = A._storage.level_arrays(k)
         crd = arrays.get("crd")
         if crd is None or level.borrows or len(crd) < 2 or not (level.ordered and level.unique):

@@ -59,7 +59,7 @@ def test_tables_that_do_not_find_what_they_hold_are_refused(format):
     for shift in range(1, 4):
         moved = [a if len(a) == 1 else np.roll(a.reshape(-1, width), shift, axis=1).ravel() for a in s.arrays]
         names = iter(moved)
-        levels = [{role: next(names) for role in level.roles} for level in A.format.levels]
+        levels = [{role: next(names) for role in level.roles} for level in A.layout.levels]
         vals = np.roll(s.vals.reshape(-1, width), shift, axis=1).ravel()
         with pytest.raises(weft.errors.StorageError, match="not looked for there"):
             weft.from_levels((2, 9), A.format, levels, vals)
@@ -69,9 +69,9 @@ def test_more_coordinates_than_a_table_is_asked_for():
     shape = (2,) * 13
     A = weft.from_coords(np.array([[0, 1]] * 13), [2.0, 3.0], shape, format="dok")
     B = weft.from_coords(np.array([[1]] * 13), [5.0], shape, format="coo")
-    assert A.format.looked_up is None
+    assert A.layout.looked_up is None
     assert (A * B).to_coo()[1].tolist() == [15.0]
     narrow = weft.from_coords(np.array([[0, 1]] * 12), [2.0, 3.0], shape[:12], format="dok")
     other = weft.from_coords(np.array([[1]] * 12), [5.0], shape[:12], format="coo")
-    assert narrow.format.looked_up is not None
+    assert narrow.layout.looked_up is not None
     assert (narrow * other).to_coo()[1].tolist() == [15.0]

@@ -59,7 +59,7 @@ def test_entries_of_hicoo_come_in_morton_order(shape, block):
     codes = [(interleaved(b), interleaved(c)) for b, c in zip(blocks.T.tolist(), inside.T.tolist(), strict=True)]
     assert codes == sorted(codes)
     np.testing.assert_array_equal(A.asformat("coo").to_coo()[0], H.asformat("coo").to_coo()[0])
-    assert sizes == tuple(c.right.value for c in H.format.remapping.coordinates[:2])
+    assert sizes == tuple(c.right.value for c in H.layout.remapping.coordinates[:2])
 
 
 def test_axes_of_any_number():

@@ -89,7 +89,7 @@ def test_padding_meets_no_infinity(format):
     vector = np.ones(5)
     vector[4] = np.inf
     stored = weft.asarray(D, format=format)
-    if stored.format.is_dense:
+    if stored.layout.is_dense:
         return  # every position is an entry
     blocks = stored.asformat("coo")
     wanted = weft.evaluate("y(i) = A(i,j)*x(j)", A=blocks, x=vector)

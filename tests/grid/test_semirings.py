@@ -133,7 +133,7 @@ def test_widest_paths(sign, least, dtype):
         C = weft.evaluate(f"C(i,j) = {outer}(k, {inner}(A(i,k), B(k,j)))", A=A, B=B, format=made)
         wanted = getattr(np, outer)(getattr(np, inner)(a[:, :, None], b), axis=1)
         np.testing.assert_array_equal(values(C), wanted)
-        if isinstance(C, weft.SparseTensor) and not (least or C.format.is_dense):
+        if isinstance(C, weft.SparseTensor) and not (least or C.layout.is_dense):
             assert C.nnz == np.count_nonzero((a != 0).astype(int) @ (b != 0)) or first == "dense"
 
 

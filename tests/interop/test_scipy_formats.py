@@ -46,7 +46,7 @@ def test_diagonals_in_any_order():
     S = sp.dia_array((data, offsets), shape=(4, 6))
     A = weft.asarray(S)
     check(A._storage)
-    assert not A.format.levels[0].ordered
+    assert not A.layout.levels[0].ordered
     np.testing.assert_array_equal(A.todense(), S.toarray())
     np.testing.assert_allclose(A @ np.ones(6), S @ np.ones(6))
     np.testing.assert_array_equal(A.asformat("csr").todense(), S.toarray())
@@ -59,8 +59,8 @@ def test_blocks_in_any_order_and_twice():
     S = sp.bsr_array((data, indices, indptr), shape=(4, 9))
     A = weft.asarray(S)
     check(A._storage)
-    assert not A.format.levels[1].ordered
-    assert not A.format.levels[1].unique
+    assert not A.layout.levels[1].ordered
+    assert not A.layout.levels[1].unique
     np.testing.assert_allclose(A.todense(), S.toarray())
     np.testing.assert_allclose(A @ np.ones(9), S @ np.ones(9))
     np.testing.assert_allclose(A.asformat("csr").todense(), S.toarray())

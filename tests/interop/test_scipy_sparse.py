@@ -23,7 +23,7 @@ def index_arrays(S):
 
 
 def promises(A):
-    return [(level.ordered, level.unique) for level in A.format.levels]
+    return [(level.ordered, level.unique) for level in A.layout.levels]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -49,7 +49,7 @@ def test_npz_of_scipy(kind, what):
     sp.save_npz(stream, getattr(sp, f"{kind}_{what}")(D))
     stream.seek(0)
     found = weft.load_npz(stream)
-    assert str(found.format.canonical()) == str(weft.asarray(sp.csr_array(D).asformat(kind)).format.canonical())
+    assert str(found.layout.canonical()) == str(weft.asarray(sp.csr_array(D).asformat(kind)).layout.canonical())
     np.testing.assert_array_equal(found.todense(), D)
 
 

@@ -48,7 +48,7 @@ def test_duplicates_are_added_once_each(average):
     count = int(20 * average)
     coords, values = coordinates(rng, (20, 9), count, duplicates=True), rng.random(count)
     A = weft.asarray(scipy.sparse.coo_array((values, tuple(coords)), shape=(20, 9)))
-    assert not A.format.is_unique
+    assert not A.layout.is_unique
     x = rng.random(9)
     expected = np.zeros(20)
     np.add.at(expected, coords[0], values * x[coords[1]])
@@ -108,7 +108,7 @@ def test_what_is_no_multiple_of_an_entry(text, result, duplicates):
     coords = coordinates(rng, (12, 10), 70, duplicates)
     values, x = rng.random(70), rng.random(12)
     A = weft.asarray(scipy.sparse.coo_array((values, tuple(coords)), shape=(12, 10)))
-    assert A.format.is_unique != duplicates
+    assert A.layout.is_unique != duplicates
     d = np.zeros((12, 10))
     np.add.at(d, tuple(coords), values)
     for format in ("dense", "coo") if "y(i,j)" in text else ("dense",):

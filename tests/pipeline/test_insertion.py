@@ -132,7 +132,7 @@ def matrix(kind):
 def test_what_need_not_be_sorted(name, kind):
     A, dense = matrix(kind)
     B = A.asformat(name, sort=False)
-    assert B.format.remapping == parse_format(name, 2).remapping
+    assert B.layout.remapping == parse_format(name, 2).remapping
     check(B._storage)
     np.testing.assert_array_equal(B.todense(), dense)
     np.testing.assert_array_equal(B @ np.arange(17.0), dense @ np.arange(17.0))
@@ -230,7 +230,7 @@ def test_what_stands_where_it_is_to_be_is_shared(have, want, levels):
     check(B._storage)
     np.testing.assert_array_equal(B.todense(), A.todense())
     assert np.shares_memory(A._storage.vals, B._storage.vals) == bool(levels)
-    for k, level in enumerate(B.format.levels):
+    for k, level in enumerate(B.layout.levels):
         for role in level.roles:
             array = B._storage.level_arrays(k)[role]
             mine = [a for a in A._storage.arrays if np.shares_memory(a, array)]

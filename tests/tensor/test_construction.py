@@ -84,7 +84,7 @@ def test_unknown_formats(format, error):
 def test_from_coords_sums_duplicates(format):
     A = weft.from_coords([[1, 0, 1, 1], [2, 1, 0, 2]], [1.0, 1.5, 2.0, 2.0], shape=(2, 3), format=format)
     np.testing.assert_array_equal(A.todense(), X)
-    assert A.format.is_canonical
+    assert A.layout.is_canonical
     check(A._storage)
 
 

@@ -44,7 +44,7 @@ def figure(format: str) -> weft.SparseTensor:
 def test_entries_are_what_is_stored(format):
     A = figure(format)
     found = np.zeros_like(FIGURE)
-    modes = A.format.mode_order
+    modes = A.layout.mode_order
     positions = []
     for coords, position in entries(A._storage):
         logical = [0, 0]
@@ -60,7 +60,7 @@ def test_entries_are_what_is_stored(format):
 def test_entries_of_three_axes(format):
     B = weft.random((3, 4, 5), nnz=9, rng=1, format=format)
     found = np.zeros((3, 4, 5))
-    turned = found.transpose(B.format.mode_order)
+    turned = found.transpose(B.layout.mode_order)
     for coords, position in entries(B._storage):
         turned[coords] = B.data[position]
     np.testing.assert_array_equal(found, B.todense())
@@ -169,7 +169,7 @@ def test_tree_keeps_duplicates_and_order():
 @pytest.mark.parametrize("format", [name for name in weft.formats if name != "hash_vector"])
 def test_every_format_shows_its_entries(format):
     A = figure(format)
-    inverse = A.format.remapping.inverse()
+    inverse = A.layout.remapping.inverse()
     found = np.zeros_like(FIGURE)
     for coords, position in entries(A._storage):
         found[tuple(evaluate(e, coords, shape=A.shape) for e in inverse)] += A.data.ravel()[position]

@@ -38,7 +38,7 @@ def test_sparse_by_an_array_without_zeros(matrix, op, format):
         found = op(A, divisor)
         expected = op(A.todense(), as_dense(divisor))
         assert isinstance(found, weft.SparseTensor)
-        assert not found.format.is_dense
+        assert not found.layout.is_dense
         assert found.fill_value == 0
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found.todense(), expected, rtol=1e-14)
@@ -57,7 +57,7 @@ def test_what_the_array_holds_decides_each_time(matrix, op, value):
         for array in (divisor, weft.asarray(divisor)):
             found = op(matrix, array)
             np.testing.assert_allclose(as_dense(found), expected, rtol=1e-14)
-            assert (isinstance(found, weft.SparseTensor) and not found.format.is_dense) == zero
+            assert (isinstance(found, weft.SparseTensor) and not found.layout.is_dense) == zero
     np.testing.assert_array_equal(op(matrix, np.full((6, 6), 2.0)).todense(), first.todense())
 
 
@@ -69,7 +69,7 @@ def test_dtypes(dtype):
     for op in ops:
         found, expected = op(A, divisor), op(A.todense(), divisor)
         assert found.dtype == expected.dtype
-        assert not found.format.is_dense
+        assert not found.layout.is_dense
         np.testing.assert_allclose(found.todense(), expected, rtol=1e-6)
     if dtype == "int64":
         np.testing.assert_array_equal((A << divisor).todense(), A.todense() << divisor)
@@ -85,7 +85,7 @@ def test_stored_zeros_infinities_and_nans():
 
 def test_duplicates_are_one_entry():
     A = weft.asarray(scipy.sparse.coo_array(([5.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2)))
-    assert not A.format.is_unique
+    assert not A.layout.is_unique
     np.testing.assert_array_equal((A // np.full(2, 3.0)).todense(), [[0, 2], [1, 0]])
 
 

@@ -539,7 +539,7 @@ def test_dense_tensors_are_arrays():
     """What is dense already becomes an ndarray by itself, over the same memory; nothing else does."""
     a = weft.asarray(np.array([[0.0, 2.0], [1.0, 0.0]]), format="csr")
     total = a.sum(axis=0)
-    assert total.format.is_dense
+    assert total.layout.is_dense
     assert np.shares_memory(np.asarray(total), total.data)
     assert not np.shares_memory(np.array(total), total.data)
     assert np.asarray(total, np.float32).dtype == np.float32

@@ -30,7 +30,7 @@ def tensor(dtype, kind):
         found = weft.asarray(sp.csr_array((values, COLUMNS, [0, 2, 3, 6, 7]), shape=(4, 3)))
     else:
         found = weft.from_coords([ROWS[order], COLUMNS[order]], values[order], (4, 3), duplicates="keep")
-    assert not found.format.is_unique
+    assert not found.layout.is_unique
     return found
 
 

@@ -23,7 +23,7 @@ def compare(found, expected, fill):
     if isinstance(found, weft.SparseTensor):
         check(found._storage)
         assert found.dtype == expected.dtype
-        if not found.format.is_dense:
+        if not found.layout.is_dense:
             np.testing.assert_equal(found.fill_value, expected.dtype.type(fill))
         found = found.todense()
     assert np.shape(found) == np.shape(expected)
@@ -101,7 +101,7 @@ def test_a_column_of_fibers_is_searched_for():
         found = A[:, [7, 250, 7]]
     compare(found, expected[:, [7, 250, 7]], 0)
     (view, format), *others = (call.args for call in converted.call_args_list)
-    assert isinstance(view.format.levels[1], Picked)
+    assert isinstance(view.layout.levels[1], Picked)
     assert (format, others) == (A.format, [])
 
 

@@ -161,7 +161,7 @@ def test_broadcasting_keeps_fill_values(shapes, format, other):
             compare(getattr(weft, name), getattr(np, name), first, second)
             compare(getattr(weft, name), getattr(np, name), second, first)
         if format == other == "csf" and shapes[1]:
-            assert not weft.add(first[0], second[0]).format.is_dense
+            assert not weft.add(first[0], second[0]).layout.is_dense
 
 
 @pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])

@@ -1,6 +1,6 @@
 """Formats: level formats, their compositions, and the catalogue (2018 paper, section 3)."""
 
-from .catalogue import FormatLike, formats, name_of, options_of, parse_format, register_format
+from .catalogue import FormatLike, FormatName, formats, name_of, options_of, parse_format, register_format, shown_name
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
 from .levels import (
@@ -32,6 +32,7 @@ __all__ = [
     "Dense",
     "Format",
     "FormatLike",
+    "FormatName",
     "Growable",
     "Hashed",
     "InterleavedCompressed",
@@ -55,4 +56,5 @@ __all__ = [
     "options_of",
     "parse_format",
     "register_format",
+    "shown_name",
 ]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice, permutations
 from typing import Any, TypeAlias
 
-from ..errors import FormatError
+from ..errors import FormatError, NotationError
 from ..remapping import Axis, Binary, Constant, Remapping
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
@@ -35,9 +36,43 @@ from .levels import (
     Squeezed,
 )
 
-__all__ = ["WITH_OPTIONS", "FormatLike", "formats", "name_of", "options_of", "parse_format", "register_format"]
+__all__ = [
+    "WITH_OPTIONS", "FormatLike", "FormatName", "formats", "is_named", "name_of", "options_of", "parse_format",
+    "register_format", "shown_name",
+]  # fmt: skip
 
 FormatLike: TypeAlias = "str | Format"
+
+
+class FormatName(str):
+    """The name of a tensor's format: a string, which gives that very format wherever a format is taken.
+
+    Parameters
+    ----------
+    text : str
+        The name, as ``"bsr"``.
+    layout : Format
+        The remapping and the levels that it stands for, with the sizes of blocks and the like.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.eye(6, format="bsr").asformat("bsr", blocksize=(3, 2))
+    >>> A.format in {"bsr", "csr"}, weft.ones((6, 6), format=A.format).blocksize
+    (True, (3, 2))
+    """
+
+    __slots__ = ("layout",)
+    layout: Format
+
+    def __new__(cls, text: str, layout: Format) -> FormatName:
+        made = super().__new__(cls, text)
+        made.layout = layout
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FormatName, (str(self), self.layout)
+
 
 _LETTERS: dict[str, LevelFormat] = {
     "d": Dense(),
@@ -249,7 +284,7 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
-    for cached in (parse_format, name_of, options_of):
+    for cached in (_parsed, name_of, shown_name, options_of, is_named):
         cached.cache_clear()
 
 
@@ -257,7 +292,6 @@ def _is_letters(text: str) -> bool:
     return bool(text) and all(letter in _LETTERS for letter in text.partition(":")[0])
 
 
-@lru_cache(maxsize=1024)
 def parse_format(format: FormatLike, order: int | None = None, **options: Any) -> Format:
     """The format that a name, taco's letters or a ``Format`` means for a tensor of ``order`` axes.
 
@@ -280,32 +314,35 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
     >>> parse_format("ds:1,0") == parse_format("csc", 2)
     True
     """
-    if options and not (isinstance(format, str) and format in _CATALOGUE):
-        raise FormatError(f"options {options} go with a name of the catalogue, not with {format!s}")
     if isinstance(format, type):  # an array class that stands for one
         format = getattr(format, "format", format)
+    if isinstance(format, FormatName):  # equal to the bare name, and so not what results are kept by
+        format = format.layout if not options and order in (None, format.layout.order) else str(format)
+    if not isinstance(format, (str, Format)):
+        raise FormatError(f"a format is a name, letters or a Format, not {type(format).__name__}")
+    return _parsed(format, order, **options)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
+    name, _, modes = format.partition(":") if isinstance(format, str) else ("", "", "")
+    if options and name not in _CATALOGUE:
+        raise FormatError(f"options {options} go with a name of the catalogue, not with {format!s}")
     if isinstance(format, Format):
         found = format
-    elif not isinstance(format, str):
-        raise FormatError(f"a format is a name, letters or a Format, not {type(format).__name__}")
-    elif format in _CATALOGUE:
+    elif name in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
         try:
-            found = _CATALOGUE[format](order, **options)
+            found = _CATALOGUE[name](order, **options)
         except TypeError:
-            takes = list(Entry(format, _CATALOGUE[format]).options)
-            raise FormatError(f"format {format!r} takes {takes or 'no options'}, not {options}") from None
-        return found
+            takes = list(Entry(name, _CATALOGUE[name]).options)
+            raise FormatError(f"format {name!r} takes {takes or 'no options'}, not {options}") from None
+        return found.permuted(_inverse(_mode_order(format, modes, order))) if modes else found
     elif _is_letters(format) or (format == "" and order == 0):
-        letters, _, modes = format.partition(":")
-        try:
-            mode_order = tuple(int(m) for m in modes.split(",")) if modes else tuple(range(len(letters)))
-        except ValueError:
-            raise FormatError(f"the mode order of {format!r} is not a list of axes") from None
-        if sorted(mode_order) != list(range(len(letters))):
-            raise FormatError(f"the mode order of {format!r} is not a permutation of 0..{len(letters) - 1}")
-        found = Format(Remapping(mode_order), [_LETTERS[letter] for letter in letters])
+        levels = [_LETTERS[letter] for letter in name]
+        remapping = Remapping.parse(modes) if "->" in modes else Remapping(_mode_order(format, modes, len(levels)))
+        found = Format(remapping, levels)
     else:
         raise FormatError(f"no format {format!r}; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'")
     if order is not None and found.order != order:
@@ -313,16 +350,91 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
     return found
 
 
+def _mode_order(format: str, modes: str, order: int) -> tuple[int, ...]:
+    """Read the mode order that follows the colon in ``format``; none is that of the axes."""
+    try:
+        mode_order = tuple(int(m) for m in modes.split(",")) if modes else tuple(range(order))
+    except ValueError:
+        raise FormatError(f"the mode order of {format!r} is not a list of axes") from None
+    if sorted(mode_order) != list(range(order)):
+        raise FormatError(f"the mode order of {format!r} is not a permutation of 0..{order - 1}")
+    return mode_order
+
+
+def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
 @lru_cache(maxsize=1024)
 def name_of(format: Format) -> str:
-    """The catalogue's name of a format whose levels may lack promises, else its letters."""
-    for name, make in _CATALOGUE.items():
-        try:
-            if make(format.order) in _variants(format):
-                return name
-        except FormatError:
-            continue
+    """Return the catalogue's name of a format, with its mode order if it is one of other axes; else its letters.
+
+    Levels may lack promises, and may show a part of what is stored: neither is part of the name.
+
+    Examples
+    --------
+    >>> name_of(parse_format("bsr", 2, blocksize=(3, 2)).permuted((1, 0))), name_of(parse_format("sss:2,1,0"))
+    ('bsr:1,0', 'csf:2,1,0')
+    """
+    stored = _stored(format)
+    for modes in _orders(stored):
+        turned = stored.permuted(modes) if modes else stored
+        name = next((name for name in _CATALOGUE if options_of(name, turned) is not None), None)
+        if name is not None:
+            return f"{name}:{','.join(map(str, modes))}" if modes else name
     return format.letters
+
+
+@lru_cache(maxsize=1024)
+def shown_name(format: Format, asked: str | None = None) -> FormatName:
+    """Return the name of a tensor's format as users see it.
+
+    Parameters
+    ----------
+    format : Format
+        How the tensor is stored.
+    asked : str, optional
+        The name with which the tensor was made. It is kept while it means the format.
+
+    Returns
+    -------
+    FormatName
+        Lists of coordinates have no mode order in their names, as they come in any order in the first place.
+
+    Examples
+    --------
+    >>> csf = parse_format("csf", 2)
+    >>> shown_name(csf), shown_name(csf, "csf"), shown_name(parse_format("coo", 3).permuted((2, 1, 0)))
+    ('dcsr', 'csf', 'coo')
+    """
+    if asked is not None and is_named(asked, format):
+        return FormatName(asked, format)
+    name = name_of(format)
+    listed = len(format.chains) == 1 and not format.is_structured
+    return FormatName(name.partition(":")[0] if listed and "," in name else name, format)
+
+
+def _stored(format: Format) -> Format:
+    """Return the format with each level as the one whose arrays it reads."""
+    levels = [level.shown for level in format.levels]
+    while any(level is not level.shown for level in levels):
+        levels = [level.shown for level in levels]
+    try:
+        return format if levels == [*format.levels] else Format(format.remapping, levels)
+    except FormatError:
+        return format
+
+
+def _orders(format: Format) -> Iterator[tuple[int, ...]]:
+    """Yield mode orders in which the catalogue may have a format: none first, the axes as they are."""
+    yield ()
+    if not format.is_structured:
+        yield format.mode_order
+    elif 1 < format.order <= _FEW_AXES:
+        yield from islice(permutations(range(format.order)), 1, None)
+
+
+_FEW_AXES = 5  # of a structured format, all orders of whose axes are compared with the catalogue
 
 
 def _variants(format: Format) -> tuple[Format, Format]:
@@ -356,6 +468,7 @@ WITH_OPTIONS: dict[str, tuple[str, Callable[[Format], Any]]] = {
     "mode_generic": ("block", _block_of),
     "hicoo": ("block", _block_of),
     "gcxs": ("compressed_axes", _rows_of),
+    "hyb": ("width", lambda format: getattr(format.levels[0], "width", 0)),
 }
 """What a format of the catalogue was told, read back."""
 
@@ -377,3 +490,20 @@ def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
     except (FormatError, TypeError):
         return None
     return options if same else None
+
+
+@lru_cache(maxsize=1024)
+def is_named(name: str, format: Format) -> bool:
+    """Tell whether a name means a format, whatever its options and with promises that it may lack.
+
+    Examples
+    --------
+    >>> is_named("bsr", parse_format("bsr", 2, blocksize=(3, 2))), is_named("ds:1,0", parse_format("csc", 2))
+    (True, True)
+    """
+    if name in _CATALOGUE:
+        return options_of(name, format) is not None
+    try:
+        return parse_format(str(name), format.order) in _variants(format)
+    except (FormatError, NotationError):
+        return name == str(format)

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..errors import FormatError
 from ..records import cached, record, replace
-from ..remapping import IndexExpr, Remapping
-from ..remapping.nodes import may_be_negative
+from ..remapping import Axis, IndexExpr, Remapping
+from ..remapping.nodes import may_be_negative, substitute
 from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
 from .soundness import Condition, conditions, stored_remapping, why_unsound
@@ -93,9 +93,9 @@ class Format:
             return self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
         if not isinstance(other, str):
             return NotImplemented
-        from .catalogue import options_of
+        from .catalogue import is_named
 
-        return other == str(self) or options_of(other, self) is not None
+        return is_named(other, self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
@@ -283,6 +283,12 @@ class Format:
     def reordered(self, mode_order: Sequence[int]) -> Format:
         """The same level formats over another order of the axes."""
         return Format(Remapping(tuple(mode_order)), self.levels)
+
+    def permuted(self, axes: Sequence[int]) -> Format:
+        """Return the format of the same arrays with the axes in another order: axis ``a`` is ``axes[a]`` of this."""
+        turned = {axis: Axis(a) for a, axis in enumerate(axes)}
+        coordinates = tuple(substitute(c, turned) for c in self.remapping.coordinates)
+        return Format(Remapping(coordinates, self.order), self.levels)
 
     @classmethod
     def dense(cls, order: int) -> Format:

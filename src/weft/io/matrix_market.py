@@ -90,4 +90,4 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
 
     A = asarray(A)
     with writing(target) as stream:
-        scipy.io.mmwrite(stream, A.todense() if A.format.is_dense else A.to_scipy_sparse("coo"))
+        scipy.io.mmwrite(stream, A.todense() if A.layout.is_dense else A.to_scipy_sparse("coo"))

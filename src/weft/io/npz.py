@@ -67,7 +67,7 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
 def _is_its_own(storage: Storage, found: Any) -> bool:
     """Whether scipy's array is the storage, and not a conversion of it."""
     shares = bool(np.shares_memory(found.data, storage.vals)) or not len(storage.vals)
-    return shares and asarray(found).format == storage.format
+    return shares and asarray(found).layout == storage.format
 
 
 def load_npz(file: NpzFile) -> SparseTensor:

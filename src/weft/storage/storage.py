@@ -16,8 +16,6 @@ import numpy as np
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DensifyError, ShapeError, StorageError
 from ..formats import Format, TensorType
-from ..remapping import Remapping
-from ..remapping.nodes import Axis, substitute
 
 __all__ = ["Storage", "checked_shape", "fill_of", "is_far_longer", "tensor_type"]
 
@@ -277,11 +275,7 @@ def dense_type(dtype: np.dtype[Any], mode_order: tuple[int, ...]) -> TensorType:
 
 @lru_cache(maxsize=1024)
 def _permuted_type(type: TensorType, axes: tuple[int, ...]) -> TensorType:
-    new = inverse(axes)
-    turned = {axis: Axis(n) for axis, n in enumerate(new)}
-    coordinates = tuple(substitute(c, turned) for c in type.format.remapping.coordinates)
-    format = Format(Remapping(coordinates, len(new)), type.format.levels)
-    return tensor_type(type.dtype, format, type.index_dtypes, type.fill)
+    return tensor_type(type.dtype, type.format.permuted(axes), type.index_dtypes, type.fill)
 
 
 def inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ def _blocks(tensor: SparseTensor, b: int) -> int:
 
 def block_side(tensor: SparseTensor) -> int:
     """The side of the largest square blocks that divide a matrix and are nearly full where they are not empty."""
-    tensor = tensor.tocsr() if tensor.format.is_dense else tensor
+    tensor = tensor.tocsr() if tensor.layout.is_dense else tensor
     entries = count_entries(tensor._storage)
     for b in reversed(BLOCKS):
         if not any(n % b for n in tensor.shape) and entries >= BLOCK_FULL * _blocks(tensor, b) * b * b > 0:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import DensifyError
+from . import foreign
 from .operands import Tensor
 
 __all__ = ["call", "concerns", "namespace"]
@@ -33,13 +34,21 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     name = _OTHER_NAMES.get(name, name)
     if name in _METHODS and args and isinstance(args[0], Tensor):
         return getattr(args[0], name)(*args[1:], **kwargs)
-    place: Any = weft.linalg if "linalg" in module else weft
+    place: Any = weft.linalg if "linalg" in module else weft.fft if "fft" in module else weft
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
-        raise DensifyError(
-            f"{module}.{function.__name__} is not for SparseTensors; call it with their todense() if you mean that"
-        )
+        given = _first_tensor((*args, *kwargs.values()))
+        ways = "" if given is None else f" ({given!r}): {foreign.instead_of_dense(given._storage)}"
+        raise DensifyError(f"{module}.{function.__name__} is not for SparseTensors{ways}")
     return own(*args, **kwargs)
+
+
+def _first_tensor(given: Iterable[Any]) -> Tensor | None:
+    for x in given:
+        found = x if isinstance(x, Tensor) else _first_tensor(x) if isinstance(x, (list, tuple)) else None
+        if found is not None:
+            return found
+    return None
 
 
 def namespace() -> Any:

@@ -200,7 +200,7 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     columns = list(zip(*grid, strict=True))
     widths = [_size([x.shape[1] for x in c if x is not None], f"column {k}") for k, c in enumerate(columns)]
     known = [x for row in grid for x in row if x is not None]
-    like = next((x.format for x in known if not x.format.is_dense), "coo")
+    like = next((x.layout for x in known if not x.layout.is_dense), "coo")
     wanted = np.result_type(*(x.dtype for x in known)) if known else np.dtype(np.float64)
     full = [
         [zeros((h, w), dtype=wanted, format=like) if x is None else x for x, w in zip(row, widths, strict=True)]

@@ -22,11 +22,11 @@ from .sparse_tensor import SparseTensor
 __all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
 
 
-def made(storage: Storage) -> SparseTensor:
-    """A new tensor of the user's; the first one brings in the compiler, so that the first operation need not."""
+def made(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
+    """Return a new tensor of the user's, who asked for a format; the first one brings in the compiler."""
     from . import products  # noqa: F401
 
-    return SparseTensor(storage)
+    return SparseTensor(storage).called(format)
 
 
 def asarray(
@@ -98,12 +98,13 @@ def asarray(
     if format is not None:
         storage = foreign.convert(storage, format)
     if copy is None:
-        return obj if storage is source and isinstance(obj, SparseTensor) else made(storage)
+        same = storage is source and isinstance(obj, SparseTensor) and format in (None, obj.format)
+        return obj if same else made(storage, format)
     if copy:
-        return made(storage.apart_from(source))
+        return made(storage.apart_from(source), format)
     if not _shares(storage, obj) and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
-    return made(storage)
+    return made(storage, format)
 
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
@@ -197,7 +198,7 @@ def from_coords(
         distinct = found if not found.format.is_dense else foreign.convert(storage, storage.format.canonical())
         if distinct.nnz != storage.nnz:
             raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
-    return made(found)
+    return made(found, format)
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
@@ -280,7 +281,7 @@ def from_levels(
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
         verify(storage)
-    return made(storage)
+    return made(storage, format)
 
 
 def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:

@@ -32,11 +32,12 @@ from .sparse_tensor import SparseTensor
 
 __all__ = [
     "arange", "array", "copy", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "geomspace",
-    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
+    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "require_cpu", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def _cpu(device: Any) -> None:
+def require_cpu(device: Any) -> None:
+    """Raise ``ValueError`` for a device that weft does not have."""
     if device not in (None, "cpu"):
         raise ValueError(f"tensors are on device 'cpu', not {device!r}")
 
@@ -59,7 +60,7 @@ def full(
     device : {"cpu", None}
         Where it is.
     """
-    _cpu(device)
+    require_cpu(device)
     whole = as_shape(shape)
     value = np.asarray(fill_value) if dtype is None else np.asarray(fill_value, value_dtype(dtype))
     value = value.astype(value_dtype(value.dtype), copy=False)
@@ -67,7 +68,7 @@ def full(
         return SparseTensor(Storage.dense(value))
     rows = [np.empty(0, index_dtype(n)) for n in whole]
     empty = coordinate_storage(whole, rows, np.empty(0, value.dtype), value[()])
-    return SparseTensor(foreign.convert(empty, format))
+    return SparseTensor(foreign.convert(empty, format)).called(format)
 
 
 def zeros(
@@ -127,7 +128,7 @@ def eye(
     format: FormatLike | None = None, *, device: Any = None,
 ) -> SparseTensor:  # fmt: skip
     """A matrix with ones on diagonal ``k``, above the main one where that is positive; by default in format coo."""
-    _cpu(device)
+    require_cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
     wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
@@ -150,7 +151,7 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> SparseTensor:
     """Evenly spaced values, as a dense vector."""
-    _cpu(device)
+    require_cpu(device)
     between = (0, start) if stop is None else (start, stop)
     memory.require(_steps(between[0], between[1], step) * 8, f"arange{(*between, step)}")
     numpy: Any = np
@@ -177,7 +178,7 @@ def linspace(
     endpoint: bool = True,
 ) -> SparseTensor:
     """A number of evenly spaced values between two, as a dense vector."""
-    _cpu(device)
+    require_cpu(device)
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
 
@@ -229,5 +230,5 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:
     """A dense tensor over the memory of another library's array."""
-    _cpu(device)
+    require_cpu(device)
     return asarray(np.from_dlpack(x), copy=copy)

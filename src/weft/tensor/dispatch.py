@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DensifyError
+from . import foreign
 from .operands import Tensor, adopt
 from .operators import Operators, matmul
 
@@ -45,10 +46,7 @@ class Dispatch(Operators):
         if self._storage.format.is_dense:  # nothing becomes dense that is not
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
-        raise DensifyError(
-            f"a {type(self).__name__} of shape {self._storage.shape} does not become an ndarray by itself; "
-            "call its todense() if you mean that"
-        )
+        raise DensifyError(f"{self!r} does not become an ndarray by itself: {foreign.instead_of_dense(self._storage)}")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .array_function import call, concerns

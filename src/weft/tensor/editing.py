@@ -115,7 +115,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
         removed: range | np.ndarray[Any, Any] = found if found.step > 0 else found[::-1]
     else:
         removed = np.unique(_positions(obj, size, size - 1, along))
-    if tensor.format.is_dense:
+    if tensor.layout.is_dense:
         return take(tensor, np.delete(np.arange(size), removed), axis=along)
     coo = convert(tensor._storage, coordinates(tensor.ndim))
     rows = [*coo.arrays[1:]]
@@ -182,7 +182,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
         new = new.astype(tensor.dtype)
     target = np.empty(count, np.int64)  # where each of the new ones comes to stand
     target[order] = at[order] + np.arange(count)
-    if tensor.format.is_dense:
+    if tensor.layout.is_dense:
         source = np.empty(size + count, np.int64)
         source[target] = size + np.arange(count)
         source[np.delete(np.arange(size + count), target)] = np.arange(size)

@@ -6,6 +6,7 @@ that asking costs a dictionary look-up and imports nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +14,10 @@ from ..errors import FormatError
 from ..formats import FormatLike, parse_format
 from ..storage import Storage
 
-__all__ = ["convert", "count_entries", "read", "register_reader", "register_viewer", "register_writer", "view", "write"]
+__all__ = [
+    "convert", "count_entries", "instead_of_dense", "read", "register_reader", "register_viewer", "register_writer",
+    "view", "write",
+]  # fmt: skip
 
 Reader = Callable[[Any], "Storage | None"]
 Writer = Callable[..., Any]
@@ -61,6 +65,16 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     return writer(storage, format)
 
 
+def instead_of_dense(storage: Storage) -> str:
+    """Return what to call where an ndarray is asked for: the words for an error."""
+    needed = math.prod(storage.shape) * storage.dtype.itemsize
+    dense = f"A.todense() makes an ndarray of {needed} bytes"
+    if storage.type.fill != 0 or "scipy" not in _WRITERS:
+        return dense
+    shares = "shares memory and " if view("scipy", storage) is not None else ""
+    return f"A.to_scipy_sparse() {shares}is what SciPy and scikit-learn take; {dense}"
+
+
 def convert(
     storage: Storage,
     format: FormatLike,
@@ -83,7 +97,7 @@ def convert(
     return found
 
 
-def restored(kind: Any, storage: Storage) -> Any:
+def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
     """Make a tensor of what a pickle holds.
 
     Raises
@@ -94,7 +108,7 @@ def restored(kind: Any, storage: Storage) -> Any:
     from .. import pipeline
 
     pipeline.verify_entries(storage)
-    return kind(storage)
+    return kind(storage).called(asked)
 
 
 def count_entries(storage: Storage) -> int:

@@ -126,7 +126,8 @@ def _run(
     )
     if not result.shape and format is None:
         return result.vals[0]
-    return finish(SparseTensor, result, any(operand.is_array for operand in operands.values()))
+    found = finish(SparseTensor, result, any(operand.is_array for operand in operands.values()))
+    return found.called(format) if isinstance(found, SparseTensor) else found
 
 
 def einsum(

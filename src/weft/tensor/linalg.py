@@ -1,6 +1,6 @@
-"""Linear algebra: the array API standard's ``linalg`` as far as it means something sparse, and NumPy's products.
+"""Linear algebra that is compiled: the products, norms, diagonals and traces of ``weft.linalg``.
 
-Everything is an ``einsum``, an operator or a reduction; what is not here says what to use instead.
+Everything is an ``einsum``, an operator or a reduction.
 
 Examples
 --------
@@ -13,7 +13,7 @@ Examples
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +26,6 @@ from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
 from .functions import einsum
 from .manipulation import broadcast_arrays, expand_dims, matrix_transpose, moveaxis, storage_of
-from .operands import Tensor
 from .operators import matmul as product
 from .reductions import max as largest
 from .reductions import min as smallest
@@ -266,24 +265,54 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of the matrices in the last two axes; ``ord`` is ``"fro"``, 1, -1, inf or -inf.
+    """The norm of the matrices in the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        Of shape ``(..., m, n)``.
+    keepdims : bool, optional
+        Whether the last two axes stay, of size 1.
+    ord : {"fro", 1, -1, inf, -inf, 2, -2, "nuc"}, optional
+        Those that need singular values (2, -2, "nuc") are NumPy's for a dense format; of a sparse matrix 2 is found by
+        :func:`scipy.sparse.linalg.svds`.
 
     Raises
     ------
     UnsupportedError
-        For norms that need singular values.
+        For norms that need all singular values of a sparse matrix.
     """
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in (1, -1, math.inf, -math.inf):
         if ord in ("nuc", 2, -2):
-            raise UnsupportedError(f"the norm {ord!r} needs singular values; see scipy.sparse.linalg.svds")
+            return _of_singular_values(_given(x), ord, keepdims)
         raise ValueError("Invalid norm order for matrices.")
     sums = vector_norm(x, axis=-2 if abs(ord) == 1 else -1, keepdims=keepdims, ord=1)
     reduce = largest if ord > 0 else smallest
     if keepdims:
         return reduce(sums, axis=-1 if abs(ord) == 1 else -2, keepdims=True)
     return reduce(sums, axis=-1)
+
+
+def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
+    if x.layout.is_dense:
+        found = np.linalg.matrix_norm(x.todense(), ord=ord, keepdims=keepdims)
+        return SparseTensor(storage_of(found)) if np.ndim(found) else found
+    if ord != 2 or x.ndim > 2:
+        raise UnsupportedError(
+            f"the norm {ord!r} needs all singular values of {x!r}, which is sparse; use weft.linalg.svds(A) for some"
+        )
+    from scipy.sparse.linalg import svds
+
+    if not x.nnz:  # svds iterates on products, which are all 0
+        (found,) = np.zeros(1, np.result_type(x.dtype, np.float32))
+    elif min(x.shape) == 1:  # the one singular value is a vector's length
+        found = vector_norm(x)
+    else:
+        whole = x.dtype.kind in "biu"
+        (found,) = svds(as_dtype(x, np.dtype(np.float64)) if whole else x, k=1, return_singular_vectors=False)
+    return found.reshape((1, 1)) if keepdims else found
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -298,37 +327,3 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         raise ValueError("Improper number of dimensions to norm.")
     found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord in (None, "f") else ord)
     return expand_dims(found, tuple(sorted(axes))) if keepdims else found
-
-
-# -- what is dense -------------------------------------------------------------------------------------------------
-_INSTEAD = {
-    "cholesky": "a sparse factorisation such as scikit-sparse's, or numpy.linalg.cholesky(A.todense())",
-    "det": "numpy.linalg.det(A.todense()), or the diagonal of scipy.sparse.linalg.splu(A.to_scipy_sparse())",
-    "eigh": "scipy.sparse.linalg.eigsh(A)",
-    "eig": "scipy.sparse.linalg.eigs(A)",
-    "eigvals": "scipy.sparse.linalg.eigs(A)",
-    "eigvalsh": "scipy.sparse.linalg.eigsh(A)",
-    "inv": "scipy.sparse.linalg.spsolve or splu, which do not make the inverse",
-    "matrix_rank": "numpy.linalg.matrix_rank(A.todense())",
-    "pinv": "scipy.sparse.linalg.lsqr(A, b)",
-    "qr": "numpy.linalg.qr(A.todense())",
-    "slogdet": "scipy.sparse.linalg.splu(A.to_scipy_sparse())",
-    "solve": "scipy.sparse.linalg.spsolve(A.to_scipy_sparse(), b), or cg and gmres, which take A itself",
-    "svd": "scipy.sparse.linalg.svds(A)",
-    "svdvals": "scipy.sparse.linalg.svds(A)",
-}
-
-
-def _refusal(name: str, instead: str) -> Callable[..., Any]:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        shapes = ", ".join(str(a._storage) for a in args if isinstance(a, Tensor))
-        raise UnsupportedError(f"linalg.{name} of {shapes or 'a sparse tensor'} is not sparse; use {instead}")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Not for sparse tensors: use {instead}."
-    return refuse
-
-
-for _name, _instead in _INSTEAD.items():
-    globals()[_name] = _refusal(_name, _instead)
-__all__ += sorted(_INSTEAD)

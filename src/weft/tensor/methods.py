@@ -152,7 +152,7 @@ class Methods(Tensor):
     def flatten(self: Any, order: str | None = "C") -> Any:
         """All elements along one axis, in a tensor that shares nothing with this one."""
         found = self.ravel(order)
-        return found.copy() if self.ndim < 2 or self.format.is_dense else found
+        return found.copy() if self.ndim < 2 or self.layout.is_dense else found
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Two axes exchanged."""
@@ -261,3 +261,27 @@ class Methods(Tensor):
         return unary("conjugate", self)
 
     conjugate = conj
+
+    # -- what scipy.sparse.linalg asks of a linear operator -----------------------------------------------------
+    def matvec(self: Any, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """``A @ x``, which lets ``cg``, ``gmres``, ``eigsh`` and ``svds`` of scipy.sparse.linalg take a tensor.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse.linalg, weft
+        >>> A = weft.asarray(np.diag([2.0, 4.0]), format="dia")
+        >>> scipy.sparse.linalg.cg(A, np.array([2.0, 8.0]))[0]
+        array([1., 2.])
+        """
+        return self @ x  # type: ignore[no-any-return]
+
+    matmat = matvec
+
+    def rmatvec(self: Any, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The product of the conjugate transpose with ``x``."""
+        turned = self.T
+        if self.dtype.kind != "c":
+            return turned @ x  # type: ignore[no-any-return]
+        return np.conj(turned @ np.conj(x))  # type: ignore[no-any-return]
+
+    rmatmat = rmatvec

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from ..dtypes import value_dtype
 from ..errors import DTypeError
+from ..formats import FormatLike
 from ..runtime.forks import data_lock
 from ..storage import Storage
 from . import foreign
@@ -68,11 +69,23 @@ class Tensor:
     read without a lock: whoever reads it once has a whole tensor, whatever other threads assign.
     """
 
-    __slots__ = ("__weakref__", "_storage", "_writing")
+    __slots__ = ("__weakref__", "_asked", "_storage", "_writing")
     _writing: Writing
+    _asked: str  # the name by which the format was asked for, if it was
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+
+    @property
+    def _named(self) -> str | None:
+        """The name with which the format was asked for; None where it was not, or not by name."""
+        return getattr(self, "_asked", None)
+
+    def called(self, format: FormatLike | None) -> Self:
+        """Remember the name with which this tensor's format was asked for, if it was a name; return the tensor."""
+        if isinstance(format, str):
+            self._asked = str(format)
+        return self
 
     if not TYPE_CHECKING:  # it would have every attribute
 
@@ -125,7 +138,7 @@ class Tensor:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickles are made of: the storage, which is checked when it comes back."""
-        return foreign.restored, (type(self), self._storage)
+        return foreign.restored, (type(self), self._storage, self._named)
 
 
 _STORAGE: Any = Tensor.__dict__["_storage"]

@@ -98,7 +98,8 @@ def random(
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
     index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
-    return made(foreign.convert(storage, "coo" if format is None else format, options, index_dtype=index))
+    wanted_format = "coo" if format is None else format
+    return made(foreign.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
 
 
 def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:

@@ -172,7 +172,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     dtype = _result_type(x1, x2)
     given = [SparseTensor(storage_of(x)) for x in (condition, x1, x2)]
-    if all(t.format.is_dense for t in given):
+    if all(t.layout.is_dense for t in given):
         found = np.where(*(t.todense() for t in given)).astype(dtype, copy=False)
         return SparseTensor(Storage.dense(found)) if found.ndim else found[()]
     spread = _on_all(given)

@@ -13,7 +13,7 @@ from .. import pipeline
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
-from ..formats import Format, FormatLike
+from ..formats import Format, FormatLike, FormatName, shown_name
 from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
@@ -82,8 +82,31 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         return self._storage.nbytes
 
     @property
-    def format(self) -> Format:
-        """How it is stored; ``str(A.format)`` is its name."""
+    def format(self) -> FormatName:
+        """The name of the format: a string, as in scipy.sparse.
+
+        A tensor made with a name keeps that name. Wherever a format is taken, ``A.format`` gives the format of ``A``
+        itself, with the sizes of its blocks and the like.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.eye(4, format="csr")
+        >>> A.format in {"csr", "csc"}, A.T.format, A.asformat("csf").format
+        (True, 'csc', 'csf')
+        """
+        return shown_name(self._storage.format, self._named)
+
+    @property
+    def layout(self) -> Format:
+        """The format itself: a coordinate remapping, and a level format for each coordinate (2018, section 3).
+
+        Examples
+        --------
+        >>> import weft
+        >>> [str(level) for level in weft.eye(4, format="csr").layout.levels]
+        ['dense', 'compressed']
+        """
         return self._storage.format
 
     @property
@@ -141,17 +164,17 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     @property
     def is_ordered(self) -> bool:
         """Whether the format promises that coordinates are sorted in every level."""
-        return all(level.ordered for level in self.format.levels)
+        return all(level.ordered for level in self.layout.levels)
 
     @property
     def is_unique(self) -> bool:
         """Whether the format promises no duplicates. Unsorted coordinates are not searched, and promise nothing."""
-        return self.format.is_unique
+        return self.layout.is_unique
 
     @property
     def is_canonical(self) -> bool:
         """Whether the format promises sorted coordinates without duplicates."""
-        return self.format.is_canonical
+        return self.layout.is_canonical
 
     def canonical(self) -> SparseTensor:
         """The tensor in its own format, sorted and with duplicates summed; itself where the format promises that.
@@ -227,11 +250,12 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-        format = self.format if format is None else format
-        found = foreign.convert(self._storage, format, given, sort=sort, index_dtype=index)
+        wanted = self.layout if format is None else format
+        found = foreign.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
         if copy:
             found = found.apart_from(self._storage)
-        return self if found is self._storage else SparseTensor(found)
+        same = found is self._storage and format in (None, self.format)
+        return self if same else SparseTensor(found).called(self._named if format is None else format)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
         """A format that suits this tensor, with the reasons.
@@ -287,16 +311,17 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
         if wanted == self.dtype and not copy:
             return self
-        return SparseTensor(pipeline.in_dtype(self._storage, wanted))
+        return SparseTensor(pipeline.in_dtype(self._storage, wanted)).called(self._named)
 
     def copy(self) -> SparseTensor:
         """A tensor that shares no memory with this one."""
         old = self._storage
-        return SparseTensor(Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy()))
+        new = Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy())
+        return SparseTensor(new).called(self._named)
 
     def __copy__(self) -> SparseTensor:
         """A tensor with the same arrays, which need no check."""
-        return SparseTensor(self._storage)
+        return SparseTensor(self._storage).called(self._named)
 
     def __deepcopy__(self, memo: Any) -> SparseTensor:
         """A tensor that shares no memory with this one; its arrays need no check."""
@@ -356,30 +381,6 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         By default GCXS, which shares memory, for what is laid out so (csr, csc, gcxs), else COO.
         """
         return foreign.write("sparse", self._storage, format)
-
-    # -- what scipy.sparse.linalg asks of a linear operator -----------------------------------------------------
-    def matvec(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """``A @ x``, which lets ``cg``, ``gmres``, ``eigsh`` and ``svds`` of scipy.sparse.linalg take a tensor.
-
-        Examples
-        --------
-        >>> import numpy as np, scipy.sparse.linalg, weft
-        >>> A = weft.asarray(np.diag([2.0, 4.0]), format="dia")
-        >>> scipy.sparse.linalg.cg(A, np.array([2.0, 8.0]))[0]
-        array([1., 2.])
-        """
-        return self @ x  # type: ignore[no-any-return]
-
-    matmat = matvec
-
-    def rmatvec(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The product of the conjugate transpose with ``x``."""
-        turned = self.T
-        if self.dtype.kind != "c":
-            return turned @ x  # type: ignore[no-any-return]
-        return np.conj(turned @ np.conj(x))  # type: ignore[no-any-return]
-
-    rmatmat = rmatvec
 
     def item(self) -> bool | int | float | complex:
         """The only element, as a Python scalar."""

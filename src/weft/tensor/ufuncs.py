@@ -126,7 +126,7 @@ def store(result: Any, out: Any, op: str, where: Any = True, casting: Any = "sam
         raise TypeError(f"{op} cannot write into a {type(out).__name__}, only into an ndarray or a SparseTensor")
     if np.shape(result) != out.shape:
         raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
-    if isinstance(out, np.ndarray) or out.format.is_dense:
+    if isinstance(out, np.ndarray) or out.layout.is_dense:
         value, mask = (x.todense() if isinstance(x, SparseTensor) else x for x in (result, where))
         np.copyto(out if isinstance(out, np.ndarray) else out.todense(), value, casting=casting, where=mask)
         return out

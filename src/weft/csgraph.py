@@ -1,0 +1,32 @@
+"""Graph algorithms: the functions of scipy.sparse.csgraph for tensors of any format.
+
+A stored entry ``(i, j)`` is an edge from ``i`` to ``j``; so is a stored zero, as in SciPy.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.from_coords([[0, 1, 3], [1, 2, 3]], [1.0, 2.0, 1.0], shape=(4, 4), format="dcsr")
+>>> weft.csgraph.connected_components(A, directed=False)
+(2, array([0, 0, 0, 1], dtype=int32))
+>>> weft.csgraph.minimum_spanning_tree(A).format
+'csr'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .interop.scipy_functions import CSGRAPH, taking_tensors
+
+__all__ = sorted(CSGRAPH)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
+    if name not in CSGRAPH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = taking_tensors("scipy.sparse.csgraph", name, CSGRAPH[name])
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,90 @@
+"""Discrete Fourier transforms: NumPy's, for tensors of a dense format.
+
+Transforms of sparse tensors are dense: take ``A.todense()`` or ``A.asformat("dense")`` first. ``fftshift`` and
+``ifftshift`` only move entries, and take tensors of any format.
+
+Examples
+--------
+>>> import weft
+>>> x = weft.asarray([1.0, 0.0, 0.0, 0.0])
+>>> weft.fft.fft(x).todense()
+array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.typing import DTypeLike
+
+from .interop.numpy_functions import of_dense_tensors
+from .storage import Storage
+from .tensor.creation import require_cpu
+from .tensor.manipulation import roll, storage_of
+from .tensor.sparse_tensor import SparseTensor
+
+_TRANSFORMS = (
+    "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
+    "rfftn",
+)  # fmt: skip
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+__all__ += _TRANSFORMS
+
+for _name in _TRANSFORMS:
+    globals()[_name] = of_dense_tensors(getattr(np.fft, _name), 'A.asformat("dense"), or numpy.fft of A.todense()')
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
+    """Return the frequencies of the elements of :func:`fft`'s result.
+
+    Parameters
+    ----------
+    n : int
+        The length of what is transformed.
+    d : float, optional
+        The distance between samples; frequencies are per unit of it.
+    dtype : dtype, optional
+        A dtype of real numbers, float64 by default.
+    device : {"cpu", None}
+        Where to put them.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.fft.fftfreq(4, d=0.5).todense()
+    array([ 0. ,  0.5, -1. , -0.5])
+    """
+    require_cpu(device)
+    return SparseTensor(Storage.dense(np.fft.fftfreq(n, d).astype(dtype or np.float64)))
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
+    """Return the frequencies of the elements of :func:`rfft`'s result; parameters are those of :func:`fftfreq`."""
+    require_cpu(device)
+    return SparseTensor(Storage.dense(np.fft.rfftfreq(n, d).astype(dtype or np.float64)))
+
+
+def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
+    """Move the element of frequency 0 to the middle of each axis, or of some ``axes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.fft.fftshift(weft.asarray([1, 0, 0, 0, 2], format="coo")).todense()
+    array([0, 2, 1, 0, 0])
+    """
+    return _moved(x, axes, lambda size: size // 2)
+
+
+def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
+    """Undo :func:`fftshift`."""
+    return _moved(x, axes, lambda size: -(size // 2))
+
+
+def _moved(x: Any, axes: int | tuple[int, ...] | None, by: Callable[[int], int]) -> SparseTensor:
+    shape = storage_of(x).shape
+    chosen = normalize_axis_tuple(range(len(shape)) if axes is None else axes, len(shape))
+    return roll(x, tuple(by(shape[axis]) for axis in chosen), axis=chosen)

@@ -1,0 +1,71 @@
+"""Functions of NumPy that need every element: they are NumPy's for tensors of a dense format, and refuse others."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..storage import Storage
+from ..tensor import SparseTensor
+
+__all__ = ["of_dense_tensors"]
+
+
+def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[..., Any]:
+    """Return a function of NumPy's that takes and gives tensors of a dense format.
+
+    Parameters
+    ----------
+    function : callable
+        NumPy's, as ``numpy.linalg.svd``.
+    instead : str
+        The words of the error for a sparse tensor ``A``: what to call.
+
+    Returns
+    -------
+    callable
+        Arrays in its result are tensors; numbers stay numbers. It raises ``UnsupportedError`` for sparse tensors.
+    """
+    place = f"{function.__module__.removeprefix('numpy.').removeprefix('numpy')}.{function.__name__}".lstrip(".")
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        for x in _tensors((*args, *kwargs.values())):
+            if not x.layout.is_dense:
+                raise UnsupportedError(f"{place} needs every element of {x!r}, which is sparse; use {instead}")
+        given = [_array(x) for x in args]
+        return _taken(function(*given, **{key: _array(x) for key, x in kwargs.items()}))
+
+    summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    run.__module__ = __name__
+    run.__doc__ = (
+        f"{summary}\n\nThis is :func:`numpy.{place}` for tensors of a dense format.\n\nRaises\n------\n"
+        f"UnsupportedError\n    For sparse tensors: use {instead}."
+    )
+    return run
+
+
+def _tensors(given: Any) -> Iterator[SparseTensor]:
+    for x in given:
+        if isinstance(x, SparseTensor):
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from _tensors(x)
+
+
+def _array(x: Any) -> Any:
+    if isinstance(x, (list, tuple)) and any(True for _ in _tensors(x)):
+        return type(x)(map(_array, x))
+    return x.todense() if isinstance(x, SparseTensor) else x
+
+
+def _taken(found: Any) -> Any:
+    if isinstance(found, tuple):
+        parts = [_taken(part) for part in found]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return SparseTensor(Storage.dense(found)) if isinstance(found, np.ndarray) and found.ndim else found

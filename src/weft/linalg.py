@@ -1,0 +1,115 @@
+"""Linear algebra: the array API standard's ``linalg``, NumPy's products and norms, and scipy.sparse.linalg.
+
+Products, norms, diagonals and traces are compiled for any format. What needs every element (``svd``, ``solve``,
+``eigh``, ...) is NumPy's and takes tensors of a dense format. Solvers, factorisations and eigenvalues of sparse
+matrices are SciPy's, under SciPy's names, and take tensors of any format.
+
+Examples
+--------
+>>> import numpy as np
+>>> import weft
+>>> A = weft.asarray([[3.0, 0.0], [4.0, 2.0]], format="csr")
+>>> weft.linalg.spsolve(A, np.array([3.0, 6.0]))
+array([1., 1.])
+>>> float(weft.linalg.matrix_norm(A, ord=1)), weft.linalg.vector_norm(A, axis=0).todense()
+(7.0, array([5., 2.]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .interop.numpy_functions import of_dense_tensors
+from .interop.scipy_functions import LINALG, taking_tensors
+from .tensor.linalg import (
+    cross,
+    diagonal,
+    dot,
+    inner,
+    matmul,
+    matrix_norm,
+    matrix_power,
+    matrix_transpose,
+    matvec,
+    multi_dot,
+    norm,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+    vecmat,
+    vector_norm,
+)
+from .tensor.sparse_tensor import SparseTensor
+
+INSTEAD = {
+    "cholesky": "weft.linalg.splu(A), a factorisation of sparse matrices, or A.todense()",
+    "cond": "weft.linalg.svds(A), for the largest and the smallest singular values",
+    "det": "the diagonals of L and U of weft.linalg.splu(A)",
+    "eig": "weft.linalg.eigs(A), for some of the eigenvalues",
+    "eigh": "weft.linalg.eigsh(A), for some of the eigenvalues",
+    "eigvals": "weft.linalg.eigs(A, return_eigenvectors=False), for some of the eigenvalues",
+    "eigvalsh": "weft.linalg.eigsh(A, return_eigenvectors=False), for some of the eigenvalues",
+    "lstsq": "weft.linalg.lsqr(A, b) or lsmr",
+    "matrix_rank": "A.todense()",
+    "pinv": "weft.linalg.lsqr(A, b), which does not make the inverse",
+    "qr": "A.todense()",
+    "slogdet": "the diagonals of L and U of weft.linalg.splu(A)",
+    "solve": "weft.linalg.spsolve(A, b), or cg, gmres and their kin",
+    "svd": "weft.linalg.svds(A), for some of the singular values",
+    "svdvals": "weft.linalg.svds(A, return_singular_vectors=False), for some of the singular values",
+    "tensorinv": "A.todense()",
+    "tensorsolve": "weft.linalg.spsolve of a matrix that A is reshaped to",
+}
+"""What to use for sparse tensors in place of each function that is NumPy's."""
+
+__all__ = [
+    "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
+    "multi_dot", "norm", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat", "vector_norm",
+]  # fmt: skip
+__all__ += sorted({*INSTEAD, *LINALG})
+
+_inverse = of_dense_tensors(np.linalg.inv, "weft.linalg.spsolve")
+
+
+def inv(A: Any) -> Any:
+    """Invert a square matrix.
+
+    Parameters
+    ----------
+    A : array_like
+        Of shape ``(n, n)``. Where its format is dense, ``(..., n, n)``.
+
+    Returns
+    -------
+    SparseTensor
+        Dense for a dense ``A``, computed by NumPy; else csc, computed by :func:`scipy.sparse.linalg.inv`. The inverse
+        of a sparse matrix has few zeros as a rule: :func:`spsolve` does not make it.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.linalg.inv(2 * weft.eye(3, format="csr")).todense().diagonal()
+    array([0.5, 0.5, 0.5])
+    """
+    if isinstance(A, SparseTensor) and not A.layout.is_dense:
+        return taking_tensors("scipy.sparse.linalg", "inv", LINALG["inv"])(A)
+    return _inverse(A)
+
+
+def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
+    if name in INSTEAD:
+        made = of_dense_tensors(getattr(np.linalg, name), INSTEAD[name])
+    elif name in LINALG:
+        made = taking_tensors("scipy.sparse.linalg", name, LINALG[name])
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
