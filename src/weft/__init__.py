@@ -115,7 +115,7 @@ _LAZY = {
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
-_MODULES = ("csgraph", "fft", "linalg")  # imported when they are used, too
+_MODULES = ("array_api", "csgraph", "fft", "linalg")  # imported when they are used, too
 __all__ += sorted([*_PLACES, *_MODULES])
 
 __array_api_version__ = "2025.12"

@@ -95,9 +95,9 @@ def inv(A: Any) -> Any:
     >>> weft.linalg.inv(2 * weft.eye(3, format="csr")).todense().diagonal()
     array([0.5, 0.5, 0.5])
     """
-    if isinstance(A, SparseTensor) and not A.layout.is_dense:
-        return taking_tensors("scipy.sparse.linalg", "inv", LINALG["inv"])(A)
-    return _inverse(A)
+    if (isinstance(A, SparseTensor) and A.layout.is_dense) or isinstance(A, (np.ndarray, list)):
+        return _inverse(A)
+    return taking_tensors("scipy.sparse.linalg", "inv", LINALG["inv"])(A)
 
 
 def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for

@@ -101,8 +101,8 @@ def test_a_column_of_fibers_is_searched_for():
         found = A[:, [7, 250, 7]]
     compare(found, expected[:, [7, 250, 7]], 0)
     (view, format), *others = (call.args for call in converted.call_args_list)
-    assert isinstance(view.layout.levels[1], Picked)
-    assert (format, others) == (A.format, [])
+    assert isinstance(view.format.levels[1], Picked)
+    assert (format, others) == (A.layout, [])
 
 
 def test_masks_that_are_tensors():

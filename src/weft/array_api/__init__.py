@@ -1,1 +1,78 @@
-"""What the array API standard (2025.12) asks of a namespace beyond functions of tensors; ``weft`` is that namespace."""
+"""The array API standard's namespace (2025.12): what ``A.__array_namespace__()`` gives to code for any array library.
+
+It has everything that ``weft`` has, by the same names. The one difference: results without axes are tensors, as the
+standard asks, and not NumPy's numbers, which belong to NumPy's namespace.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.eye(3, format="csr")
+>>> xp = A.__array_namespace__()
+>>> xp.sum(A), weft.sum(A)
+(<SparseTensor: shape=(), dtype=float64, format=dense, nnz=1, fill_value=0>, np.float64(3.0))
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..storage import Storage
+from ..tensor import SparseTensor
+
+_MODULES = ("fft", "linalg")
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(sys.modules[__name__.partition(".")[0]], name)
+    made = globals()[name] = _Part(found) if name in _MODULES else _giving_tensors(found)
+    return made
+
+
+def __dir__() -> list[str]:
+    return dir(sys.modules[__name__.partition(".")[0]])
+
+
+class _Part(ModuleType):
+    """A module whose functions give tensors."""
+
+    def __init__(self, module: ModuleType):
+        super().__init__(f"{__name__}.{module.__name__.rpartition('.')[2]}", module.__doc__)
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        made = _giving_tensors(getattr(self._module, name))
+        setattr(self, name, made)
+        return made
+
+    def __dir__(self) -> list[str]:
+        return dir(self._module)
+
+
+def _giving_tensors(found: Any) -> Any:
+    """Return a function that gives tensors for numbers; anything else as it is."""
+    if isinstance(found, (type, ModuleType)) or not callable(found):
+        return found
+    function: Callable[..., Any] = found
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return _as_tensor(function(*args, **kwargs))
+
+    return run
+
+
+def _as_tensor(found: Any) -> Any:
+    if isinstance(found, np.generic):
+        return SparseTensor(Storage.dense(np.asarray(found)))
+    if isinstance(found, tuple):
+        parts = [_as_tensor(part) for part in found]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return found

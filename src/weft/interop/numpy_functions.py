@@ -1,4 +1,4 @@
-"""Functions of NumPy that need every element: they are NumPy's for tensors of a dense format, and refuse others."""
+"""Functions of NumPy that need every element: NumPy's for tensors that store every element; they refuse others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["of_dense_tensors"]
 
 
 def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[..., Any]:
-    """Return a function of NumPy's that takes and gives tensors of a dense format.
+    """Return a function of NumPy's that takes tensors that store every element, and gives dense ones.
 
     Parameters
     ----------
@@ -29,23 +29,25 @@ def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[...
     Returns
     -------
     callable
-        Arrays in its result are tensors; numbers stay numbers. It raises ``UnsupportedError`` for sparse tensors.
+        Arrays in its result are tensors; numbers stay numbers. It raises ``UnsupportedError`` for other tensors.
     """
     place = f"{function.__module__.removeprefix('numpy.').removeprefix('numpy')}.{function.__name__}".lstrip(".")
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        for x in _tensors((*args, *kwargs.values())):
-            if not x.layout.is_dense:
-                raise UnsupportedError(f"{place} needs every element of {x!r}, which is sparse; use {instead}")
+        # The result has all elements of the first tensor. Right-hand sides, which come after it, may be sparse: their
+        # solutions are not.
+        x = next(_tensors((*args, *kwargs.values())), None)
+        if x is not None and not (x.layout.is_dense or x.nnz == x.size):
+            raise UnsupportedError(f"{place} needs every element of {x!r}, which is sparse; use {instead}")
         given = [_array(x) for x in args]
         return _taken(function(*given, **{key: _array(x) for key, x in kwargs.items()}))
 
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
     run.__module__ = __name__
     run.__doc__ = (
-        f"{summary}\n\nThis is :func:`numpy.{place}` for tensors of a dense format.\n\nRaises\n------\n"
-        f"UnsupportedError\n    For sparse tensors: use {instead}."
+        f"{summary}\n\nThis is :func:`numpy.{place}` for tensors that store every element.\n\nRaises\n------\n"
+        f"UnsupportedError\n    For other tensors: use {instead}."
     )
     return run
 

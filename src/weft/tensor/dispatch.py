@@ -27,9 +27,18 @@ __all__ = ["Dispatch"]
 
 
 def _scipy_defers(tensor: Tensor) -> bool:
-    """Whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right."""
-    frame = sys._getframe(2)
-    return str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor
+    """Tell whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right.
+
+    A method that an operator calls, as ``multiply``, gives ``NotImplemented`` back. Called by name it must not do that:
+    nobody would try the tensor's method then.
+    """
+    frame, outermost = sys._getframe(2), ""
+    while str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor:
+        outermost = frame.f_code.co_name
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return outermost.startswith("__")
 
 
 class Dispatch(Operators):
@@ -54,13 +63,13 @@ class Dispatch(Operators):
         return call(function, args, kwargs) if concerns(types) else NotImplemented
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The array API standard's namespace: weft itself."""
+        """Return the array API standard's namespace, ``weft.array_api``."""
         from .array_function import namespace
 
         weft = namespace()
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
-        return weft
+        return weft.array_api
 
     def __dlpack__(self, **options: Any) -> Any:
         """The memory of a dense tensor, for other libraries."""
