@@ -77,6 +77,9 @@ def test_a_state_is_what_is_there(name):
             if is_there:
                 with pytest.raises(NotImplementedError, match="use"):
                     function(weft.eye(2))
+        case "whole operands":
+            with pytest.raises(NotImplementedError, match="which is sparse; use"):
+                function(weft.zeros((2, 2)))
         case _:
             assert is_there
 
@@ -105,9 +108,10 @@ def test_every_function_of_numpy_has_a_state():
 
 def test_every_public_function_has_a_state():
     tools = """
-        Compressed Dense Format LevelFormat Singleton SparseTensor WeftError compile config errors evaluate explain
+        Compressed Dense Format LevelFormat Singleton SparseTensor WeftError array_api compile config csgraph
+        errors evaluate explain fft
         formats from_coords from_levels get_num_threads interop linalg load load_npz query random read_mtx read_tns
-        register_format save save_npz set_num_threads spy write_mtx write_tns
+        register_format save save_npz set_num_threads spy to_scipy write_mtx write_tns
     """
     assert set(weft.__all__) - set(tools.split()) <= set(NAMES)
     assert {n for names in STATES.values() for n in names.split()} <= set(NAMES)

@@ -9,6 +9,7 @@ import io
 import os
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -143,38 +144,36 @@ LINES = {
 OF_ARRAYS = ("pd.DataFrame(A).to_numpy()",)  # which SciPy's matrices do not work with either
 
 
+IMPORTS = """
+    np=numpy nx=networkx pd=pandas scipy scipy.io scipy.optimize sp=scipy.sparse csgraph=scipy.sparse.csgraph
+    sla=scipy.sparse.linalg sparse weft KMeans=sklearn.cluster:KMeans NMF=sklearn.decomposition:NMF
+    TruncatedSVD=sklearn.decomposition:TruncatedSVD TfidfTransformer=sklearn.feature_extraction.text:TfidfTransformer
+    LogisticRegression=sklearn.linear_model:LogisticRegression Ridge=sklearn.linear_model:Ridge
+    cosine_similarity=sklearn.metrics.pairwise:cosine_similarity NearestNeighbors=sklearn.neighbors:NearestNeighbors
+    MaxAbsScaler=sklearn.preprocessing:MaxAbsScaler check_array=sklearn.utils:check_array
+"""
+
+
 def setting() -> dict[str, Any]:
     """Return what the lines name, with SciPy's matrices and NumPy's arrays for the tensors."""
-    import networkx as nx
-    import pandas as pd
-    import scipy.io
-    import scipy.optimize
-    import scipy.sparse as sp
-    import scipy.sparse.csgraph as csgraph
-    import scipy.sparse.linalg as sla
-    import sparse
-    from sklearn.cluster import KMeans
-    from sklearn.decomposition import NMF, TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfTransformer
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.metrics.pairwise import cosine_similarity
-    from sklearn.neighbors import NearestNeighbors
-    from sklearn.preprocessing import MaxAbsScaler
-    from sklearn.utils import check_array
-
-    import weft
-
-    rng, n = np.random.default_rng(0), 20
+    names: dict[str, Any] = {}
+    for text in IMPORTS.split():
+        name, _, place = text.rpartition("=")
+        module, _, attribute = place.partition(":")
+        found = import_module(module)
+        names[name or module.partition(".")[0]] = (
+            getattr(found, attribute) if attribute else found if name else import_module(module.partition(".")[0])
+        )
+    rng, n, sp = np.random.default_rng(0), 20, names["sp"]
     S = sp.csr_array(sp.random_array((n, n), density=0.2, rng=rng) + sp.eye_array(n) * 2)
-    return locals() | {
-        "np": np,
+    return names | {
+        "S": S,
         "P": sp.csr_array(S + S.T),
         "L": sp.csr_array(sp.tril(S)),
         "F": S.toarray(),
         "b": rng.random(n),
         "y": np.arange(n) % 2,
-        "w": sparse.COO(S.toarray()),
-        "scipy": scipy,
+        "w": names["sparse"].COO(S.toarray()),
     }
 
 
@@ -195,7 +194,7 @@ def plain(value: Any) -> Any:
 def same(found: Any, wanted: Any) -> bool:
     """Tell whether two results are equal but for rounding."""
     if wanted is None or isinstance(wanted, list):
-        return wanted is None or len(found) == len(wanted) and all(map(same, found, wanted))
+        return wanted is None or (len(found) == len(wanted) and all(map(same, found, wanted)))
     found, wanted = np.asarray(found), np.asarray(wanted)
     if found.dtype == object or found.shape != wanted.shape:
         return False

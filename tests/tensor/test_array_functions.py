@@ -262,11 +262,9 @@ def test_linear_algebra(format):
         found = found.todense() if isinstance(found, weft.SparseTensor) else found
         assert np.shape(found) == np.shape(expected)
         np.testing.assert_allclose(found, expected)
-    for name in ("inv", "svd", "solve", "det"):
-        with pytest.raises(NotImplementedError, match=r"use .*"):
-            getattr(weft.linalg, name)(A)
-    with pytest.raises(NotImplementedError, match="svds"):
-        weft.linalg.matrix_norm(A, ord=2)
+    if not A.layout.is_dense:
+        with pytest.raises(NotImplementedError, match="svds"):
+            weft.linalg.matrix_norm(A, ord="nuc")
 
 
 def test_creation():
@@ -320,7 +318,7 @@ def test_numpy_functions_dispatch():
             continue
         found = found.todense() if isinstance(found, weft.SparseTensor) else found
         np.testing.assert_allclose(found, expected)
-    with pytest.raises(TypeError, match=r"numpy\.fft.*todense"):
+    with pytest.raises(NotImplementedError, match=r"fft\.fft.*todense"):
         np.fft.fft(A)
 
 

@@ -35,7 +35,7 @@ STANDARD: dict[str, str] = {
     """,
     "fft": """
         fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq
-        fft.rfftfreq fft.fftshift fft.ifftshift
+        fft.rfftfreq fft.fftshift fft.ifftshift linalg.inv
     """,
     "manipulation": """
         broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
@@ -97,7 +97,8 @@ PEERS: dict[str, str] = {
 
 STATES: dict[str, str] = {
     "dense result": """
-        arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum flatnonzero from_dlpack
+        arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum fft.fftfreq fft.rfftfreq
+        flatnonzero from_dlpack
         linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
         unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar argpartition
         lexsort corrcoef cov asnumpy array_equal array_equiv allclose diag_indices_from geomspace intersect1d logspace
@@ -111,19 +112,22 @@ STATES: dict[str, str] = {
         broadcast_shapes __array_api_version__ __array_namespace_info__ einsum_path column_stack concat concatenate
         dstack hstack stack vstack block matrix_transpose moveaxis permute_dims rollaxis swapaxes transpose
         linalg.matrix_transpose append average delete digitize insert ptp resize choose convolve partition select angle
+        fft.fftshift fft.ifftshift linalg.inv
         apply_along_axis apply_over_axes array bitwise_count copy copyto compress correlate diagflat ediff1d extract
         fabs fill_diagonal fix frexp gradient i0 isclose iscomplex isreal modf nan_to_num piecewise place polyval put
         put_along_axis putmask sinc spacing trapezoid tri trim_zeros bsr_array coo_array csc_array csr_array dia_array
         dok_array lil_array COO DOK GCXS SparseArray asCOO as_coo block_array block_diag bmat diags diags_array
         diagonalize elemwise eye_array find isneginf isposinf issparse kronsum nanreduce rand random_array spdiags
     """,
-    "unsupported": """
-        linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv linalg.matrix_rank
+    "whole operands": """
+        linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.matrix_rank
         linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn
-        fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift
-        fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2 histogram2d histogramdd histogram_bin_edges linalg.cond linalg.lstsq
-        linalg.tensorinv linalg.tensorsolve packbits poly polyadd polyder polydiv polyfit polyint polymul polysub
-        real_if_close roots sort_complex unpackbits unwrap vander
+        fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.irfft2 fft.rfft2 linalg.cond
+        linalg.lstsq linalg.tensorinv linalg.tensorsolve
+    """,
+    "unsupported": """
+        histogram2d histogramdd histogram_bin_edges packbits poly polyadd polyder polydiv polyfit polyint polymul
+        polysub real_if_close roots sort_complex unpackbits unwrap vander
     """,
 }  # what is in none of these is compiled
 
@@ -132,12 +136,12 @@ EXPLANATIONS: dict[str, str] = {
     "composed": "made of compiled parts, of NumPy on the arrays of coordinates and values, or of nothing but types",
     "dense result": "what is stored is all that is looked at where the function allows it; the result has no fill "
     "value and is dense",
+    "whole operands": "NumPy's, for tensors that store every element, as those of format `dense`; raises for others, "
+    "and says what to use instead",
     "unsupported": "raises, and says what to use instead",
 }
 
 WHY: dict[str, str] = {
-    "linalg.": "factorisations and solutions are dense; scipy.sparse.linalg takes SparseTensors for what is not",
-    "fft.": "transforms are dense; numpy.fft of `todense()`",
     "histogram": "edges for several axes are dense; NumPy's of the stored values",
     "poly": "the coefficients of polynomials are dense; NumPy's of `todense()`",
     "": "the work or the result is that of all elements; NumPy's of `todense()`",
