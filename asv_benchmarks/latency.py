@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as sla
 
 import weft
 
@@ -88,6 +89,15 @@ def warm_add() -> float:
         return seconds_of(lambda: a + b)
 
 
+def warm_solver() -> float:
+    """What ``weft.linalg.spsolve`` adds to SciPy's time, on a matrix that is solved at once."""
+    s = sp.csc_array(np.diag(np.arange(1.0, 11)))
+    a, b = weft.asarray(s), np.ones(10)
+    with threads(1):
+        own, theirs = (seconds_of(lambda f=f, m=m: f(m, b)) for f, m in ((weft.linalg.spsolve, a), (sla.spsolve, s)))
+    return own - theirs
+
+
 class Latency:
     """One figure with its target, in seconds."""
 
@@ -105,6 +115,7 @@ LATENCIES = (
     Latency("first call in a process, warm disk cache", warm_disk, 15e-3, "ms"),
     Latency("A @ x, 10 x 10, warm", warm_spmv, 6e-6, "us"),
     Latency("A + B, 10 x 10, warm", warm_add, 20e-6, "us"),
+    Latency("weft.linalg.spsolve beyond SciPy's, 10 x 10, warm", warm_solver, 50e-6, "us"),
 )
 
 
@@ -125,6 +136,29 @@ class Warm:
             return interleaved({"weft": lambda: a + b, "scipy": lambda: s + t}).ratio("weft", "scipy").median
 
     track_ratio_matvec.unit = track_ratio_add.unit = "ratio"  # type: ignore[attr-defined]
+
+
+class Solvers:
+    """Ratios to SciPy's own time of functions that are SciPy's, on a matrix of 900 x 900."""
+
+    params = (["spsolve", "eigsh, sigma=0", "cg of dia"],)
+    param_names = ("what",)
+
+    def track_ratio(self, what: str) -> float:
+        line = sp.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(30, 30))
+        s, b = sp.csc_array(sp.kronsum(line, line)), np.ones(900)
+        s = s.todia() if what == "cg of dia" else s
+        calls = {
+            "spsolve": lambda f, m: f.spsolve(m, b),
+            "eigsh, sigma=0": lambda f, m: f.eigsh(m, k=3, sigma=0, v0=b),
+            "cg of dia": lambda f, m: f.cg(m, b),
+        }
+        a, call = weft.asarray(s), calls[what]
+        with threads(1):
+            both = interleaved({"weft": lambda: call(weft.linalg, a), "scipy": lambda: call(sla, s)})
+        return both.ratio("weft", "scipy").median
+
+    track_ratio.unit = "ratio"  # type: ignore[attr-defined]
 
 
 class Cold:

@@ -120,6 +120,7 @@ def test_entries_that_a_format_cannot_hold(remapping, levels, message):
     "levels",
     [
         [Compressed(full=True), Compressed(full=True)],
+        [Compressed(full=True, ordered=False), Compressed(full=True, ordered=False)],
         [Dense(), Compressed(full=True)],
         [Dense(), Hashed(full=True)],
         [Compressed(unique=False, full=True), Singleton(full=True)],
