@@ -30,8 +30,8 @@ A `SparseTensor` goes into other packages in three ways.
 - **`weft.to_scipy(A)`**, or `A.to_scipy_sparse()`, where a package looks for SciPy's own classes, as scikit-learn and
   SciPy's direct solvers do. It shares memory with csr, csc, coo, dia and bsr tensors. An error that asks for an ndarray
   names this call.
-- **`weft.linalg` and `weft.csgraph`**, which are scipy.sparse.linalg and scipy.sparse.csgraph for tensors of any format:
-  `weft.linalg.spsolve(A, b)`, `weft.csgraph.shortest_path(A)`. Sparse results are tensors. Iterative solvers
+- **`weft.linalg` and `weft.csgraph`**, which are scipy.sparse.linalg and scipy.sparse.csgraph for tensors of any
+  format: `weft.linalg.spsolve(A, b)`, `weft.csgraph.shortest_path(A)`. Sparse results are tensors. Iterative solvers
   multiply with weft, in the format that the tensor has.
 
 ```python
