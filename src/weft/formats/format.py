@@ -97,6 +97,17 @@ class Format:
 
         return other == str(self) or options_of(other, self) is not None
 
+    def __repr__(self) -> str:
+        """Return the expression that makes it.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("csc", 2)
+        Format('(i,j) -> (j,i)', [Dense(), Compressed()])
+        """
+        return f"Format({str(self.remapping)!r}, [{', '.join(map(repr, self.levels))}])"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return Format, (self.remapping, self.levels)
