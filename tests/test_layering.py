@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it; config only needs errors and records, and any block may read it.
 ORDER = (
-    "errors", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries",
+    "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping", "queries",
     "formats", "lowering", "codegen", "runtime", "storage", "pipeline", "conversion", "tensor", "array_api", "interop",
     "io", "__init__", "demo", "__main__",
 )  # fmt: skip

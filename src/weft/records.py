@@ -84,7 +84,7 @@ def record(cls: type[_T]) -> type[_T]:
         if method.__name__ not in vars(cls):
             setattr(cls, method.__name__, method)
     if cls.__repr__ is object.__repr__:  # a base may have one of its own for all that derive from it
-        cls.__repr__ = __repr__  # type: ignore[assignment]
+        cls.__repr__ = __repr__  # type: ignore[method-assign]
     return cls
 
 

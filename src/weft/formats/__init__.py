@@ -1,6 +1,6 @@
 """Formats: level formats, their compositions, and the catalogue (2018 paper, section 3)."""
 
-from .catalogue import FormatLike, formats, name_of, options_of, parse_format, register_format
+from .catalogue import FormatLike, check_keywords, formats, name_of, options_of, parse_format, register_format
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
 from .levels import (
@@ -24,14 +24,17 @@ from .levels import (
     Squeezed,
     Window,
 )
+from .options import SYNONYMS, FormatOptions
 
 __all__ = [
+    "SYNONYMS",
     "Banded",
     "Capped",
     "Compressed",
     "Dense",
     "Format",
     "FormatLike",
+    "FormatOptions",
     "Growable",
     "Hashed",
     "InterleavedCompressed",
@@ -50,6 +53,7 @@ __all__ = [
     "Squeezed",
     "TensorType",
     "Window",
+    "check_keywords",
     "formats",
     "name_of",
     "options_of",

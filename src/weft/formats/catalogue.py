@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ..errors import FormatError
+from ..hints import did_you_mean
 from ..remapping import Axis, Binary, Constant, Remapping
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
@@ -34,8 +35,12 @@ from .levels import (
     Spilled,
     Squeezed,
 )
+from .options import check_options
 
-__all__ = ["WITH_OPTIONS", "FormatLike", "formats", "name_of", "options_of", "parse_format", "register_format"]
+__all__ = [
+    "WITH_OPTIONS", "FormatLike", "check_keywords", "formats", "name_of", "options_of", "parse_format",
+    "register_format",
+]  # fmt: skip
 
 FormatLike: TypeAlias = "str | Format"
 
@@ -201,7 +206,18 @@ class Entry:
         self.__doc__ = "\n\n".join(text for text in (WHEN.get(name), DRAWINGS.get(name)) if text) or make.__doc__
 
     def __call__(self, order: int, **options: Any) -> Format:
-        return self.make(order, **options)
+        takes = _takes(self.name)
+        wrong = [name for name in options if takes is not None and name not in takes]
+        if wrong:
+            listed = ", ".join(self.options) or "no options"
+            hint = did_you_mean(wrong[0], self.options)
+            raise FormatError(f"format {self.name!r} takes {listed}, not {wrong[0]}{hint}")
+        try:
+            return self.make(order, **options)
+        except TypeError as error:
+            if not options:
+                raise
+            raise FormatError(f"format {self.name!r} cannot be told {options}: {error}") from None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -249,8 +265,33 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
-    for cached in (parse_format, name_of, options_of):
+    for cached in (parse_format, name_of, options_of, _takes, _all_options):
         cached.cache_clear()
+
+
+@lru_cache
+def _takes(name: str) -> tuple[str, ...] | None:
+    """The options of an entry; None where it takes any."""
+    found = [*inspect.signature(_CATALOGUE[name]).parameters.values()][1:]
+    return None if any(p.kind is p.VAR_KEYWORD for p in found) else tuple(p.name for p in found)
+
+
+@lru_cache
+def _all_options() -> tuple[str, ...]:
+    """The options of all entries."""
+    return tuple({option for name in _CATALOGUE for option in _takes(name) or ()})
+
+
+def check_keywords(function: Callable[..., Any], format: FormatLike, options: Mapping[str, Any]) -> None:
+    """Refuse what a function was given beside its own arguments, and no format takes.
+
+    Raises
+    ------
+    TypeError
+        With the nearest name that there is.
+    """
+    takes = _takes(format) if isinstance(format, str) and format in _CATALOGUE else ()
+    check_options(function, options, takes, _all_options())
 
 
 def _is_letters(text: str) -> bool:
@@ -291,12 +332,7 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
     elif format in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
-        try:
-            found = _CATALOGUE[format](order, **options)
-        except TypeError:
-            takes = list(Entry(format, _CATALOGUE[format]).options)
-            raise FormatError(f"format {format!r} takes {takes or 'no options'}, not {options}") from None
-        return found
+        return Entry(format, _CATALOGUE[format])(order, **options) if options else _CATALOGUE[format](order)
     elif _is_letters(format) or (format == "" and order == 0):
         letters, _, modes = format.partition(":")
         try:
@@ -307,7 +343,9 @@ def parse_format(format: FormatLike, order: int | None = None, **options: Any) -
             raise FormatError(f"the mode order of {format!r} is not a permutation of 0..{len(letters) - 1}")
         found = Format(Remapping(mode_order), [_LETTERS[letter] for letter in letters])
     else:
-        raise FormatError(f"no format {format!r}; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'")
+        hint = did_you_mean(format, _CATALOGUE)
+        known = hint or f"; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'"
+        raise FormatError(f"no format {format!r}{known}")
     if order is not None and found.order != order:
         raise FormatError(f"format {format!s} stores tensors with {found.order} axes; this one has {order}")
     return found

@@ -19,7 +19,7 @@ from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_ei
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
-from .kernel import CompiledKernel, operand_names, orders, reads, with_notes
+from .kernel import CompiledKernel, check_names, operand_names, orders, reads, with_notes
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
@@ -75,9 +75,8 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     used = set(operand_names(assignment))
     if assignment.op is not None:
         used.add(assignment.target.tensor)
-    unused = [name for name in operands if name not in used]
-    if unused:
-        raise NotationError(f"there is no operand {unused[0]!r} in {text!r}")
+    if not operands.keys() <= used:
+        check_names(text, operands, sorted(used), ("format", "dtype"))
     return _run(assignment, _adopted(operands, weak=True), format, dtype)
 
 
@@ -314,9 +313,8 @@ def _types(
     assignment: Assignment, formats: Mapping[str, FormatLike], dtypes: Mapping[str, DTypeLike], text: str
 ) -> dict[str, TensorType]:
     found = orders(assignment)
-    for name in (*formats, *dtypes):
-        if name not in found:
-            raise NotationError(f"there is no tensor {name!r} in {text!r}")
+    for names in (formats, dtypes):
+        check_names(text, names, found, ("dtypes", "schedule"), "tensor")
     types = {}
     for name, order in found.items():
         if name == assignment.target.tensor and name not in formats:

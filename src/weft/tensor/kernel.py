@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import pipeline
 from ..errors import DTypeError, FormatError, NotationError, ShapeError
-from ..formats import Format, TensorType
+from ..formats import SYNONYMS, Format, TensorType
+from ..hints import did_you_mean, nearest
 from ..index_notation import accesses as reads
 from ..index_notation.nodes import Assignment
 from ..storage import Storage
@@ -18,7 +19,7 @@ from .operands import Tensor, adopt
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
-__all__ = ["CompiledKernel", "operand_names", "orders", "reads", "with_notes"]
+__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "with_notes"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -39,6 +40,42 @@ def orders(assignment: Assignment) -> dict[str, int]:
         if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
             raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
     return found
+
+
+def check_names(
+    text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
+) -> None:
+    """Refuse keyword arguments that name nothing in an expression.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    given : iterable of str
+        The keyword arguments.
+    names : iterable of str
+        What they may name.
+    own : sequence of str
+        The other keyword arguments that there are.
+    kind : str
+        What they name.
+
+    Raises
+    ------
+    NotationError
+        With the nearest name, of those that are missing where there are such.
+    """
+    given, names = list(given), list(names)
+    unknown = [name for name in given if name not in names]
+    if not unknown:
+        return
+    name, missing = unknown[0], [each for each in names if each not in given]
+    meant = nearest(name, missing)
+    if meant is not None:
+        missed = f"{meant} is missing: " if kind == "operand" else ""
+        raise NotationError(f"{missed}there is no {kind} {name!r} in {text!r}; did you mean {meant!r}?")
+    listed = f"which has the {kind}s {', '.join(names)}" if names else f"which has no {kind}s"
+    raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
 
 
 def with_notes(report: str, notes: str) -> str:
@@ -161,9 +198,16 @@ class CompiledKernel:
 
     def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
         given = dict(zip(self.operands, operands, strict=False))
-        extra = [name for name in named if name in given or name not in self.operands]
-        if extra or len(operands) > len(self.operands) or len(given) + len(named) != len(self.operands):
-            raise NotationError(f"{self._text} takes the operands {', '.join(self.operands)}")
+        check_names(self._text, [*given, *named], self.operands)
+        if (
+            any(name in given for name in named)
+            or len(operands) > len(self.operands)
+            or len(given) + len(named) != len(self.operands)
+        ):
+            listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
+            raise NotationError(
+                f"{self._text} takes the operands {', '.join(self.operands)}, each once; given: {listed}"
+            )
         given.update(named)
         storages, has_array = [], False
         for name in self.operands:

@@ -216,17 +216,17 @@ class Methods(Tensor):
 
         return compress(condition, self, axis, out)
 
-    def sort(self: Any, axis: int = -1, **options: Any) -> None:
+    def sort(self: Any, axis: int = -1, *, descending: bool = False, stable: bool = True) -> None:
         """Sort the elements along an axis, here."""
         from .sorting import sort
 
-        self._become(sort(self, axis, **options)._storage)
+        self._become(sort(self, axis, descending=descending, stable=stable)._storage)
 
-    def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
+    def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Put the ``kth`` smallest elements along an axis where sorting puts them, here."""
         from .sorting import partition
 
-        self._become(partition(self, kth, axis, **options)._storage)
+        self._become(partition(self, kth, axis, kind, order)._storage)
 
     def fill(self: Any, value: Any) -> None:
         """Assign one value to every element."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,7 +13,7 @@ from .. import pipeline
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
-from ..formats import Format, FormatLike
+from ..formats import Format, FormatLike, FormatOptions, check_keywords
 from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
@@ -195,7 +195,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         *,
         index_dtype: DTypeLike | None = None,
         sort: bool = True,
-        **options: Any,
+        **options: Unpack[FormatOptions],
     ) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
 
@@ -218,6 +218,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         ------
         FormatError
             For formats that do not exist or store another number of axes, and options they do not take.
+        TypeError
+            For arguments that neither this method nor a format takes.
 
         Examples
         --------
@@ -226,6 +228,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         8
         """
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
+        if options:
+            check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         format = self.format if format is None else format
         found = foreign.convert(self._storage, format, given, sort=sort, index_dtype=index)
