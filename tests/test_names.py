@@ -32,7 +32,7 @@ def test_misspelt_arguments(call, wrong, meant):
 
 
 def test_arguments_that_nothing_is_like():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'zzz'$"):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'zzz'$"):
         weft.random((3, 3), zzz=1)
     with pytest.raises(TypeError, match=r"shape, dtype and progress are for \.tns files"):
         weft.load("a.mtx", shape=(2, 2))
@@ -41,7 +41,7 @@ def test_arguments_that_nothing_is_like():
 def test_options_of_other_formats():
     with pytest.raises(FormatError, match="'csr' takes no options, not blocksize"):
         A.asformat("csr", blocksize=(1, 1))
-    with pytest.raises(FormatError, match="'bsr' cannot be told .*2.5"):
+    with pytest.raises(FormatError, match=r"'bsr' cannot be told .*2\.5"):
         A.asformat("bsr", blocksize=2.5)
     with pytest.raises(FormatError, match="'bsr' takes blocksize, not blksize; did you mean 'blocksize'"):
         weft.formats["bsr"](2, blksize=2)
@@ -87,7 +87,7 @@ def test_misspelt_formats(name, meant):
 
 
 def test_formats_that_nothing_is_like():
-    with pytest.raises(FormatError, match="no format 'xyz'; known are dense, .* and letters such as 'ds:1,0'"):
+    with pytest.raises(FormatError, match=r"no format 'xyz'; known are dense, .* and letters such as 'ds:1,0'"):
         A.asformat("xyz")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from .. import pipeline
 from ..config import config
 from ..dtypes import value_dtype
-from ..errors import DTypeError, NotationError, ShapeError
+from ..errors import DTypeError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_einsum, result_dtype
 from ..index_notation.nodes import Assignment, Reduce
