@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-__all__ = ["did_you_mean", "nearest"]
+__all__ = ["MissingNameError", "did_you_mean", "nearest"]
 
 
 def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str | None:
@@ -48,3 +49,34 @@ def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | No
     """
     found = nearest(name, known, others)
     return "" if found is None else f"; did you mean {found!r}?"
+
+
+class MissingNameError(AttributeError):
+    """An attribute that does not exist, with the nearest that does: it is looked for when the error is shown.
+
+    Whether an attribute exists is asked often, by ``hasattr`` and its kin, and is to cost no more for that.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    name : str
+        The attribute.
+    known : callable
+        Gives the names that exist.
+    others : mapping, optional
+        Names by what other packages call the same.
+    """
+
+    def __init__(
+        self, message: str, name: str, known: Callable[[], Iterable[str]], others: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self._asked = name, known, others
+
+    def __str__(self) -> str:
+        name, known, others = self._asked
+        return super().__str__() + did_you_mean(name, known(), others)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,6 +26,7 @@ from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from .contraction import Plan
+    from .types import Array, Number
 
 __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
 
@@ -35,6 +36,14 @@ def _parsed(text: str) -> Assignment:
     return parse(text)
 
 
+@overload
+def evaluate(
+    text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: SparseTensor | Number
+) -> SparseTensor | Any: ...
+@overload
+def evaluate(
+    text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: Any
+) -> SparseTensor | Array | Any: ...
 def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: Any) -> Any:
     """Compute an expression in tensor index notation.
 
@@ -128,6 +137,22 @@ def _run(
     return finish(SparseTensor, result, any(operand.is_array for operand in operands.values()))
 
 
+@overload
+def einsum(
+    *operands: str | SparseTensor | Sequence[int],
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    optimize: bool | str | Sequence[Any] = "auto",
+    reduce: str = "sum",
+) -> SparseTensor | Any: ...
+@overload
+def einsum(
+    *operands: Any,
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    optimize: bool | str | Sequence[Any] = "auto",
+    reduce: str = "sum",
+) -> SparseTensor | Array | Any: ...
 def einsum(
     *operands: Any,
     format: FormatLike | None = None,

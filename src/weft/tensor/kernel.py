@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from . import foreign
 from .operands import Tensor, adopt
 from .operators import finish
 from .sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from .types import Array
 
 __all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "with_notes"]
 
@@ -118,7 +121,7 @@ class CompiledKernel:
         """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
         return with_notes(str(self._kernel.explain()), self._assumed.notes(assumed=True))
 
-    def __call__(self, *operands: Any, **named: Any) -> Any:
+    def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result."""
         storages, has_array = self._arguments(operands, named)
         held = dict(zip(self.operands, storages, strict=True))

@@ -18,7 +18,7 @@ array([[0, 1],
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -109,13 +109,40 @@ def _kind(format: str, pairs: str = "sum") -> Any:
     return _OfFormat(f"{format}_array", (_ScipyArray,), members)
 
 
-bsr_array = _kind("bsr")
-coo_array = _kind("coo", pairs="keep")
-csc_array = _kind("csc")
-csr_array = _kind("csr")
-dia_array = _kind("dia", pairs="")
-dok_array = _kind("dok")
-lil_array = _kind("lil")
+if TYPE_CHECKING:  # what is called to make a tensor, and asked whether it is one of a format: its subclass
+
+    class _Made(SparseTensor):
+        def __init__(
+            self,
+            arg1: Any,
+            shape: Any = None,
+            dtype: DTypeLike | None = None,
+            copy: bool = False,
+            blocksize: Any = None,
+        ) -> None: ...
+
+    class bsr_array(_Made): ...  # noqa: N801
+
+    class coo_array(_Made): ...  # noqa: N801
+
+    class csc_array(_Made): ...  # noqa: N801
+
+    class csr_array(_Made): ...  # noqa: N801
+
+    class dia_array(_Made): ...  # noqa: N801
+
+    class dok_array(_Made): ...  # noqa: N801
+
+    class lil_array(_Made): ...  # noqa: N801
+
+else:
+    bsr_array = _kind("bsr")
+    coo_array = _kind("coo", pairs="keep")
+    csc_array = _kind("csc")
+    csr_array = _kind("csr")
+    dia_array = _kind("dia", pairs="")
+    dok_array = _kind("dok")
+    lil_array = _kind("lil")
 
 
 class _PydataArray(metaclass=_OfFormat):
