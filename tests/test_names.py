@@ -1,6 +1,8 @@
 """Names that do not exist: arguments, operands, formats and attributes, and what errors suggest instead."""
 
+import ast
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,3 +109,30 @@ def _format(name, order):
         return weft.formats[name](order)
     except FormatError:
         return None
+
+
+def test_errors_show_tensors_and_no_internal_objects():
+    with pytest.raises(weft.errors.UnsupportedError, match=r"linalg\.solve of <SparseTensor: shape=\(3, 3\), "):
+        weft.linalg.solve(A, X)
+    with pytest.raises(ValueError, match=r"to <SparseTensor: .*format=csc.* needs a copy"):
+        weft.asarray(A, format="csc", copy=False)
+
+
+def test_no_error_is_made_of_internal_objects():
+    """Nothing is written with a storage in it, as by ``{storage}`` or ``str(A._storage)``: users see tensors."""
+    root = Path(weft.__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            printed = node.args if isinstance(node, ast.Call) and _name(node.func) in ("str", "repr") else ()
+            if isinstance(node, ast.FormattedValue):
+                printed = [node.value]
+            found += [f"{path.relative_to(root)}:{each.lineno}" for each in printed if _name(each) in INTERNAL]
+    assert not found
+
+
+INTERNAL = {"storage", "_storage"}
+
+
+def _name(node):
+    return {ast.Name: lambda: node.id, ast.Attribute: lambda: node.attr}.get(type(node), str)()

@@ -321,8 +321,8 @@ _INSTEAD = {
 
 def _refusal(name: str, instead: str) -> Callable[..., Any]:
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        shapes = ", ".join(str(a._storage) for a in args if isinstance(a, Tensor))
-        raise UnsupportedError(f"linalg.{name} of {shapes or 'a sparse tensor'} is not sparse; use {instead}")
+        given = ", ".join(repr(a) for a in args if isinstance(a, Tensor))
+        raise UnsupportedError(f"linalg.{name} of {given or 'a sparse tensor'} is not sparse; use {instead}")
 
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__doc__ = f"Not for sparse tensors: use {instead}."

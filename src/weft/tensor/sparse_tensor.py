@@ -402,6 +402,12 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             f"fill_value={self._storage.type.fill}>"
         )
 
+    def __str__(self) -> str:
+        """What ``print`` shows: the first entries too, in the order in which they are stored."""
+        from .preview import entry_lines
+
+        return "\n".join([repr(self), *entry_lines(self._storage)])
+
     def _repr_html_(self) -> str:
         """What notebooks show: a table of facts, and a picture of where entries are stored."""
         from .display import to_html
