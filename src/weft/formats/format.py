@@ -380,6 +380,10 @@ class TensorType:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return TensorType, (self.dtype, self.format, self.index_dtypes, self.fill)
 
+    def __str__(self) -> str:
+        index = f" with {' and '.join(dict.fromkeys(self.index_dtypes))} indices" if self.index_dtypes else ""
+        return f"{self.dtype} in {self.format}{index}, fill value {self.fill}"
+
     @cached
     def without_structure(self) -> TensorType:
         """The type of a number with this dtype and fill value: two of one kind differ in their formats alone."""

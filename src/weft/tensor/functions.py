@@ -19,7 +19,7 @@ from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_ei
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
-from .kernel import CompiledKernel, check_names, operand_names, orders, reads, with_notes
+from .kernel import CompiledKernel, check_names, operand_names, orders, reads, report
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
@@ -349,13 +349,18 @@ def _types(
     return types
 
 
-def explain(*operands: Any, **named: Any) -> str:
-    """What the compiler makes of an expression: formats, loop order, lattices, conversions, IR, C.
+def explain(*operands: Any, full: bool = False, **named: Any) -> str:
+    """Report what the compiler makes of an expression.
+
+    The short report says in which formats and loops it is computed, which operands are stored again and how to avoid
+    that, and which loops visit every coordinate, and why.
 
     Parameters
     ----------
     *operands
         What :func:`einsum` takes, or an expression in tensor index notation alone.
+    full : bool
+        True for every stage of the compiler: schedule, concrete notation, lattices, IR and C.
     **named
         With index notation: operands as for :func:`evaluate`, or formats as for :func:`compile`; ``format`` and
         ``dtype`` of the result.
@@ -364,12 +369,29 @@ def explain(*operands: Any, **named: Any) -> str:
     -------
     str
         A report.
+
+    Raises
+    ------
+    NotationError
+        For expressions that do not parse, and operands that are missing.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.random((100, 100), nnz=300, format="csr", rng=0)
+    >>> print(weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=A.tocsc()))
+    C(i,k) = sum(j, A(i,j)*B(j,k))
+    formats: C csr float64; A csr float64; B csc float64
+    B is converted from csc to csr: loops i,j,k cannot traverse B in csc
+    loop order i, j, k; k is gathered in a listed workspace
+    each call stores B again; keep B.asformat('csr'), and pass that instead
+    threads share the loop over i
     """
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]
         if all(isinstance(value, (str, Format)) for value in named.values()):
-            return compile(text, **named).explain()
+            return compile(text, **named).explain(full)
         assignment, found = _parsed(text), _adopted(named, weak=True)
     else:
         notation, given = _parsed_einsum(operands)
@@ -382,4 +404,4 @@ def explain(*operands: Any, **named: Any) -> str:
         format=_format_of(assignment, format),
         dtype=wanted,
     )
-    return with_notes(plan.explain(), looked.notes(assumed=False))
+    return report(plan, assignment, looked, full, assumed=False)

@@ -12,6 +12,7 @@ from ..errors import DTypeError, FormatError, NotationError, ShapeError
 from ..formats import SYNONYMS, Format, TensorType
 from ..hints import did_you_mean, nearest
 from ..index_notation import accesses as reads
+from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..storage import Storage
 from . import foreign
@@ -22,7 +23,7 @@ from .sparse_tensor import SparseTensor
 if TYPE_CHECKING:
     from .types import Array
 
-__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "with_notes"]
+__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -81,9 +82,27 @@ def check_names(
     raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
 
 
-def with_notes(report: str, notes: str) -> str:
-    """A report of the compiler, with what values were looked at or will be."""
-    return f"{report}\n\n== values\n{notes}" if notes else report
+def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
+    """A report of the compiler, with what values were looked at or will be.
+
+    Parameters
+    ----------
+    kernel : Kernel, Executable or InSteps
+        What computes it.
+    assignment : Assignment
+        What the user asked for.
+    looked : Absorbed
+        What it was taken for, by values.
+    full : bool
+        Whether to show all stages.
+    assumed : bool
+        Whether values are still to be looked at.
+    """
+    notes = looked.notes(assumed=assumed)
+    if full:
+        return "\n\n".join([kernel.explain(), *([f"== values\n{notes}"] if notes else [])])
+    told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
+    return "\n".join([to_text(explicit_sums(assignment)), kernel.summary(told), *([notes] if notes else [])])
 
 
 class CompiledKernel:
@@ -117,9 +136,21 @@ class CompiledKernel:
         """The text of every stage of the compiler, by name."""
         return self._kernel.stages
 
-    def explain(self) -> str:
-        """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
-        return with_notes(str(self._kernel.explain()), self._assumed.notes(assumed=True))
+    def explain(self, full: bool = False) -> str:
+        """Report how the kernel computes.
+
+        Parameters
+        ----------
+        full : bool
+            True for every stage of the compiler: formats, schedule, concrete notation, lattices, IR and C. By default
+            a few lines say what is stored again, which loops there are, and which of them visit every coordinate.
+
+        Returns
+        -------
+        str
+            A report.
+        """
+        return report(self._kernel, self._assignment, self._assumed, full, assumed=True)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result."""
