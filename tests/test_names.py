@@ -1,6 +1,7 @@
 """Names that do not exist: arguments, operands, formats and attributes, and what errors suggest instead."""
 
 import ast
+import pickle
 from importlib import import_module
 from pathlib import Path
 
@@ -109,6 +110,25 @@ def _format(name, order):
         return weft.formats[name](order)
     except FormatError:
         return None
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("to_scipy", "to_scipy_sparse"), ("tocrs", "tocsr"), ("summ", "sum"), ("to_dense", "todense")]
+)
+def test_misspelt_attributes_of_tensors(name, meant):
+    assert not hasattr(A, name)
+    with pytest.raises(
+        AttributeError, match=f"'SparseTensor' object has no attribute '{name}'; did you mean '{meant}'"
+    ):
+        getattr(A, name)
+
+
+def test_errors_of_attributes_can_be_pickled():
+    with pytest.raises(AttributeError) as caught:
+        _ = A.tocrs
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(AttributeError, match="tensors of format csr have no offsets"):
+        _ = A.offsets
 
 
 def test_errors_show_tensors_and_no_internal_objects():

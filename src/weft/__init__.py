@@ -120,7 +120,7 @@ _ELSEWHERE = {
 # There is no __all__, by which help() would print the documentation of every name in full: dir() lists what is public,
 # and the names stand here. Type checkers read __init__.pyi.
 __doc__ = "\n".join(
-    [__doc__, "Names, by what they are for:", ""]
+    [__doc__ or "", "Names, by what they are for:", ""]  # which -OO takes away
     + [
         f"{module.rpartition('.')[2]}\n    " + "\n    ".join(line.strip() for line in names.strip().splitlines())
         for module, names in {"first of all": _EAGER, **_LAZY}.items()

@@ -301,7 +301,7 @@ def test_the_short_report_says_what_costs_and_what_to_do():
     assert "every" not in quotient  # it is said once, with what to write
     assert quotient.endswith("visits all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there")
     many = " + ".join(f"{name}(i,j)" for name in "ABCDEFGHK")
-    steps = weft.explain(f"O(i,j) = {many}", **{name: A for name in "ABCDEFGHK"})
+    steps = weft.explain(f"O(i,j) = {many}", **dict.fromkeys("ABCDEFGHK", A))
     assert "8 steps" in steps
     assert len(steps.splitlines()) < 12
 
