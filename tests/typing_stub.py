@@ -1,4 +1,4 @@
-"""What ``src/weft/__init__.pyi`` is made of: the imports and the table of lazily loaded names of ``__init__.py``."""
+"""The text of ``src/weft/__init__.pyi``, made of the imports and the table of lazy names of ``__init__.py``."""
 
 from __future__ import annotations
 

@@ -54,12 +54,12 @@ def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | No
 class MissingNameError(AttributeError):
     """An attribute that does not exist, with the nearest that does: it is looked for when the error is shown.
 
-    Whether an attribute exists is asked often, by ``hasattr`` and its kin, and is to cost no more for that.
+    ``hasattr`` and its kin ask often for attributes that do not exist, and are to cost no more for that.
 
     Parameters
     ----------
     message : str
-        What is wrong.
+        The error without a suggestion.
     name : str
         The attribute.
     known : callable

@@ -1,4 +1,4 @@
-"""What ``print`` shows of a tensor."""
+"""The entries that ``print`` shows of a tensor."""
 
 import numpy as np
 import pytest

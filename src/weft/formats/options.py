@@ -55,7 +55,7 @@ def check_options(
     function : callable
         Of which ``options`` are the keyword arguments that it does not know itself.
     options : mapping
-        What the format is to be told.
+        The keyword arguments themselves.
     takes : sequence of str or None
         The options of the format that is asked for; None where it takes any.
     known : sequence of str

@@ -47,7 +47,7 @@ def load(
     Returns
     -------
     SparseTensor
-        What the file holds.
+        The tensor in the file.
 
     Raises
     ------

@@ -399,7 +399,7 @@ class Kernel:
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
 
     def summary(self, told: Collection[str] = ()) -> str:
-        """What matters to a user, in a few lines; of variables that are ``told`` it is known that all are visited."""
+        """Return what matters to a user, in a few lines; nothing is said of loops over variables in ``told``."""
         return summary(self.lowered, told)
 
 

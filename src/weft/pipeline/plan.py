@@ -260,7 +260,7 @@ class InSteps(Executable):
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
 
     def summary(self, told: Collection[str] = ()) -> str:
-        """The steps, and what each does beside looping."""
+        """Return the steps, with the conversions and the complete loops of each."""
         notes = [
             f"{to_text(step)}: {line}"
             for step, plan in zip(self.steps.all, self._plans, strict=True)

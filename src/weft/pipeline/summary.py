@@ -25,9 +25,9 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
     Parameters
     ----------
     lowered : Lowered
-        What the kernel is made of.
+        The program of the kernel.
     told : collection of str
-        Variables of which it is known already why every coordinate is visited.
+        Variables of which it is said elsewhere why every coordinate is visited.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def _named(type: TensorType) -> str:
 
 
 def _advice(lowered: Lowered) -> Iterator[str]:
-    """What spares the conversions of operands."""
+    """Give a line for each conversion of an operand, with the format that spares it."""
     for c in lowered.schedule.conversions:
         how = f"{c.tensor}.asformat({str(c.format)!r})" if _is_name_of(c.format) else f"{c.tensor} in {c.format}"
         yield f"each call stores {c.tensor} again; keep {how}, and pass that instead"
 
 
 def _is_name_of(format: Format) -> bool:
-    """Whether the format's text makes the format."""
+    """Tell whether the format's text makes the format."""
     try:
         return parse_format(str(format), format.order) == format
     except FormatError:
@@ -72,7 +72,7 @@ def _is_name_of(format: Format) -> bool:
 
 
 def _shared(stmt: Stmt) -> str | None:
-    """The variable of the loop that threads share."""
+    """Return the variable of the loop that threads share."""
     match stmt:
         case Forall(var=var, parallel=parallel):
             return var if parallel else None
@@ -84,7 +84,7 @@ def _shared(stmt: Stmt) -> str | None:
 
 
 def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
-    """Lines about loops over coordinates that operands do not store, and why they go there."""
+    """Give a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     _, lowerer = lowered.function(Mode.EVALUATE)
     said = {*told}
     for v, points in lowerer.lattices:
@@ -114,6 +114,6 @@ def _line(v: str, reason: str, sparse: Access) -> str:
 
 
 def _accesses(points: Sequence[Point], full: bool) -> list[Access]:
-    """Operands by whether their level has every coordinate."""
+    """Return the operands whose level has every coordinate, or those whose level has not."""
     found = (it for point in points for it in point.iterators if it.full is full)
     return list(dict.fromkeys(it.access for it in found if it.access is not None))

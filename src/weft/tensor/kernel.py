@@ -58,11 +58,11 @@ def check_names(
     given : iterable of str
         The keyword arguments.
     names : iterable of str
-        What they may name.
+        The names in the expression.
     own : sequence of str
         The other keyword arguments that there are.
     kind : str
-        What they name.
+        The kind of thing that these name, for the message.
 
     Raises
     ------
@@ -83,20 +83,20 @@ def check_names(
 
 
 def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
-    """A report of the compiler, with what values were looked at or will be.
+    """Return a report of the compiler, with what values were looked at or will be.
 
     Parameters
     ----------
     kernel : Kernel, Executable or InSteps
-        What computes it.
+        The plan.
     assignment : Assignment
-        What the user asked for.
+        The expression as the user wrote it.
     looked : Absorbed
-        What it was taken for, by values.
+        The expression as it is computed for the operands' values.
     full : bool
-        Whether to show all stages.
+        True for all stages.
     assumed : bool
-        Whether values are still to be looked at.
+        True where values are still to be looked at.
     """
     notes = looked.notes(assumed=assumed)
     if full:

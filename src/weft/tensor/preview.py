@@ -49,7 +49,7 @@ class _FirstEntries(Walk):
         self._visits = _VISITED
 
     def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Coordinates and positions; those below which there is nothing are left out where that is seen at once."""
+        """Give coordinates and positions; those without children are left out if an array tells."""
         edges = self._edges(level)
         found = super().children(level, parent, coords) if edges is None else self._filled(level, parent, edges)
         for coordinate, position in found:
@@ -59,7 +59,7 @@ class _FirstEntries(Walk):
             yield coordinate, position
 
     def _edges(self, level: int) -> np.ndarray[tuple[int], np.dtype[np.integer]] | None:
-        """Where the children of each position begin, if a level has a position for every coordinate."""
+        """Return where the children of each position begin, if a level has a position for every coordinate."""
         if self.format.is_structured or level + 1 == len(self.levels):
             return None
         here, below = self.levels[level : level + 2]

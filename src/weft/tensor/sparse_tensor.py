@@ -403,7 +403,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         )
 
     def __str__(self) -> str:
-        """What ``print`` shows: the first entries too, in the order in which they are stored."""
+        """Return what ``print`` shows: the line of ``repr``, and the first entries as they are stored."""
         from .preview import entry_lines
 
         return "\n".join([repr(self), *entry_lines(self._storage)])

@@ -1,9 +1,9 @@
 """Types for checkers: what operators, functions and methods give of which operands.
 
-A dense result beside an ndarray is an ndarray; whether a result is dense hangs on formats and fill values, which types
-do not tell: there it is ``SparseTensor | Array``. Whether a result has axes hangs on the number of axes, which types
-do not tell either: there it is ``SparseTensor | Any``, so that what a tensor has is known, and nothing is refused that
-a NumPy scalar has. No module imports this one when it runs, but for those that name its types in annotations.
+A dense result beside an ndarray is an ndarray. Formats and fill values decide whether a result is dense, and types do
+not tell these: there the type is ``SparseTensor | Array``. The operands' numbers of axes decide whether a result is a
+tensor or a NumPy scalar, and types do not tell these either: there it is ``SparseTensor | Any``, so that checkers know
+what a tensor has, and refuse nothing that a scalar has. No module imports this one when it runs.
 """
 
 from __future__ import annotations
