@@ -95,9 +95,9 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
 
     A = asarray(A)
     if A.ndim != 2:
-        instead = "" if not A.ndim else ", as do files that end in .tns"
+        kinds = ".npz or .tns" if A.ndim else ".npz"
         raise ShapeError(
-            f"a Matrix Market file holds a matrix; {A!r} has {A.ndim} axes, which files that end in .npz hold{instead}"
+            f"a Matrix Market file holds a matrix, which {A!r} is not; save it in a file ending in {kinds}"
         )
     with writing(target) as stream:
         scipy.io.mmwrite(stream, A.todense() if A.format.is_dense else A.to_scipy_sparse("coo"))
