@@ -94,3 +94,29 @@ def test_cache(capsys, tmp_path, monkeypatch):
     assert str(tmp_path) in capsys.readouterr().out
     assert main(["cache", "clear"]) == 0
     assert "removed" in capsys.readouterr().out
+
+
+def test_without_arguments_the_commands_are_shown(capsys):
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    for command in ("weft demo", "weft cache", "weft info FILE", "weft convert IN OUT", "example:"):
+        assert command in text
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("dmeo", "demo"), ("Info", "info"), ("covnert", "convert")])
+def test_misspelt_commands(wrong, meant, capsys):
+    assert main([wrong, "a.mtx"]) == 2
+    error = capsys.readouterr().err
+    assert f"there is no command '{wrong}'; did you mean '{meant}'?" in error
+    assert "demo, cache, info, convert" in error
+
+
+def test_files_that_cannot_hold_a_tensor(tmp_path, capsys):
+    weft.save(tmp_path / "t.tns", weft.from_coords([[1], [0], [2]], [1.0]))
+    assert main(["convert", str(tmp_path / "t.tns"), str(tmp_path / "t.mtx")]) == 2
+    error = capsys.readouterr().err
+    assert "a Matrix Market file holds a matrix, which <SparseTensor: shape=(2, 1, 3)" in error
+    assert not (tmp_path / "t.mtx").exists()
+    for A in (weft.asarray([1.0, 2.0]), weft.asarray(1.0)):
+        with pytest.raises(weft.errors.ShapeError, match=r"save it in a file ending in \.npz"):
+            weft.save(tmp_path / "t.mtx", A)

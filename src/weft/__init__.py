@@ -9,44 +9,38 @@ Examples
 array([3., 3.])
 """
 
-from typing import Any
-
-from . import errors, interop
-from .config import config
-from .errors import WeftError
-from .formats import Compressed, Dense, Format, LevelFormat, Singleton, formats, register_format
-from .runtime import get_num_threads, set_num_threads
-from .tensor import SparseTensor, asarray, from_coords, from_levels, random
-from .tensor.functions import compile, einsum, einsum_path, evaluate, explain
+from . import errors as errors
+from . import interop as interop
+from .config import config as config
+from .errors import WeftError as WeftError
+from .formats import Compressed as Compressed
+from .formats import Dense as Dense
+from .formats import Format as Format
+from .formats import LevelFormat as LevelFormat
+from .formats import Singleton as Singleton
+from .formats import formats as formats
+from .formats import register_format as register_format
+from .runtime import get_num_threads as get_num_threads
+from .runtime import set_num_threads as set_num_threads
+from .tensor import SparseTensor as SparseTensor
+from .tensor import asarray as asarray
+from .tensor import from_coords as from_coords
+from .tensor import from_levels as from_levels
+from .tensor import random as random
+from .tensor.functions import compile as compile
+from .tensor.functions import einsum as einsum
+from .tensor.functions import einsum_path as einsum_path
+from .tensor.functions import evaluate as evaluate
+from .tensor.functions import explain as explain
 
 __version__ = "0.1.0"
+__array_api_version__ = "2025.12"
 
-__all__ = [
-    "Compressed",
-    "Dense",
-    "Format",
-    "LevelFormat",
-    "Singleton",
-    "SparseTensor",
-    "WeftError",
-    "asarray",
-    "compile",
-    "config",
-    "einsum",
-    "einsum_path",
-    "errors",
-    "evaluate",
-    "explain",
-    "formats",
-    "from_coords",
-    "from_levels",
-    "get_num_threads",
-    "interop",
-    "random",
-    "register_format",
-    "set_num_threads",
-]
-
+_EAGER = """
+    Compressed Dense Format LevelFormat Singleton SparseTensor WeftError asarray compile config einsum einsum_path
+    errors evaluate explain formats from_coords from_levels get_num_threads interop random register_format
+    set_num_threads
+"""
 # What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
 _LAZY = {
     "array_api.dtypes": """
@@ -116,22 +110,38 @@ _LAZY = {
 }
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ("array_api", "csgraph", "fft", "linalg")  # imported when they are used, too
-__all__ += sorted([*_PLACES, *_MODULES])
+_ELSEWHERE = {
+    **{f"{format}_matrix": f"{format}_array" for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")},
+    "sparray": "SparseTensor", "spmatrix": "SparseTensor", "tensor": "asarray", "as_tensor": "asarray",
+    "sparse_coo_tensor": "from_coords", "read": "load", "mmread": "read_mtx", "mmwrite": "write_mtx",
+    "contract": "einsum", "full_matrix": "full", "to_scipy_sparse": "to_scipy",
+}  # fmt: skip
+"""Names by what other packages call the same."""
 
-__array_api_version__ = "2025.12"
+# There is no __all__, by which help() would print the documentation of every name in full: dir() lists what is public,
+# and the names stand here. Type checkers read __init__.pyi.
+__doc__ = "\n".join(
+    [__doc__ or "", "Names, by what they are for:", ""]  # which -OO takes away
+    + [
+        f"{module.rpartition('.')[2]}\n    " + "\n    ".join(line.strip() for line in names.strip().splitlines())
+        for module, names in {"first of all": _EAGER, **_LAZY}.items()
+    ]
+)
 
 
-def __array_namespace_info__() -> Any:  # noqa: N807
+def __array_namespace_info__() -> object:  # noqa: N807
     """What the array API standard asks a namespace about itself."""
     from .array_api.info import Info
 
     return Info()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     module = name if name in _MODULES else _PLACES.get(name)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .hints import MissingNameError
+
+        raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__, _ELSEWHERE)
     from importlib import import_module
 
     place = import_module(f".{module}", __name__)
@@ -140,4 +150,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    standard = ("__array_api_version__", "__array_namespace_info__", "__doc__", "__name__", "__version__")
+    return sorted({*standard, *_EAGER.split(), *_PLACES, *_MODULES})

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .hints import did_you_mean
+
 __all__ = ["main"]
 
-EPILOG = """\
+EXAMPLE = 'weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d'
+EPILOG = f"""\
 commands:
   weft demo              run the main job on a real matrix, checked against SciPy
   weft cache info|clear  describe or empty the directory of compiled kernels
@@ -24,7 +27,7 @@ formats:
   a result without -f gets what the operands suggest.
 
 example:
-  weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d
+  {EXAMPLE}
 """
 
 
@@ -67,6 +70,11 @@ def _run(argv: list[str]) -> int:
     commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert}
     if argv and argv[0] in commands:
         return commands[argv[0]](argv[1:])
+    if argv and argv[0].isidentifier():  # an expression has an equals sign
+        raise UsageError(
+            f"there is no command {argv[0]!r}{did_you_mean(argv[0], commands)}\n"
+            f"the commands are {', '.join(commands)}; or give an expression, as in {EXAMPLE}"
+        )
     return _compile(argv)
 
 
@@ -149,6 +157,9 @@ def _compile(argv: list[str]) -> int:
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
+    if not argv:
+        parser.print_help()
+        return 0
     options = parser.parse_args(argv)
     formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
     from . import compile as compile_kernel

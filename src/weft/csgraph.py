@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .hints import MissingNameError
 from .interop.scipy_functions import CSGRAPH, taking_tensors
 
 __all__ = sorted(CSGRAPH)  # pyright: ignore[reportUnsupportedDunderAll]
@@ -23,7 +24,7 @@ __all__ = sorted(CSGRAPH)  # pyright: ignore[reportUnsupportedDunderAll]
 
 def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
     if name not in CSGRAPH:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__)
     found = globals()[name] = taking_tensors("scipy.sparse.csgraph", name, CSGRAPH[name])
     return found
 

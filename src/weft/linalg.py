@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .hints import MissingNameError
 from .interop.numpy_functions import of_dense_tensors
 from .interop.scipy_functions import LINALG, taking_tensors
 from .tensor.linalg import (
@@ -106,7 +107,7 @@ def __getattr__(name: str) -> Any:  # SciPy is imported when one of its function
     elif name in LINALG:
         made = taking_tensors("scipy.sparse.linalg", name, LINALG[name])
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__)
     globals()[name] = made
     return made
 

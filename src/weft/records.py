@@ -80,9 +80,11 @@ def record(cls: type[_T]) -> type[_T]:
         _make(cls, found)
     else:
         dataclass(frozen=True, eq=False, repr=False)(cls)
-    for method in (*_comparing(fields_getter([f.name for f in found.values() if f.compare])), __repr__):
+    for method in _comparing(fields_getter([f.name for f in found.values() if f.compare])):
         if method.__name__ not in vars(cls):
             setattr(cls, method.__name__, method)
+    if cls.__repr__ is object.__repr__:  # a base may have one of its own for all that derive from it
+        cls.__repr__ = __repr__  # type: ignore[method-assign]
     return cls
 
 

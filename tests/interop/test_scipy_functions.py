@@ -193,9 +193,9 @@ def test_vectors_and_what_is_refused():
         weft.linalg.spsolve(weft.zeros((2, 2, 2)), b)
     with pytest.raises(weft.errors.UnsupportedError, match="absent entries are 0"):
         weft.linalg.splu(weft.full((3, 3), 1.0))
-    with pytest.raises(AttributeError, match="no attribute 'spsolv'"):
+    with pytest.raises(AttributeError, match="no attribute 'spsolv'; did you mean 'spsolve'"):
         weft.linalg.spsolv  # noqa: B018
-    with pytest.raises(AttributeError, match="no attribute 'dijkstar'"):
+    with pytest.raises(AttributeError, match="no attribute 'dijkstar'; did you mean 'dijkstra'"):
         weft.csgraph.dijkstar  # noqa: B018
 
 

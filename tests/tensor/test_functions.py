@@ -176,7 +176,7 @@ def test_kernels():
     k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
     assert "int64_t weft_evaluate(" in k.source
     assert k.operands == ("A", "x")
-    assert "A(i,j)*x(j)" in k.explain()
+    assert "A(i,j)*x(j)" in k.explain(full=True)
     assert "c" in k.stages
     for obj in (sp.csr_array(A), sp.csc_matrix(A), A, weft.asarray(A, format="coo"), A.astype("f4")):
         np.testing.assert_allclose(k(obj, x), A @ x)
@@ -264,12 +264,46 @@ def test_compute_takes_what_assemble_of_the_same_expression_made():
 def test_explain():
     A = weft.asarray(array(0, (3, 4)), format="csr")
     for text in (
-        weft.explain("ij,j->i", A, np.ones(4)),
-        weft.explain("y(i) = A(i,j)*x(j)", A=A, x=np.ones(4)),
-        weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense"),
+        weft.explain("ij,j->i", A, np.ones(4), full=True),
+        weft.explain("y(i) = A(i,j)*x(j)", A=A, x=np.ones(4), full=True),
+        weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense", full=True),
     ):
         for part in ("csr", "forall", "int64_t weft_evaluate("):
             assert part in text
+
+
+SHORT = """\
+C(i,k) = sum(j, A(i,j)*B(j,k))
+formats: C csr float64; A csr float64; B csc float64
+B is converted from csc to csr: loops i,j,k cannot traverse B in csc
+loop order i, j, k; k is gathered in a listed workspace
+each call stores B again; keep B.asformat('csr'), and pass that instead
+threads share the loop over i"""
+
+
+def test_the_short_report_says_what_costs_and_what_to_do():
+    A, x = weft.asarray(array(0, (3, 4)), format="csr"), np.ones(4)
+    assert weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=weft.asarray(array(1, (4, 3)), format="csc")) == SHORT
+    assert weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc").explain() == SHORT
+    assert "every" not in SHORT
+    for text, reason in {
+        "O(i,j) = exp(A(i,j))*x(j)": "what A does not store has values beside x, too",
+        "O(i,j) = A(i,j) + x(j)": "O is dense, and holds more than what A stores",
+    }.items():
+        line = weft.explain(text, A=A, x=x).splitlines()[-1]
+        assert line.startswith(f"every j is visited: {reason}; the cost is that of all elements. A factor not_equal(")
+        restricted = text.replace("= ", "= (") + ")*not_equal(A(i,j), 0)"
+        assert "every" not in weft.explain(restricted, A=A, x=x)
+        assert weft.evaluate(restricted, A=A, x=x).nnz == A.nnz
+    z = np.array([1.0, 0.0, 2.0])
+    quotient = weft.explain("O(i,j) = A(i,j)/z(i)", A=A, z=z)
+    assert quotient.splitlines()[0] == "O(i,j) = A(i,j)/z(i)"
+    assert "every" not in quotient  # it is said once, with what to write
+    assert quotient.endswith("visits all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there")
+    many = " + ".join(f"{name}(i,j)" for name in "ABCDEFGHK")
+    steps = weft.explain(f"O(i,j) = {many}", **dict.fromkeys("ABCDEFGHK", A))
+    assert "8 steps" in steps
+    assert len(steps.splitlines()) < 12
 
 
 def test_factors_outside_a_sum_still_widen_it():

@@ -1,6 +1,16 @@
 """Formats: level formats, their compositions, and the catalogue (2018 paper, section 3)."""
 
-from .catalogue import FormatLike, FormatName, formats, name_of, options_of, parse_format, register_format, shown_name
+from .catalogue import (
+    FormatLike,
+    FormatName,
+    check_keywords,
+    formats,
+    name_of,
+    options_of,
+    parse_format,
+    register_format,
+    shown_name,
+)
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
 from .levels import (
@@ -24,8 +34,10 @@ from .levels import (
     Squeezed,
     Window,
 )
+from .options import SYNONYMS, FormatOptions
 
 __all__ = [
+    "SYNONYMS",
     "Banded",
     "Capped",
     "Compressed",
@@ -33,6 +45,7 @@ __all__ = [
     "Format",
     "FormatLike",
     "FormatName",
+    "FormatOptions",
     "Growable",
     "Hashed",
     "InterleavedCompressed",
@@ -51,6 +64,7 @@ __all__ = [
     "Squeezed",
     "TensorType",
     "Window",
+    "check_keywords",
     "formats",
     "name_of",
     "options_of",

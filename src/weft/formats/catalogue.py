@@ -12,6 +12,7 @@ from itertools import islice, permutations
 from typing import Any, TypeAlias
 
 from ..errors import FormatError, NotationError
+from ..hints import did_you_mean
 from ..remapping import Axis, Binary, Constant, Remapping
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
@@ -35,10 +36,11 @@ from .levels import (
     Spilled,
     Squeezed,
 )
+from .options import check_options
 
 __all__ = [
-    "WITH_OPTIONS", "FormatLike", "FormatName", "formats", "is_named", "name_of", "options_of", "parse_format",
-    "register_format", "shown_name",
+    "WITH_OPTIONS", "FormatLike", "FormatName", "check_keywords", "formats", "is_named", "name_of", "options_of",
+    "parse_format", "register_format", "shown_name",
 ]  # fmt: skip
 
 FormatLike: TypeAlias = "str | Format"
@@ -236,7 +238,18 @@ class Entry:
         self.__doc__ = "\n\n".join(text for text in (WHEN.get(name), DRAWINGS.get(name)) if text) or make.__doc__
 
     def __call__(self, order: int, **options: Any) -> Format:
-        return self.make(order, **options)
+        takes = _takes(self.name)
+        wrong = [name for name in options if takes is not None and name not in takes]
+        if wrong:
+            listed = ", ".join(self.options) or "no options"
+            hint = did_you_mean(wrong[0], self.options)
+            raise FormatError(f"format {self.name!r} takes {listed}, not {wrong[0]}{hint}")
+        try:
+            return self.make(order, **options)
+        except TypeError as error:
+            if not options:
+                raise
+            raise FormatError(f"format {self.name!r} cannot be told {options}: {error}") from None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -284,8 +297,33 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
-    for cached in (_parsed, name_of, shown_name, options_of, is_named):
+    for cached in (_parsed, name_of, shown_name, options_of, is_named, _takes, _all_options):
         cached.cache_clear()
+
+
+@lru_cache
+def _takes(name: str) -> tuple[str, ...] | None:
+    """The options of an entry; None where it takes any."""
+    found = [*inspect.signature(_CATALOGUE[name]).parameters.values()][1:]
+    return None if any(p.kind is p.VAR_KEYWORD for p in found) else tuple(p.name for p in found)
+
+
+@lru_cache
+def _all_options() -> tuple[str, ...]:
+    """The options of all entries."""
+    return tuple({option for name in _CATALOGUE for option in _takes(name) or ()})
+
+
+def check_keywords(function: Callable[..., Any], format: FormatLike, options: Mapping[str, Any]) -> None:
+    """Refuse what a function was given beside its own arguments, and no format takes.
+
+    Raises
+    ------
+    TypeError
+        With the nearest name that there is.
+    """
+    takes = _takes(format) if isinstance(format, str) and format in _CATALOGUE else ()
+    check_options(function, options, takes, _all_options())
 
 
 def _is_letters(text: str) -> bool:
@@ -333,18 +371,16 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
     elif name in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
-        try:
-            found = _CATALOGUE[name](order, **options)
-        except TypeError:
-            takes = list(Entry(name, _CATALOGUE[name]).options)
-            raise FormatError(f"format {name!r} takes {takes or 'no options'}, not {options}") from None
+        found = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
         return found.permuted(_inverse(_mode_order(format, modes, order))) if modes else found
     elif _is_letters(format) or (format == "" and order == 0):
         levels = [_LETTERS[letter] for letter in name]
         remapping = Remapping.parse(modes) if "->" in modes else Remapping(_mode_order(format, modes, len(levels)))
         found = Format(remapping, levels)
     else:
-        raise FormatError(f"no format {format!r}; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'")
+        hint = did_you_mean(format, _CATALOGUE)
+        known = hint or f"; known are {', '.join(_CATALOGUE)} and letters such as 'ds:1,0'"
+        raise FormatError(f"no format {format!r}{known}")
     if order is not None and found.order != order:
         raise FormatError(f"format {format!s} stores tensors with {found.order} axes; this one has {order}")
     return found

@@ -97,6 +97,17 @@ class Format:
 
         return is_named(other, self)
 
+    def __repr__(self) -> str:
+        """Return the expression that makes it.
+
+        Examples
+        --------
+        >>> from weft.formats import parse_format
+        >>> parse_format("csc", 2)
+        Format('(i,j) -> (j,i)', [Dense(), Compressed()])
+        """
+        return f"Format({str(self.remapping)!r}, [{', '.join(map(repr, self.levels))}])"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return Format, (self.remapping, self.levels)
@@ -374,6 +385,10 @@ class TensorType:
     def __reduce__(self) -> tuple[Any, ...]:
         """What pickles is made of: hashes of strings differ from process to process, and are not."""
         return TensorType, (self.dtype, self.format, self.index_dtypes, self.fill)
+
+    def __str__(self) -> str:
+        index = f" with {' and '.join(dict.fromkeys(self.index_dtypes))} indices" if self.index_dtypes else ""
+        return f"{self.dtype} in {self.format}{index}, fill value {self.fill}"
 
     @cached
     def without_structure(self) -> TensorType:

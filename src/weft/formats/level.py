@@ -8,6 +8,7 @@ level format it has. In the signatures below ``p`` are positions, ``i`` coordina
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -485,6 +486,18 @@ class LevelFormat:
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         """A reason why the stored arrays break this level's invariants, or None."""
         return None
+
+    def __repr__(self) -> str:
+        """Return the expression that makes it, with nothing that goes without saying.
+
+        Examples
+        --------
+        >>> from weft.formats import Compressed
+        >>> Compressed(), Compressed(unique=False)
+        (Compressed(), Compressed(unique=False))
+        """
+        shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
     def __str__(self) -> str:
         marks = "".join(mark for flag, mark in ((self.ordered, "¬O"), (self.unique, "¬U")) if not flag)

@@ -22,6 +22,7 @@ from typing import NoReturn
 
 from ..errors import NotationError
 from ..records import record
+from .instead import about_function, about_index, symbol_at
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operators import ALIASES, OPERATORS, REDUCTIONS
 from .traversal import depth, free_variables
@@ -98,6 +99,10 @@ def _tokens(text: str) -> Iterator[_Token]:
             position += 1
             continue
         match = _TOKEN.match(text, position)
+        if match is None or match.lastgroup == "symbol":
+            other = symbol_at(text, position)
+            if other is not None:
+                raise NotationError(f"there is no {other[0]!r} here; {other[1]}", _one_line(text), position)
         if match is None or (match["name"] and not match["name"].isidentifier()):
             raise NotationError(f"unexpected character {text[position]!r}", _one_line(text), position)
         found, kind = match[0], str(match.lastgroup)
@@ -297,7 +302,9 @@ class _Parser:
             opening = self.advance()
             while not self.at(")") or indices:
                 if self.token.kind == "name" and self.follows("("):
-                    self.fail(f"there is no function {name.text!r}", name)
+                    self.fail(about_function(name.text), name)
+                if self.token.kind == "number" or self.at(*_PREFIX, "+"):
+                    self.fail(about_index(name.text, target))
                 variable = self.variable()
                 if target and variable.text in indices:
                     self.fail(f"{variable.text} is repeated in the result", variable)
@@ -305,7 +312,7 @@ class _Parser:
                 if self.at(")"):
                     break
                 if self.at(*_INFIX):
-                    self.fail("an index is a variable alone")
+                    self.fail(about_index(name.text, target))
                 self.expect(",", f"',' or the ')' for the '(' at column {opening.position + 1}")
             self.advance()
         if not target and name.text == next(iter(self.ranks)):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+
+from numpy.typing import DTypeLike
 
 from ..errors import FileFormatError
 from ..formats import FormatLike
@@ -23,7 +25,14 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def load(path: str | os.PathLike[str], *, format: FormatLike | None = None, **options: Any) -> SparseTensor:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: FormatLike | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    progress: bool | None = None,
+) -> SparseTensor:
     """Load a tensor from a file: ``.mtx``, ``.tns`` (both also ``.gz``) or ``.npz``.
 
     Parameters
@@ -32,14 +41,31 @@ def load(path: str | os.PathLike[str], *, format: FormatLike | None = None, **op
         The file.
     format : str or Format, optional
         Of the result; that of the file where not given.
-    **options
-        Of :func:`read_tns`.
+    shape, dtype, progress
+        Of ``.tns`` files, as :func:`read_tns` takes them: the other files say of what shape and dtype a tensor is.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor in the file.
+
+    Raises
+    ------
+    FileFormatError
+        For names that end otherwise, and files that are not what their names say.
+    TypeError
+        For ``shape``, ``dtype`` or ``progress`` with another file than ``.tns``.
     """
-    match _kind(path):
+    kind = _kind(path)
+    if kind != "tns" and any(given is not None for given in (shape, dtype, progress)):
+        raise TypeError(f"shape, dtype and progress are for .tns files, not for {os.fspath(path)!r}")
+    match kind:
         case "mtx":
             return read_mtx(path, format=format)
         case "tns":
-            return read_tns(path, format="coo" if format is None else format, **options)
+            return read_tns(
+                path, format="coo" if format is None else format, shape=shape, dtype=dtype, progress=progress
+            )
     found = load_npz(path)
     return found if format is None else found.asformat(format)
 

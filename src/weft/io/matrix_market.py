@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import IO
 
 from ..dtypes import index_dtype
-from ..errors import FileFormatError
+from ..errors import FileFormatError, ShapeError
 from ..formats import FormatLike
 from ..runtime import memory
 from ..tensor import SparseTensor, asarray
@@ -85,9 +85,19 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
         Where to.
     A : SparseTensor
         A matrix with fill value 0.
+
+    Raises
+    ------
+    ShapeError
+        For tensors that do not have two axes.
     """
     import scipy.io
 
     A = asarray(A)
+    if A.ndim != 2:
+        kinds = ".npz or .tns" if A.ndim else ".npz"
+        raise ShapeError(
+            f"a Matrix Market file holds a matrix, which {A!r} is not; save it in a file ending in {kinds}"
+        )
     with writing(target) as stream:
         scipy.io.mmwrite(stream, A.todense() if A.layout.is_dense else A.to_scipy_sparse("coo"))

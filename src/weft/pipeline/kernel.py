@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
 from typing import Any, NoReturn
@@ -29,6 +29,7 @@ from .bounds import bound
 from .passes import Lowered
 from .room import Room, sorting_bytes
 from .structure import Structure
+from .summary import summary
 
 __all__ = ["Kernel", "work"]
 
@@ -396,6 +397,10 @@ class Kernel:
     def explain(self) -> str:
         """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        """Return what matters to a user, in a few lines; nothing is said of loops over variables in ``told``."""
+        return summary(self.lowered, told)
 
 
 def work(storages: Sequence[Storage]) -> int:

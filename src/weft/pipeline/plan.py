@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from math import prod
 from typing import Any
@@ -160,6 +160,9 @@ class Executable:
     def explain(self) -> str:
         return self.kernel.explain()
 
+    def summary(self, told: Collection[str] = ()) -> str:
+        return self.kernel.summary(told)
+
 
 @record
 class _Asked:
@@ -255,6 +258,16 @@ class InSteps(Executable):
 
     def explain(self) -> str:
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        """Return the steps, with the conversions and the complete loops of each."""
+        notes = [
+            f"{to_text(step)}: {line}"
+            for step, plan in zip(self.steps.all, self._plans, strict=True)
+            for line in plan.summary(told).splitlines()
+            if line.startswith(("each call", "every "))
+        ]
+        return "\n".join([self.stages["steps"], *notes])
 
 
 def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:

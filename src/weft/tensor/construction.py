@@ -103,7 +103,7 @@ def asarray(
     if copy:
         return made(storage.apart_from(source), format)
     if not _shares(storage, obj) and storage.vals.size:
-        raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {storage!r} needs a copy")
+        raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {SparseTensor(storage)!r} needs a copy")
     return made(storage, format)
 
 

@@ -241,7 +241,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = N
         key[k] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
         if not len(rows[k]):
             key[k] = slice(0)
-    return tensor[tuple(key)]  # type: ignore[no-any-return]
+    return tensor[tuple(key)]
 
 
 def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,19 +13,20 @@ from numpy.typing import DTypeLike
 from .. import pipeline
 from ..config import config
 from ..dtypes import value_dtype
-from ..errors import DTypeError, NotationError, ShapeError
+from ..errors import DTypeError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_einsum, result_dtype
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operators import REDUCTIONS
 from ..records import replace
-from .kernel import CompiledKernel, operand_names, orders, reads, with_notes
+from .kernel import CompiledKernel, check_names, operand_names, orders, reads, report
 from .operands import Operand, adopt, is_scalar, scalar_storage
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from .contraction import Plan
+    from .types import Array, Number
 
 __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
 
@@ -35,6 +36,14 @@ def _parsed(text: str) -> Assignment:
     return parse(text)
 
 
+@overload
+def evaluate(
+    text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: SparseTensor | Number
+) -> SparseTensor | Any: ...
+@overload
+def evaluate(
+    text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: Any
+) -> SparseTensor | Array | Any: ...
 def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike | None = None, **operands: Any) -> Any:
     """Compute an expression in tensor index notation.
 
@@ -75,9 +84,8 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     used = set(operand_names(assignment))
     if assignment.op is not None:
         used.add(assignment.target.tensor)
-    unused = [name for name in operands if name not in used]
-    if unused:
-        raise NotationError(f"there is no operand {unused[0]!r} in {text!r}")
+    if not operands.keys() <= used:
+        check_names(text, operands, sorted(used), ("format", "dtype"))
     return _run(assignment, _adopted(operands, weak=True), format, dtype)
 
 
@@ -130,6 +138,22 @@ def _run(
     return found.called(format) if isinstance(found, SparseTensor) else found
 
 
+@overload
+def einsum(
+    *operands: str | SparseTensor | Sequence[int],
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    optimize: bool | str | Sequence[Any] = "auto",
+    reduce: str = "sum",
+) -> SparseTensor | Any: ...
+@overload
+def einsum(
+    *operands: Any,
+    format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+    optimize: bool | str | Sequence[Any] = "auto",
+    reduce: str = "sum",
+) -> SparseTensor | Array | Any: ...
 def einsum(
     *operands: Any,
     format: FormatLike | None = None,
@@ -315,9 +339,8 @@ def _types(
     assignment: Assignment, formats: Mapping[str, FormatLike], dtypes: Mapping[str, DTypeLike], text: str
 ) -> dict[str, TensorType]:
     found = orders(assignment)
-    for name in (*formats, *dtypes):
-        if name not in found:
-            raise NotationError(f"there is no tensor {name!r} in {text!r}")
+    for names in (formats, dtypes):
+        check_names(text, names, found, ("dtypes", "schedule"), "tensor")
     types = {}
     for name, order in found.items():
         if name == assignment.target.tensor and name not in formats:
@@ -327,13 +350,18 @@ def _types(
     return types
 
 
-def explain(*operands: Any, **named: Any) -> str:
-    """What the compiler makes of an expression: formats, loop order, lattices, conversions, IR, C.
+def explain(*operands: Any, full: bool = False, **named: Any) -> str:
+    """Report what the compiler makes of an expression.
+
+    The short report says in which formats and loops it is computed, which operands are stored again and how to avoid
+    that, and which loops visit every coordinate, and why.
 
     Parameters
     ----------
     *operands
         What :func:`einsum` takes, or an expression in tensor index notation alone.
+    full : bool
+        True for every stage of the compiler: schedule, concrete notation, lattices, IR and C.
     **named
         With index notation: operands as for :func:`evaluate`, or formats as for :func:`compile`; ``format`` and
         ``dtype`` of the result.
@@ -342,12 +370,29 @@ def explain(*operands: Any, **named: Any) -> str:
     -------
     str
         A report.
+
+    Raises
+    ------
+    NotationError
+        For expressions that do not parse, and operands that are missing.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.random((100, 100), nnz=300, format="csr", rng=0)
+    >>> print(weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=A.tocsc()))
+    C(i,k) = sum(j, A(i,j)*B(j,k))
+    formats: C csr float64; A csr float64; B csc float64
+    B is converted from csc to csr: loops i,j,k cannot traverse B in csc
+    loop order i, j, k; k is gathered in a listed workspace
+    each call stores B again; keep B.asformat('csr'), and pass that instead
+    threads share the loop over i
     """
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]
         if all(isinstance(value, (str, Format)) for value in named.values()):
-            return compile(text, **named).explain()
+            return compile(text, **named).explain(full)
         assignment, found = _parsed(text), _adopted(named, weak=True)
     else:
         notation, given = _parsed_einsum(operands)
@@ -360,4 +405,4 @@ def explain(*operands: Any, **named: Any) -> str:
         format=_format_of(assignment, format),
         dtype=wanted,
     )
-    return with_notes(plan.explain(), looked.notes(assumed=False))
+    return report(plan, assignment, looked, full, assumed=False)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import pipeline
 from ..errors import DTypeError, FormatError, NotationError, ShapeError
-from ..formats import Format, TensorType
+from ..formats import SYNONYMS, Format, TensorType
+from ..hints import did_you_mean, nearest
 from ..index_notation import accesses as reads
+from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..storage import Storage
 from . import foreign
@@ -18,7 +20,10 @@ from .operands import Tensor, adopt
 from .operators import finish
 from .sparse_tensor import SparseTensor
 
-__all__ = ["CompiledKernel", "operand_names", "orders", "reads", "with_notes"]
+if TYPE_CHECKING:
+    from .types import Array
+
+__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -41,9 +46,63 @@ def orders(assignment: Assignment) -> dict[str, int]:
     return found
 
 
-def with_notes(report: str, notes: str) -> str:
-    """A report of the compiler, with what values were looked at or will be."""
-    return f"{report}\n\n== values\n{notes}" if notes else report
+def check_names(
+    text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
+) -> None:
+    """Refuse keyword arguments that name nothing in an expression.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    given : iterable of str
+        The keyword arguments.
+    names : iterable of str
+        The names in the expression.
+    own : sequence of str
+        The other keyword arguments that there are.
+    kind : str
+        The kind of thing that these name, for the message.
+
+    Raises
+    ------
+    NotationError
+        With the nearest name, of those that are missing where there are such.
+    """
+    given, names = list(given), list(names)
+    unknown = [name for name in given if name not in names]
+    if not unknown:
+        return
+    name, missing = unknown[0], [each for each in names if each not in given]
+    meant = nearest(name, missing)
+    if meant is not None:
+        missed = f"{meant} is missing: " if kind == "operand" else ""
+        raise NotationError(f"{missed}there is no {kind} {name!r} in {text!r}; did you mean {meant!r}?")
+    listed = f"which has the {kind}s {', '.join(names)}" if names else f"which has no {kind}s"
+    raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
+
+
+def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
+    """Return a report of the compiler, with what values were looked at or will be.
+
+    Parameters
+    ----------
+    kernel : Kernel, Executable or InSteps
+        The plan.
+    assignment : Assignment
+        The expression as the user wrote it.
+    looked : Absorbed
+        The expression as it is computed for the operands' values.
+    full : bool
+        True for all stages.
+    assumed : bool
+        True where values are still to be looked at.
+    """
+    notes = looked.notes(assumed=assumed)
+    if full:
+        return "\n\n".join([kernel.explain(), *([f"== values\n{notes}"] if notes else [])])
+    told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
+    return "\n".join([to_text(explicit_sums(assignment)), kernel.summary(told), *([notes] if notes else [])])
 
 
 class CompiledKernel:
@@ -77,11 +136,23 @@ class CompiledKernel:
         """The text of every stage of the compiler, by name."""
         return self._kernel.stages
 
-    def explain(self) -> str:
-        """A report: formats, loop order, lattices, conversions, concrete notation, IR and C."""
-        return with_notes(str(self._kernel.explain()), self._assumed.notes(assumed=True))
+    def explain(self, full: bool = False) -> str:
+        """Report how the kernel computes.
 
-    def __call__(self, *operands: Any, **named: Any) -> Any:
+        Parameters
+        ----------
+        full : bool
+            True for every stage of the compiler: formats, schedule, concrete notation, lattices, IR and C. By default
+            a few lines say what is stored again, which loops there are, and which of them visit every coordinate.
+
+        Returns
+        -------
+        str
+            A report.
+        """
+        return report(self._kernel, self._assignment, self._assumed, full, assumed=True)
+
+    def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result."""
         storages, has_array = self._arguments(operands, named)
         held = dict(zip(self.operands, storages, strict=True))
@@ -161,9 +232,16 @@ class CompiledKernel:
 
     def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
         given = dict(zip(self.operands, operands, strict=False))
-        extra = [name for name in named if name in given or name not in self.operands]
-        if extra or len(operands) > len(self.operands) or len(given) + len(named) != len(self.operands):
-            raise NotationError(f"{self._text} takes the operands {', '.join(self.operands)}")
+        check_names(self._text, [*given, *named], self.operands)
+        if (
+            any(name in given for name in named)
+            or len(operands) > len(self.operands)
+            or len(given) + len(named) != len(self.operands)
+        ):
+            listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
+            raise NotationError(
+                f"{self._text} takes the operands {', '.join(self.operands)}, each once; given: {listed}"
+            )
         given.update(named)
         storages, has_array = [], False
         for name in self.operands:

@@ -420,4 +420,4 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTen
     key: list[Any] = []
     for a, n in enumerate(tensor.shape):
         key.append(given if a == axis else np.arange(n).reshape([n if b == a else 1 for b in range(tensor.ndim)]))
-    return tensor[tuple(key)]  # type: ignore[no-any-return]
+    return tensor[tuple(key)]

@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import value_dtype
 from ..errors import DTypeError
 from ..formats import FormatLike
+from ..hints import MissingNameError
 from ..runtime.forks import data_lock
 from ..storage import Storage
 from . import foreign
@@ -91,7 +92,10 @@ class Tensor:
 
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
-                return object.__getattribute__(self, name)  # which says why there is none
+                if hasattr(type(self), name) or name.startswith("_"):
+                    return object.__getattribute__(self, name)  # which says why there is none
+                message = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise MissingNameError(message, name, lambda: _public(self), _ELSEWHERE)
             writing = self._writing
             with writing.lock:
                 if writing.base is None:  # another thread has asked meanwhile
@@ -139,6 +143,18 @@ class Tensor:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickles are made of: the storage, which is checked when it comes back."""
         return foreign.restored, (type(self), self._storage, self._named)
+
+
+_ELSEWHERE = {
+    "to_scipy": "to_scipy_sparse", "scipy": "to_scipy_sparse", "to_scipy_csr": "to_scipy_sparse",
+    "to_dense": "todense", "densify": "todense", "numpy": "to_numpy", "to_csr": "tocsr", "to_csc": "tocsc",
+    "getnnz": "nnz", "get_shape": "shape", "getformat": "format",
+}  # fmt: skip
+"""Attributes by what other packages call the same."""
+
+
+def _public(tensor: Tensor) -> list[str]:
+    return [name for name in dir(tensor) if not name.startswith("_")]
 
 
 _STORAGE: Any = Tensor.__dict__["_storage"]

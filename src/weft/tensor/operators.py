@@ -8,8 +8,7 @@ plan is made.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,6 +18,8 @@ from .operands import Tensor, adopt, is_scalar
 
 if TYPE_CHECKING:
     from .elementwise import Plan
+    from .sparse_tensor import SparseTensor
+    from .types import Array, Infix, InPlace, Number
 
 __all__ = ["Operators", "elementwise", "finish", "in_place", "matmul", "power", "unary"]
 
@@ -189,16 +190,16 @@ def in_place(tensor: Tensor, result: Any, name: str) -> Any:
     return store(result, tensor, name)
 
 
-def _within(op: str) -> Callable[[Any, Any], Any]:
+def _within(op: str) -> InPlace:
     """The method of an operator that changes the tensor on its left."""
 
     def method(self: Any, other: Any) -> Any:
         return in_place(self, elementwise(op, self, other, type(self)), op)
 
-    return method
+    return method  # type: ignore[return-value]  # as a method it takes one argument less
 
 
-def _pair(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+def _pair(op: str) -> tuple[Infix, Infix]:
     """The methods of an infix operator: with the tensor on the left, and on the right."""
 
     def forward(self: Any, other: Any) -> Any:
@@ -207,7 +208,7 @@ def _pair(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]
     def reflected(self: Any, other: Any) -> Any:
         return elementwise(op, other, self, type(self))
 
-    return forward, reflected
+    return forward, reflected  # type: ignore[return-value]  # as methods they take one argument less
 
 
 class Operators(Tensor):
@@ -215,9 +216,19 @@ class Operators(Tensor):
 
     __slots__ = ()
 
+    @overload
+    def __matmul__(self, other: SparseTensor) -> SparseTensor: ...
+    @overload
+    def __matmul__(self, other: Array) -> Array: ...
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other, type(self))
 
+    @overload
+    def __rmatmul__(self, other: Array) -> Array: ...
+    @overload
+    def __rmatmul__(self, other: Any) -> Any: ...
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self, type(self))
 
@@ -253,32 +264,42 @@ class Operators(Tensor):
     del _
     __hash__ = None  # type: ignore[assignment]  # like an ndarray's
 
-    def __imatmul__(self, other: Any) -> Any:
-        return in_place(self, matmul(self, other, type(self)), "matmul")
+    def __imatmul__(self, other: Any) -> SparseTensor:  # type: ignore[misc]
+        return in_place(self, matmul(self, other, type(self)), "matmul")  # type: ignore[no-any-return]
 
-    def __ipow__(self, other: Any) -> Any:
-        return in_place(self, power(self, other, type(self)), "power")
+    def __ipow__(self, other: Any) -> SparseTensor:  # type: ignore[misc]
+        return in_place(self, power(self, other, type(self)), "power")  # type: ignore[no-any-return]
 
+    @overload
+    def __pow__(self, other: SparseTensor | Number) -> SparseTensor: ...
+    @overload
+    def __pow__(self, other: Array) -> SparseTensor | Array: ...
+    @overload
+    def __pow__(self, other: Any) -> Any: ...
     def __pow__(self, other: Any) -> Any:
         return power(self, other, type(self))
 
+    @overload
+    def __rpow__(self, other: Number) -> SparseTensor: ...
+    @overload
+    def __rpow__(self, other: Any) -> Any: ...
     def __rpow__(self, other: Any) -> Any:
         return power(other, self, type(self))
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
-    def __invert__(self) -> Any:
-        return unary("invert", self)
+    def __invert__(self) -> SparseTensor:
+        return unary("invert", self)  # type: ignore[no-any-return]
 
-    def __neg__(self) -> Any:
-        return unary("negative", self)
+    def __neg__(self) -> SparseTensor:
+        return unary("negative", self)  # type: ignore[no-any-return]
 
-    def __pos__(self) -> Any:
-        return self
+    def __pos__(self) -> SparseTensor:
+        return self  # type: ignore[return-value]
 
-    def __abs__(self) -> Any:
-        return unary("absolute", self)
+    def __abs__(self) -> SparseTensor:
+        return unary("absolute", self)  # type: ignore[no-any-return]

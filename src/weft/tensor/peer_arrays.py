@@ -18,13 +18,13 @@ array([[0, 1],
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype
-from ..formats import formats
+from ..formats import FormatOptions, check_keywords, formats
 from ..storage import segment_order
 from .construction import asarray, from_coords, from_levels
 from .creation import zeros
@@ -109,13 +109,40 @@ def _kind(format: str, pairs: str = "sum") -> Any:
     return _OfFormat(f"{format}_array", (_ScipyArray,), members)
 
 
-bsr_array = _kind("bsr")
-coo_array = _kind("coo", pairs="keep")
-csc_array = _kind("csc")
-csr_array = _kind("csr")
-dia_array = _kind("dia", pairs="")
-dok_array = _kind("dok")
-lil_array = _kind("lil")
+if TYPE_CHECKING:  # what is called to make a tensor, and asked whether it is one of a format: its subclass
+
+    class _Made(SparseTensor):
+        def __init__(
+            self,
+            arg1: Any,
+            shape: Any = None,
+            dtype: DTypeLike | None = None,
+            copy: bool = False,
+            blocksize: Any = None,
+        ) -> None: ...
+
+    class bsr_array(_Made): ...  # noqa: N801
+
+    class coo_array(_Made): ...  # noqa: N801
+
+    class csc_array(_Made): ...  # noqa: N801
+
+    class csr_array(_Made): ...  # noqa: N801
+
+    class dia_array(_Made): ...  # noqa: N801
+
+    class dok_array(_Made): ...  # noqa: N801
+
+    class lil_array(_Made): ...  # noqa: N801
+
+else:
+    bsr_array = _kind("bsr")
+    coo_array = _kind("coo", pairs="keep")
+    csc_array = _kind("csc")
+    csr_array = _kind("csr")
+    dia_array = _kind("dia", pairs="")
+    dok_array = _kind("dok")
+    lil_array = _kind("lil")
 
 
 class _PydataArray(metaclass=_OfFormat):
@@ -125,9 +152,10 @@ class _PydataArray(metaclass=_OfFormat):
 
     @classmethod
     def from_numpy(
-        cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Any
+        cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]
     ) -> SparseTensor:
         """The elements of an ndarray that are not the fill value."""
+        check_keywords(cls.from_numpy, cls.format, options)
         whole = asarray(np.asarray(x), fill_value=fill_value)
         return cls.from_coo(whole, idx_dtype=idx_dtype, **options).pruned()
 
@@ -137,9 +165,11 @@ class _PydataArray(metaclass=_OfFormat):
         return asarray(x, fill_value=fill_value, format=cls.format).canonical()
 
     @classmethod
-    def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Any) -> SparseTensor:
+    def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]) -> SparseTensor:
         """A tensor of any format."""
-        given: dict[str, Any] = {name: tuple(value) if np.ndim(value) else value for name, value in options.items()}
+        check_keywords(cls.from_coo, cls.format, options)
+        told: dict[str, Any] = {**options}
+        given: Any = {name: tuple(value) if np.ndim(value) else value for name, value in told.items()}
         return asarray(x).asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **given)
 
     @classmethod

@@ -6,7 +6,7 @@ Those that change a tensor give it other storage; nothing else that shares its m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,6 +14,9 @@ from numpy.typing import DTypeLike
 from .methods import function
 from .operands import Tensor
 from .refill import same_number
+
+if TYPE_CHECKING:
+    from .types import Infix, UnaryMethod
 
 __all__ = ["PeerMethods"]
 
@@ -56,9 +59,31 @@ class PeerMethods(Tensor):
         locals()[_name] = function("ufuncs", _name)
     del _name
 
-    multiply = function("ufuncs", "multiply")
-    maximum = function("ufuncs", "maximum")
-    minimum = function("ufuncs", "minimum")
+    if TYPE_CHECKING:
+        arcsin: UnaryMethod
+        arcsinh: UnaryMethod
+        arctan: UnaryMethod
+        arctanh: UnaryMethod
+        ceil: UnaryMethod
+        deg2rad: UnaryMethod
+        expm1: UnaryMethod
+        floor: UnaryMethod
+        isinf: UnaryMethod
+        isnan: UnaryMethod
+        log1p: UnaryMethod
+        rad2deg: UnaryMethod
+        rint: UnaryMethod
+        sign: UnaryMethod
+        sin: UnaryMethod
+        sinh: UnaryMethod
+        sqrt: UnaryMethod
+        tan: UnaryMethod
+        tanh: UnaryMethod
+        trunc: UnaryMethod
+
+    multiply: Infix = function("ufuncs", "multiply")
+    maximum: Infix = function("ufuncs", "maximum")
+    minimum: Infix = function("ufuncs", "minimum")
     tensordot = function("linalg", "tensordot")
     nanmax = function("reductions", "nanmax")
     nanmin = function("reductions", "nanmin")

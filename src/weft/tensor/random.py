@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype, value_dtype
-from ..formats import FormatLike
+from ..formats import FormatLike, FormatOptions, check_keywords
 from ..runtime import memory
 from ..storage import coordinate_storage
 from . import foreign
@@ -33,7 +33,7 @@ def random(
     random_state: Any = None,
     data_rvs: Callable[[int], Any] | None = None,
     idx_dtype: DTypeLike | None = None,
-    **options: Any,
+    **options: Unpack[FormatOptions],
 ) -> SparseTensor:
     """A tensor with random values at random coordinates.
 
@@ -64,6 +64,18 @@ def random(
     **options
         What the format takes, such as ``compressed_axes`` of gcxs.
 
+    Returns
+    -------
+    SparseTensor
+        Of the given shape, dtype and format.
+
+    Raises
+    ------
+    TypeError
+        For arguments that neither ``random`` nor a format takes.
+    ValueError
+        For a density or a number of entries that does not fit the shape.
+
     Examples
     --------
     >>> random((100, 50), density=0.1, format="csr", rng=0)
@@ -76,6 +88,9 @@ def random(
     else:
         whole = as_shape(shape)
     density, format, dtype = _by_place(more, density=density, format=format, dtype=dtype)
+    wanted_format: FormatLike = "coo" if format is None else format
+    if options:
+        check_keywords(random, wanted_format, options)
     size = math.prod(whole)
     if density is not None and nnz is not None:
         raise ValueError("give density or nnz, not both")
@@ -98,7 +113,6 @@ def random(
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
     index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
-    wanted_format = "coo" if format is None else format
     return made(foreign.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
 
 

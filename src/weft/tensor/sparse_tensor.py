@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,20 +13,24 @@ from .. import pipeline
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
-from ..formats import Format, FormatLike, FormatName, shown_name
+from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
 from ..storage import Storage
 from . import foreign
 from .dispatch import Dispatch
 from .methods import Methods
 from .operands import Tensor, Writing
 from .peer_methods import PeerMethods
+from .places import element_at, inside, place_of
 from .stored_arrays import StoredArrays
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from scipy.sparse import sparray
 
     from .advice import Suggestion
     from .tree import Tree
+    from .types import Array
 
 __all__ = ["SparseTensor"]
 
@@ -218,7 +222,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         *,
         index_dtype: DTypeLike | None = None,
         sort: bool = True,
-        **options: Any,
+        **options: Unpack[FormatOptions],
     ) -> SparseTensor:
         """The tensor in another format; itself where it is stored so already.
 
@@ -241,6 +245,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         ------
         FormatError
             For formats that do not exist or store another number of axes, and options they do not take.
+        TypeError
+            For arguments that neither this method nor a format takes.
 
         Examples
         --------
@@ -249,6 +255,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         8
         """
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
+        if options:
+            check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         wanted = self.layout if format is None else format
         found = foreign.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
@@ -395,6 +403,12 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             f"fill_value={self._storage.type.fill}>"
         )
 
+    def __str__(self) -> str:
+        """Return what ``print`` shows: the line of ``repr``, and the first entries as they are stored."""
+        from .preview import entry_lines
+
+        return "\n".join([repr(self), *entry_lines(self._storage)])
+
     def _repr_html_(self) -> str:
         """What notebooks show: a table of facts, and a picture of where entries are stored."""
         from .display import to_html
@@ -436,6 +450,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
         return tree(self._storage, max_entries)
 
+    @overload
+    def __getitem__(self, key: slice | EllipsisType | list[Any] | Array | SparseTensor | None) -> SparseTensor: ...
+    @overload
+    def __getitem__(self, key: Any) -> SparseTensor | Any: ...
     def __getitem__(self, key: Any) -> Any:
         """Elements by NumPy's rules: integers, slices, ``...``, ``None``, arrays of integers or booleans, mixed.
 
@@ -465,15 +483,15 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         array([[0. , 3. , 0. ],
                [0. , 0. , 1.5]])
         """
-        place = _place(key)
+        place = place_of(key)
         if place is not None:
             writing = getattr(self, "_writing", _NEVER)
             if writing.base is None:
-                element = _element(self._storage, place, {})
+                element = element_at(self._storage, place, {})
             else:
                 with writing.lock:
                     now = self._storage if writing.base is None else writing.storage
-                    element = _element(now, place, writing.written)
+                    element = element_at(now, place, writing.written)
             if element is not None:
                 return element
         from .indexing import getitem
@@ -501,7 +519,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
                [7., 0., 2.],
                [7., 0., 5.]])
         """
-        place = _place(key) if isinstance(value, (int, float, complex, np.generic)) else None
+        place = place_of(key) if isinstance(value, (int, float, complex, np.generic)) else None
         if place is None or not self._assign_element(place, value):
             self._put(_as_it_is(key), _as_it_is(value))
 
@@ -512,7 +530,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             storage = self._storage if writing.base is None else writing.base
             if len(place) != len(storage.shape) or storage.type.format.is_dense:
                 return False
-            place, scalar = _inside(place, storage.shape), storage.vals.dtype.type(value)
+            place, scalar = inside(place, storage.shape), storage.vals.dtype.type(value)
             if writing.base is None:
                 writing.base = storage
                 del self._storage
@@ -556,41 +574,8 @@ _NEVER = Writing()
 """Of tensors that have never been assigned to."""
 
 
-def _element(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[int, ...], Any]) -> Any:
-    """The element at a place, if the format says where it is stored; None otherwise."""
-    from .indexing import position
-
-    if len(place) != len(storage.shape):
-        return None
-    place = _inside(place, storage.shape)
-    if place in written:
-        return written[place]
-    p = position(storage, place)
-    if p is None:
-        return None
-    return storage.vals[p] if p >= 0 else storage.dtype.type(storage.type.fill)
-
-
 def _as_it_is(given: Any) -> Any:
     """Return an argument, a tensor as it is now: nothing waits for its lock afterwards."""
     if isinstance(given, Tensor):
         return SparseTensor(given._storage)
     return tuple(map(_as_it_is, given)) if type(given) is tuple else given
-
-
-def _place(key: Any) -> tuple[int, ...] | None:
-    """The integers of a key of nothing else; None for any other key."""
-    if type(key) is not tuple or not key:
-        return None
-    for k in key:
-        if type(k) is not int:
-            return tuple(map(int, key)) if all(type(k) is int or isinstance(k, np.integer) for k in key) else None
-    return key
-
-
-def _inside(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The same counted from the start of each axis."""
-    for axis, (k, size) in enumerate(zip(place, shape, strict=True)):
-        if not -size <= k < size:
-            raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")
-    return tuple([k + size if k < 0 else k for k, size in zip(place, shape, strict=True)])

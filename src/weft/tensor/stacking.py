@@ -179,7 +179,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     sizes = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
     shape = checked_shape(sizes, f"kron of shapes {first.shape} and {second.shape}")
     if not n:
-        return SparseTensor(first) * SparseTensor(second)  # type: ignore[no-any-return]
+        return SparseTensor(first) * SparseTensor(second)
     like = natural(first.format if not first.format.is_dense else second.format, n)
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
     like = fitting(like, shape, entries)

@@ -1,0 +1,81 @@
+"""A tensor as ``print`` shows it: a line that says what it is, and its first entries in the order of its storage."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..remapping.nodes import evaluate
+from ..storage import Storage, Walk
+from . import foreign
+
+__all__ = ["entry_lines"]
+
+_SHOWN = 12
+_VISITED = 10_000  # coordinates, with entries below or without, which is some hundredths of a second
+
+
+def entry_lines(storage: Storage) -> list[str]:
+    """Return a line for each of the first entries, and one that counts the others.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[0, 0, 2], [0, 2, 1]], [1.5, 2.0, 3.0], shape=(3, 3), format="csc")
+    >>> print(A)
+    <SparseTensor: shape=(3, 3), dtype=float64, format=csc, nnz=3, fill_value=0>
+      (0, 0)  1.5
+      (2, 1)  3.0
+      (0, 2)  2.0
+    """
+    inverse = storage.format.remapping.inverse()
+    shown = []
+    for path, position in itertools.islice(_FirstEntries(storage).leaves(), _SHOWN):
+        place = tuple(0 if e is None else evaluate(e, path, shape=storage.shape) for e in inverse)
+        shown.append((str(place), str(storage.vals[position])))
+    width = max((len(place) for place, _ in shown), default=0)
+    lines = [f"  {place:<{width}}  {value}" for place, value in shown]
+    more = foreign.count_entries(storage) - len(shown)
+    return [*lines, f"  ... {more} more"] if more else lines
+
+
+class _FirstEntries(Walk):
+    """A walk that passes over parents without children where an array says where the next one is, and ends early."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._visits = _VISITED
+
+    def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """Give coordinates and positions; those without children are left out if an array tells."""
+        edges = self._edges(level)
+        found = super().children(level, parent, coords) if edges is None else self._filled(level, parent, edges)
+        for coordinate, position in found:
+            if self._visits == 0:
+                return
+            self._visits -= 1
+            yield coordinate, position
+
+    def _edges(self, level: int) -> np.ndarray[tuple[int], np.dtype[np.integer]] | None:
+        """Return where the children of each position begin, if a level has a position for every coordinate."""
+        if self.format.is_structured or level + 1 == len(self.levels):
+            return None
+        here, below = self.levels[level : level + 2]
+        if not here.has_every or here.partial or below.roles[:1] != ("pos",):
+            return None
+        return self.names[self.vars.levels[level + 1]["pos"].name]  # type: ignore[no-any-return]
+
+    def _filled(
+        self, level: int, parent: int, edges: np.ndarray[tuple[int], np.dtype[np.integer]]
+    ) -> Iterator[tuple[int, int]]:
+        size = self.format.level_shape(self.shape)[level]
+        first, end = parent * size, (parent + 1) * size
+        position = first
+        while position < end:
+            # The last of the positions that begin there: those before it are empty.
+            position = int(np.searchsorted(edges, edges[position], side="right")) - 1
+            if position < end:
+                yield position - first, position
+            position += 1

@@ -1,0 +1,250 @@
+"""Types for checkers: what operators, functions and methods give of which operands.
+
+A dense result beside an ndarray is an ndarray. Formats and fill values decide whether a result is dense, and types do
+not tell these: there the type is ``SparseTensor | Array``. The operands' numbers of axes decide whether a result is a
+tensor or a NumPy scalar, and types do not tell these either: there it is ``SparseTensor | Any``, so that checkers know
+what a tensor has, and refuse nothing that a scalar has. No module imports this one when it runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from .sparse_tensor import SparseTensor
+
+__all__ = [
+    "ArgMethod", "Array", "Axis", "Binary", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul", "Mean",
+    "Number", "Scalar", "Spread", "Sum", "Test", "Unary", "UnaryMethod",
+]  # fmt: skip
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Scalar: TypeAlias = np.number[Any]
+Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_
+Axis: TypeAlias = int | tuple[int, ...] | None
+
+
+class Infix(Protocol):
+    """An infix operator of elements, with the tensor on one side."""
+
+    @overload
+    def __call__(self, other: SparseTensor | Number, /) -> SparseTensor: ...
+    @overload
+    def __call__(self, other: Array, /) -> SparseTensor | Array: ...
+    @overload
+    def __call__(self, other: Any, /) -> Any: ...
+
+
+class MatMul(Protocol):
+    """The product of matrices, with the tensor on one side; as in NumPy's own types, vectors are taken for matrices."""
+
+    @overload
+    def __call__(self, other: SparseTensor, /) -> SparseTensor: ...
+    @overload
+    def __call__(self, other: Array, /) -> Array: ...
+    @overload
+    def __call__(self, other: Any, /) -> Any: ...
+
+
+class InPlace(Protocol):
+    """An operator that changes the tensor on its left."""
+
+    def __call__(self, other: Any, /) -> SparseTensor: ...
+
+
+class Mapped(Protocol):
+    """A function of NumPy's that is applied to each element, with the arguments that it takes there."""
+
+    __name__: str
+
+    def __call__(self, x: Any, /, *args: Any, **options: Any) -> SparseTensor: ...
+
+
+class Unary(Protocol):
+    """A function of one operand, element by element."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+    ) -> SparseTensor: ...
+    @overload
+    def __call__(self, x: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Array: ...
+    @overload
+    def __call__(self, x: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any: ...
+
+
+class Binary(Protocol):
+    """A function of two operands, element by element."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, x1: SparseTensor, x2: SparseTensor | Number, /, *,
+        out: Any = None, dtype: DTypeLike | None = None, where: Any = True,
+    ) -> SparseTensor: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x1: Number, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+    ) -> SparseTensor: ...
+    @overload
+    def __call__(
+        self, x1: SparseTensor, x2: Array, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+    ) -> SparseTensor | Array: ...
+    @overload
+    def __call__(
+        self, x1: Array, x2: SparseTensor, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+    ) -> SparseTensor | Array: ...
+    @overload
+    def __call__(
+        self, x1: Any, x2: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+    ) -> Any: ...
+
+
+class Sum(Protocol):
+    """``sum``, ``prod`` and those that pass over NaN."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None,
+        keepdims: Literal[False] = False, initial: Any = None, out: None = None, where: Any = True,
+    ) -> Scalar: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
+        initial: Any = None, out: Any = None, where: Any = True,
+    ) -> SparseTensor | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
+        initial: Any = None, out: Any = None, where: Any = True,
+    ) -> Array | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
+        initial: Any = None, out: Any = None, where: Any = True,
+    ) -> Any: ...  # fmt: skip
+
+
+class Extreme(Protocol):
+    """``min`` and ``max``; of bools they are one, which is no number."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False, initial: Any = None,
+        out: None = None, where: Any = True, explicit: bool = False,
+    ) -> Scalar | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
+        where: Any = True, explicit: bool = False,
+    ) -> SparseTensor | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
+        where: Any = True, explicit: bool = False,
+    ) -> Array | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
+        where: Any = True, explicit: bool = False,
+    ) -> Any: ...  # fmt: skip
+
+
+class Mean(Protocol):
+    """``mean``."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None,
+        keepdims: Literal[False] = False, out: None = None, where: Any = True,
+    ) -> Scalar: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
+        out: Any = None, where: Any = True,
+    ) -> SparseTensor | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
+        where: Any = True,
+    ) -> Any: ...  # fmt: skip
+
+
+class Spread(Protocol):
+    """``var`` and ``std``."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
+        correction: float | None = None, keepdims: Literal[False] = False, out: None = None, where: Any = True,
+    ) -> Scalar: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
+        correction: float | None = None, keepdims: bool = False, out: Any = None, where: Any = True,
+    ) -> SparseTensor | Any: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0,
+        correction: float | None = None, keepdims: bool = False, out: Any = None, where: Any = True,
+    ) -> Any: ...  # fmt: skip
+
+
+class Test(Protocol):
+    """``any`` and ``all``."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False, out: None = None,
+        where: Any = True,
+    ) -> np.bool_: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
+    ) -> SparseTensor | Any: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
+    ) -> Array | Any: ...
+    @overload
+    def __call__(
+        self, x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True
+    ) -> Any: ...
+
+
+class Count(Protocol):
+    """``count_nonzero``."""
+
+    @overload
+    def __call__(
+        self, x: SparseTensor | Array, /, axis: None = None, *, keepdims: Literal[False] = False
+    ) -> np.int64: ...
+    @overload
+    def __call__(self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False) -> SparseTensor | Any: ...
+    @overload
+    def __call__(self, x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
+
+
+class UnaryMethod(Protocol):
+    """A method that is a function of one operand."""
+
+    def __call__(self, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> SparseTensor: ...
+
+
+class ArgMethod(Protocol):
+    """``argmin`` and ``argmax`` as methods."""
+
+    @overload
+    def __call__(
+        self, axis: None = None, *, keepdims: Literal[False] = False, explicit: bool = False, out: None = None
+    ) -> np.int64: ...
+    @overload
+    def __call__(
+        self, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False, out: Any = None
+    ) -> SparseTensor | Any: ...
