@@ -14,9 +14,11 @@ setting                variable                    default              meaning
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
+``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: no kernel is compiled, only found
 ``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is ended
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
 ``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
+``log``                ``WEFT_LOG``                ``""``: nothing      lines on stderr: ``"info"`` or ``"debug"``
 ====================== =========================== ==================== ============================================
 
 Settings are slots of a plain object, so that reading one costs an attribute read; setting one checks it.
@@ -140,6 +142,17 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError(f"expects one of {', '.join(map(repr, words))}, not {type(value).__name__}")
+        if value.lower() not in words:
+            raise ValueError(f"expects one of {', '.join(map(repr, words))}, not {value!r}")
+        return value.lower()
+
+    return check
+
+
 def _omp_threads(value: Any) -> int:
     return _THREADS(value.split(",")[0])  # OpenMP allows a list, one number for each level of nesting
 
@@ -199,9 +212,11 @@ SETTINGS: dict[str, Setting] = {
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
         Setting("cflags", _flags, lambda: "", (("WEFT_CFLAGS", None),)),
         Setting("optimization", _integer(0, 3), lambda: 3, (("WEFT_OPT", None),)),
+        Setting("compile", _one_of("auto", "never"), lambda: "auto", (("WEFT_COMPILE", None),)),
         Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
         Setting("debug", _stages, frozenset, (("WEFT_DEBUG", None),)),
+        Setting("log", _one_of("", "info", "debug"), lambda: "", (("WEFT_LOG", None),)),
     )
 }
 
@@ -229,9 +244,11 @@ class Config:
     cc: str | None
     cflags: str
     optimization: int
+    compile: str
     compile_timeout: float
     sanitize: bool
     debug: frozenset[str]
+    log: str
 
     def __init__(self, environ: Mapping[str, str] | None = None):
         self.reset(os.environ if environ is None else environ)

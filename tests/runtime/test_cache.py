@@ -18,7 +18,7 @@ from weft.runtime.structs import NULL
 
 
 def run(value, **kwargs):
-    return load(make_source(value, **kwargs), ["compute"], 1)["compute"](NULL, NULL, 1)
+    return load(make_source(value, **kwargs), ["compute"], 1, "a test")["compute"](NULL, NULL, 1)
 
 
 def entry():
@@ -261,7 +261,7 @@ def test_processes_may_race(fresh_cache):
         "import sys; sys.path[:] = sys.argv[1].split(':'); from tiny_kernels import make_source\n"
         "from weft.runtime import load; from weft.runtime.structs import NULL\n"
         "for value in range(3):\n"
-        "    assert load(make_source(value), ['compute'], 1)['compute'](NULL, NULL, 1) == value\n"
+        "    assert load(make_source(value), ['compute'], 1, 'a test')['compute'](NULL, NULL, 1) == value\n"
     )
     environ = {**os.environ, "WEFT_CACHE_DIR": fresh_cache}
     path = os.pathsep.join([os.path.dirname(__file__), *sys.path])

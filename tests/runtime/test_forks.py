@@ -92,7 +92,7 @@ exit 1
 
 
 def run(value):
-    return load(make_source(value), ["compute"], 1)["compute"](NULL, NULL, 1)
+    return load(make_source(value), ["compute"], 1, "a test")["compute"](NULL, NULL, 1)
 
 
 def test_threads_that_want_the_same_kernel_compile_it_once(monkeypatch):

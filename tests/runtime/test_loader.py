@@ -55,7 +55,7 @@ def test_any_arity(arity):
     source = PRELUDE + f"int64_t weft_f({parameters}int64_t *counts, int64_t threads) {{ return {body}; }}"
     tensors = [tensor_struct((10**k % 1009,), (), np.ones(1)) for k in range(arity)]
     expected = 7 + sum((k + 2) * (10**k % 1009) for k in range(arity))
-    assert load(source, ["f"], arity)["f"](*(struct for struct, _ in tensors), NULL, 7) == expected
+    assert load(source, ["f"], arity, "a test")["f"](*(struct for struct, _ in tensors), NULL, 7) == expected
 
 
 def test_arrays_reach_the_kernel():
@@ -64,7 +64,7 @@ def test_arrays_reach_the_kernel():
     values = np.array(-8)
     values.flags.writeable = False
     struct, _keep = tensor_struct((5, 3), (first, second), values)
-    assert load(SUM, ["arrays"], 1)["arrays"](struct, counts_pointer(counts), 1) == -8
+    assert load(SUM, ["arrays"], 1, "a test")["arrays"](struct, counts_pointer(counts), 1) == -8
     assert counts.tolist() == [13, 0]
 
 
@@ -101,8 +101,8 @@ def test_large_dimensions():
 
 def test_memory_cache_gives_the_same_module(no_compiler, monkeypatch):
     monkeypatch.undo()
-    first = load(make_source(1), ["compute"], 1)
-    assert load(make_source(1), ("compute",), 1) is first
+    first = load(make_source(1), ["compute"], 1, "a test")
+    assert load(make_source(1), ("compute",), 1, "a test") is first
     assert first.path.endswith(".so")
     assert first.source == make_source(1)
 
@@ -112,7 +112,9 @@ def test_threads_may_load_at_once():
     for value in range(12):
         source = make_source(value % 3)
         workers.append(
-            threading.Thread(target=lambda s=source: results.append(load(s, ["compute"], 1)["compute"](NULL, NULL, 1)))
+            threading.Thread(
+                target=lambda s=source: results.append(load(s, ["compute"], 1, "a test")["compute"](NULL, NULL, 1))
+            )
         )
     for worker in workers:
         worker.start()

@@ -51,7 +51,7 @@ def clean(monkeypatch):
 
 def total(work):
     tensor, _keep = tensor_struct((1000,), (), np.arange(1000))
-    module = load(PARALLEL, ["sum", "team"], 1)
+    module = load(PARALLEL, ["sum", "team"], 1, "a test")
     count = for_work(work)
     return module["sum"](tensor, NULL, count), module["team"](tensor, NULL, count)
 
@@ -107,7 +107,7 @@ def test_fork_before_any_parallel_kernel_keeps_the_threads():
 
 
 def test_the_gil_is_released():
-    sleep = load(SLEEP, ["sleep"], 1)["sleep"]
+    sleep = load(SLEEP, ["sleep"], 1, "a test")["sleep"]
     workers = [threading.Thread(target=sleep, args=(NULL, NULL, 1)) for _ in range(4)]
     start = time.perf_counter()
     for worker in workers:

@@ -15,7 +15,7 @@ from weft.runtime.structs import NULL
 
 
 def run(value):
-    return load(make_source(value), ["compute"], 1)["compute"](NULL, NULL, 1)
+    return load(make_source(value), ["compute"], 1, "a test")["compute"](NULL, NULL, 1)
 
 
 def script(path, text):
@@ -65,7 +65,7 @@ def test_wrapv_and_no_fast_math():
         "helper(void)", "helper(int64_t threads, volatile double nan)"
     )
     source = source.replace("return helper();", "return helper(threads, 0.0 / (double)(threads - 1));")
-    assert load(source, ["compute"], 1)["compute"](NULL, NULL, 1) == 3
+    assert load(source, ["compute"], 1, "a test")["compute"](NULL, NULL, 1) == 3
 
 
 def test_no_compiler(monkeypatch, tmp_path):
@@ -110,10 +110,10 @@ def test_compiler_that_writes_nothing(tmp_path):
 
 def test_broken_source_is_an_error_and_leaves_nothing(fresh_cache):
     with pytest.raises(CompilerError, match=r"(?s)command:.*error:"):
-        load("int64_t broken", ["compute"], 1)
+        load("int64_t broken", ["compute"], 1, "a test")
     assert [name for name in os.listdir(fresh_cache) if name.endswith(".so")] == []
     with pytest.raises(CompilerError, match="no function weft_other"):
-        load(make_source(3), ["other"], 1)
+        load(make_source(3), ["other"], 1, "a test")
 
 
 @pytest.mark.parametrize("refused", ["-fopenmp", "-march=native", "-falign-loops=32"])
@@ -142,12 +142,12 @@ def test_first_kernel_takes_two_runs_and_a_failure_no_retries(tmp_path):
         run(1)
         assert runs(counting) == 2  # --version, compile
         with pytest.raises(CompilerError):
-            load("nonsense", ["compute"], 1)
+            load("nonsense", ["compute"], 1, "a test")
         assert runs(counting) == 4  # OpenMP might be what fails
-        load(PARALLEL, ["compute"], 1)
+        load(PARALLEL, ["compute"], 1, "a test")
         assert runs(counting) == 5
         with pytest.raises(CompilerError):
-            load("nonsense", ["compute"], 1)
+            load("nonsense", ["compute"], 1, "a test")
         assert runs(counting) == 6  # now it cannot be
 
 
@@ -158,7 +158,7 @@ def test_openmp_that_is_accepted_but_cannot_be_linked(tmp_path, forget):
     with config.override(cc=broken):
         run(1)
         assert toolchain.current().openmp
-        assert load("void missing_runtime(void);\n" + source, ["compute"], 1)["compute"](NULL, NULL, 2) == 10
+        assert load("void missing_runtime(void);\n" + source, ["compute"], 1, "a test")["compute"](NULL, NULL, 2) == 10
         assert not toolchain.current().openmp
         forget()
         assert not toolchain.current().openmp
@@ -201,7 +201,7 @@ def test_sanitizer_finds_a_bad_access(tmp_path):
         "source = PRELUDE + 'int64_t weft_compute(weft_tensor *A, int64_t *c, int64_t t)"
         " { return ((volatile int64_t *)A->vals)[t]; }'\n"
         "A, keep = tensor_struct((4,), (), np.arange(4))\n"
-        "f = load(source, ['compute'], 1)['compute']\n"
+        "f = load(source, ['compute'], 1, 'a test')['compute']\n"
         "assert f(A, NULL, 3) == 3; print('inside', flush=True)\n"
         "f(A, NULL, 4); print('outside', flush=True)\n"
     )

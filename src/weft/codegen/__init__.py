@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..config import config
-from ..ir import Function, in_batches, read_ahead, with_polls, with_reciprocals
+from ..ir import Function, in_batches, read_ahead, with_fused_sums, with_polls, with_reciprocals
 from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
 from .names import NameMaker, mangle
 
@@ -26,14 +26,12 @@ __all__ = [
 ]
 
 
-_SEPARATE = '#pragma GCC optimize ("fp-contract=off")\n#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n'
-
-
-def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
+def emit_module(functions: Sequence[Function], *, fuse: bool = True) -> str:
     """C text that stands alone and exports one kernel for each function, called ``abi.symbol(function.name)``.
 
-    It compiles with ``cc -O3 -march=native -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with ``-lm``; without
-    ``-fopenmp`` it means the same on one thread. Unless ``contract``, products are rounded before they are added.
+    It compiles with ``cc -O3 -march=native -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
+    ``-lm``; without ``-fopenmp`` it means the same on one thread. Products that are added to a sum are rounded with it
+    if ``fuse``, else before.
     """
     from .c_printer import print_function
     from .prelude import INCLUDES, LONG, PRELUDE, prelude_text
@@ -41,12 +39,13 @@ def emit_module(functions: Sequence[Function], *, contract: bool = True) -> str:
 
     many = MANY if config.vector_functions else {}
     last = [with_polls(read_ahead(in_batches(with_reciprocals(function), many)), LONG) for function in functions]
+    last = [with_fused_sums(function) for function in last] if fuse else last
     printed = [print_function(function) for function in last]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)
     parts = [
-        ("" if contract else _SEPARATE) + INCLUDES + headers,
+        INCLUDES + headers,
         STRUCT,
         *([support] if support else []),
         *(one.text for one in printed),

@@ -1,6 +1,7 @@
 """The imperative IR: nodes, helpers to build them, and the passes over them. It knows nothing of tensors."""
 
 from .batches import in_batches
+from .fusing import with_fused_sums
 from .nodes import (
     Allocate,
     Array,
@@ -44,5 +45,5 @@ __all__ = [
     "Free", "Function", "If", "Load", "LongCalls", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt",
     "Store", "Unary", "Update", "Var", "While", "children", "expression_text", "free_variables", "function_text",
     "in_batches", "problems", "read_ahead", "rebuild", "rewrite", "simplify", "simplify_expression", "statement_text",
-    "used_names", "verify", "walk", "with_polls", "with_reciprocals",
+    "used_names", "verify", "walk", "with_fused_sums", "with_polls", "with_reciprocals",
 ]  # fmt: skip

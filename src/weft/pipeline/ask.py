@@ -102,4 +102,4 @@ def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s = lowered.schedule
     function = Questions(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
-    return load(emit_module((simplify(function),)), ["ask"], 2)
+    return load(emit_module((simplify(function),)), ["ask"], 2, f"a query about {type.format} {type.dtype}")

@@ -146,6 +146,11 @@ class Assembler:
         self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
 
     @cached
+    def _described(self) -> str:
+        source = self.lowered.schedule.types["A"]
+        return f"the conversion of {source.format} {source.dtype} to {self.format} {self.target.dtype}"
+
+    @cached
     def functions(self) -> tuple[Function, ...]:
         """The IR, a function for each pass."""
         return self._passes(threads=False)
@@ -176,12 +181,13 @@ class Assembler:
 
     @cached
     def _module(self) -> Any:
-        return load(self.source, [phase.name for phase in self.phases], 2)
+        return load(self.source, [phase.name for phase in self.phases], 2, self._described)
 
     @cached
     def _module_for_threads(self) -> Any:
         """The same passes, shared by threads."""
-        return load(emit_module(self._passes(threads=True)), [phase.name for phase in self.phases], 2)
+        names = [phase.name for phase in self.phases]
+        return load(emit_module(self._passes(threads=True)), names, 2, self._described)
 
     @cached
     def shareable(self) -> bool:

@@ -197,4 +197,5 @@ def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     s = lowered.schedule
     types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
     function = Growing(s.program, s.target, types, lowered.names, adds).lower(("A",))
-    return load(emit_module((simplify(function),)), ["grow"], 2)
+    what = f"the insertion of entries into {target.format} {target.dtype}"
+    return load(emit_module((simplify(function),)), ["grow"], 2, what)

@@ -78,7 +78,7 @@ class Kernel:
 
     @cached
     def _module(self) -> Any:
-        return load(self.source, [m.value for m in self.lowered.modes], self.arity)
+        return load(self.source, [m.value for m in self.lowered.modes], self.arity, self.lowered.described)
 
     @cached
     def _evaluate(self) -> Any:
@@ -87,13 +87,14 @@ class Kernel:
     @cached
     def _phases(self) -> Any:
         modes = (Mode.ASSEMBLE, Mode.COMPUTE)
-        return load(self.lowered.source(modes), [m.value for m in modes], self.arity)
+        return load(self.lowered.source(modes), [m.value for m in modes], self.arity, self.lowered.described)
 
     @cached
     def _in_parts(self) -> Any:
         """The functions by which threads append in parts; None where they cannot."""
         source = self.lowered.source_in_parts
-        return None if source is None else load(source, [Mode.BOUND.value, Mode.EVALUATE.value], self.arity)
+        modes = [Mode.BOUND.value, Mode.EVALUATE.value]
+        return None if source is None else load(source, modes, self.arity, self.lowered.described)
 
     @cached
     def _huge(self) -> Kernel:

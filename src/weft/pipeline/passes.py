@@ -97,6 +97,14 @@ class Lowered:
         return names
 
     @cached
+    def described(self) -> str:
+        """The expression, and the formats and dtypes of its tensors, in words."""
+        target = self.assignment.target.tensor
+        kinds = {name: f"{type.format} {type.dtype}" for name, type in self.types.items()}
+        given = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name != target)
+        return f"{to_text(self.assignment)} for {given or 'numbers'} as {kinds.get(target, 'a number')}"
+
+    @cached
     def renamed_value(self) -> Expr:
         """The right-hand side in terms of the kernel's own operands."""
         value = self.assignment.value
@@ -161,7 +169,7 @@ class Lowered:
 
     @staticmethod
     def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:
-        return emit_module([function for function, _ in lowered], contract=_fuses([each for _, each in lowered]))
+        return emit_module([function for function, _ in lowered], fuse=_fuses([each for _, each in lowered]))
 
     @cached
     def modes(self) -> tuple[Mode, ...]:

@@ -6,6 +6,7 @@ The functions are cffi function pointers. A call costs well under a microsecond 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
 from ..records import record
-from . import cache, forks, interrupts, toolchain
+from . import cache, forks, interrupts, log, toolchain
 from ._ffi import ffi
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ forks.in_child(_opening.clear)  # the threads that held these locks are not ther
 _signatures: dict[int, Any] = {}
 
 
-def load(source: str, names: Sequence[str], arity: int) -> Module:
+def load(source: str, names: Sequence[str], arity: int, what: str) -> Module:
     """Compile ``source``, unless it is cached, and load it.
 
     Parameters
@@ -91,6 +92,8 @@ def load(source: str, names: Sequence[str], arity: int) -> Module:
         The functions wanted, by their names in the IR (``compute``; in C, ``codegen.symbol`` of them).
     arity : int
         The number of tensors they take.
+    what : str
+        The words for what they compute, for the log and for errors.
 
     Returns
     -------
@@ -99,25 +102,25 @@ def load(source: str, names: Sequence[str], arity: int) -> Module:
     Raises
     ------
     CompilerError
-        No compiler, or it failed.
+        There is no compiler, it failed, or ``config.compile`` is ``"never"``.
     """
     key = _key(source)
     whole = (key, tuple(names), arity)
     module = _modules.get(whole)
     if module is None:
-        library = _libraries.get(key) or _opened(key, source)
+        library = _libraries.get(key) or _opened(key, source, what)
         signature = _signature(arity)
         functions = {name: ffi.cast(signature, library.symbol(name)) for name in names}
         module = _modules[whole] = Module(functions, source, library.path)
     return module
 
 
-def _opened(key: _Key, source: str) -> Library:
+def _opened(key: _Key, source: str, what: str) -> Library:
     """A library that is not in memory; threads that want the same one wait for the first of them."""
     with _opening.setdefault(key, RLock()):
         library = _libraries.get(key)
         if library is None:
-            library = _libraries[key] = open_source(source)
+            library = _libraries[key] = open_source(source, what)
     _opening.pop(key, None)
     return library
 
@@ -128,45 +131,57 @@ def forget() -> None:
     _modules.clear()
 
 
-def open_source(source: str) -> Library:
+def open_source(source: str, what: str) -> Library:
     """The shared object of one C file, from disk or the compiler."""
-    tool = toolchain.current()
+    try:
+        tool = toolchain.current()
+    except CompilerError as error:
+        raise CompilerError(f"{what} is not compiled yet, and {error}") from None
 
     def key() -> str:
         return cache.digest(ABI_VERSION, tool.identity, source)
 
     def build_and_name(output: str) -> str:
+        begin = time.perf_counter()
         tool.compile(source, output)
+        log.info("compiled %s in %.2f s", what, time.perf_counter() - begin)
         return key()  # only now, because the compiler may have refused a flag on the way
 
     where = cache.directory()
     path = where.lookup(key())
     handle, reason = (ffi.NULL, "") if path is None else _open(path)
+    if path is not None and handle != ffi.NULL:
+        log.debug("found %s in %s", what, path)
+        return _listening(path, handle)
+    if config.compile == "never":
+        raise CompilerError(
+            f"{what} is not compiled yet, and config.compile is 'never' (WEFT_COMPILE): compute it once where it may "
+            f"be compiled, with WEFT_CACHE_DIR={where.path}"
+        )
+    try:
+        path = where.publish(build_and_name)
+        handle, reason = _open(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except CompilerError:
+        no_room = where.full()
+        if no_room is None or where.temporary:
+            raise
+        reason = no_room
+    if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
+        path = cache.fall_back(reason).publish(build_and_name)
+        handle, reason = _open(path)
     if path is None or handle == ffi.NULL:
-        try:
-            path = where.publish(build_and_name)
-            handle, reason = _open(path)
-        except OSError as error:
-            reason = error.strerror or str(error)
-        except CompilerError:
-            no_room = where.full()
-            if no_room is None or where.temporary:
-                raise
-            reason = no_room
-        if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
-            path = cache.fall_back(reason).publish(build_and_name)
-            handle, reason = _open(path)
-        if path is None or handle == ffi.NULL:
-            raise CompilerError(f"the compiled kernel does not load: {reason}")
-    _listen(handle)
-    return Library(path, handle)
+        raise CompilerError(f"the compiled kernel does not load: {reason}")
+    return _listening(path, handle)
 
 
-def _listen(handle: Any) -> None:
-    """Let the loops of a library ask whether to stop, if it has any that may take long."""
+def _listening(path: str, handle: Any) -> Library:
+    """Return a library whose loops ask whether to stop, if it has any that may take long."""
     address = _dlsym(handle, abi.ASK.encode())
     if address != ffi.NULL:
         ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
+    return Library(path, handle)
 
 
 def _open(path: str) -> tuple[Any, str]:

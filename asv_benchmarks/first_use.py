@@ -1,0 +1,187 @@
+"""How long a session of ordinary expressions waits in a new process: nothing compiled yet, everything, and no compiler.
+
+``python -m asv_benchmarks.first_use`` prints the three for the lines and for the workloads.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+__all__ = ["LINES", "SETTINGS", "WORKLOADS", "FirstUse", "session"]
+
+SETUP = """
+import numpy as np, scipy.sparse as sp, weft
+n = 200
+rng = np.random.default_rng(0)
+A, C = (weft.asarray(sp.random_array((n, n), density=0.05, rng=rng, format=f)) for f in ("csr", "csc"))
+x, D = np.ones(n), np.ones((n, 8))
+mask, rows = np.arange(n) % 3 == 0, np.array([5, 3, 150, 3])
+"""
+LINES = """
+A @ x
+A + A
+A @ A
+A * 2
+A * A
+A.T @ x
+A - C
+A.sum()
+A.sum(axis=0)
+A.sum(axis=1)
+A.max()
+A.max(axis=0)
+A.max(axis=1)
+A.mean(axis=0)
+A.std(axis=0)
+A > 0.5
+A[A > 0.5]
+A[5]
+A[:, 5]
+A[10:50]
+A[:, 10:50]
+A[rows]
+A[mask]
+A.T.tocsr()
+A.tocsc()
+A.tocoo()
+A.todense()
+A.asformat("dia")
+A.asformat("bsr", blocksize=(2, 2))
+np.sin(A)
+np.expm1(A)
+abs(A)
+np.where(A > 0.5, A, 0)
+weft.vstack([A, A])
+weft.hstack([A, A])
+A @ D
+A * x
+weft.einsum("ij,ij->", A, A)
+"""
+"""38 ordinary expressions with one matrix."""
+
+WORKLOADS = {
+    "pagerank": """
+        d = np.maximum(A.sum(axis=1).todense(), 1e-9)
+        p = np.full(n, 1 / n)
+        for _ in range(3): p = 0.15 / n + 0.85 * ((p / d) @ A)
+    """,
+    "pagerank in notation": "weft.evaluate('y(j) = A(i,j)*p(i)/d(i)', A=A, p=x, d=x + 1)",
+    "tf-idf": """
+        df = (A > 0).sum(axis=0).todense()
+        w = A * np.log(n / (1 + df))
+        norm = np.sqrt((w * w).sum(axis=1).todense())
+        w = w * (1 / np.maximum(norm, 1e-9))[:, None]
+        w @ w.T
+    """,
+    "three hops": "((A @ A) @ A) > 0",
+    "triangles": "weft.einsum('ij,jk,ki->', A, A, A)",
+    "row normalisation": "A / np.maximum(A.sum(axis=1).todense(), 1e-9)[:, None]",
+    "laplacian": "weft.diags(A.sum(axis=1).todense()) - A",
+    "conjugate gradients": "weft.linalg.cg(A @ A.T + 10 * weft.eye(n), x, maxiter=3)",
+    "cosines": "A @ A.T",
+    "sampled product": "weft.evaluate('E(i,j) = A(i,j)*U(i,k)*V(j,k)', A=A, U=D, V=D, format='csr')",
+    "attention": """
+        E = np.exp(weft.evaluate('E(i,j) = A(i,j)*U(i,k)*V(j,k)', A=A, U=D, V=D, format='csr'))
+        (E @ D) / E.sum(axis=1).todense()[:, None]
+    """,
+    "mttkrp": """
+        T = weft.asarray(sp.random_array((20, 30, 40), density=0.1, rng=rng)).asformat('csf')
+        weft.einsum('ijk,jr,kr->ir', T, np.ones((30, 4)), np.ones((40, 4)))
+    """,
+    "group by": """
+        G = weft.csr_array((np.ones(n), (np.arange(n) % 7, np.arange(n))), shape=(7, n))
+        G @ x
+    """,
+    "single cells": """
+        s = A.sum(axis=1).todense()
+        L = np.log1p(A * (1e4 / np.maximum(s, 1))[:, None])
+        L.mean(axis=0), L.var(axis=0)
+    """,
+    "shortest paths": "weft.evaluate('d(j) = min(i, A(i,j) + p(i))', A=weft.asarray(A, fill_value=None), p=x)",
+}
+"""15 small workloads."""
+
+SETTINGS = ("empty cache", "full cache", "no compiler")
+_RUN = """
+import sys, textwrap, time
+begin = time.perf_counter()
+failed = []
+for text in PARTS:
+    try:
+        exec(textwrap.dedent(text), globals())
+    except weft.errors.CompilerError:
+        failed.append(text)
+print(time.perf_counter() - begin, len(failed))
+"""
+
+
+def parts(what: str) -> list[str]:
+    """Return the texts of the lines or of the workloads."""
+    return [line for line in LINES.splitlines() if line] if what == "lines" else list(WORKLOADS.values())
+
+
+def session(what: str, setting: str, times: int = 7) -> tuple[float, int]:
+    """Run the lines or the workloads in new processes.
+
+    Parameters
+    ----------
+    what : {"lines", "workloads"}
+        Which.
+    setting : {"empty cache", "full cache", "no compiler"}
+        What the process finds. Without a compiler it has an empty cache, too, and an empty PATH.
+    times : int
+        How many processes are timed.
+
+    Returns
+    -------
+    float, int
+        Seconds from the first text to the last, the median, and how many texts found no kernel.
+    """
+    script = f"{SETUP}\nPARTS = {parts(what)!r}\n{_RUN}"
+    found = []
+    with tempfile.TemporaryDirectory() as full:
+        if setting == "full cache":
+            _process(script, {"WEFT_CACHE_DIR": full})
+        for _ in range(times):
+            with tempfile.TemporaryDirectory() as empty:
+                environ = {"WEFT_CACHE_DIR": full if setting == "full cache" else empty}
+                if setting == "no compiler":
+                    environ |= {"PATH": "", "WEFT_COMPILE": "never"}
+                found.append(_process(script, environ))
+    return statistics.median(seconds for seconds, _ in found), found[0][1]
+
+
+def _process(script: str, environ: dict[str, str]) -> tuple[float, int]:
+    run = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **environ}, capture_output=True, text=True, check=True
+    )
+    seconds, failed = run.stdout.split()
+    return float(seconds), int(failed)
+
+
+class FirstUse:
+    """Seconds, and texts without a kernel."""
+
+    timeout = 600
+    params = (["lines", "workloads"], list(SETTINGS))
+    param_names = ("what", "setting")
+
+    def track_seconds(self, what: str, setting: str) -> float:
+        return session(what, setting)[0]
+
+    def track_failures(self, what: str, setting: str) -> int:
+        return session(what, setting, times=1)[1]
+
+    track_seconds.unit = "seconds"  # type: ignore[attr-defined]
+    track_failures.unit = "texts"  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    for what in ("lines", "workloads"):
+        for setting in SETTINGS:
+            seconds, failed = session(what, setting, times=3)
+            print(f"{what:10} {setting:12} {seconds:6.2f} s, {failed} of {len(parts(what))} without a kernel")
