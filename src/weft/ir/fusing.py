@@ -24,6 +24,7 @@ def with_fused_sums(function: Function) -> Function:
     Examples
     --------
     >>> from weft.ir.printer import function_text
+    >>> from weft.ir.nodes import Var
     >>> s, a, b = (Var(name, "float64") for name in "sab")
     >>> print(function_text(with_fused_sums(Function("f", (), Update("+", s, Binary("*", a, b))))), end="")
     function f()

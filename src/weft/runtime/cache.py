@@ -275,7 +275,7 @@ def _read(path: str, most: int) -> bytes | None:
         if found.st_size > most:
             return None
         with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.read(most)
+            return file.read(found.st_size)
     except OSError:
         return None
     finally:

@@ -8,6 +8,14 @@ typedef struct weft_tensor {
   void *vals;                 /* values */
 } weft_tensor;
 
+static inline double weft_fma_float64(double a, double b, double c) {
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 /* Whether the threads of a kernel have been told to stop. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 
@@ -55,7 +63,7 @@ static int64_t weft_spmv_loops(double *restrict y_vals, int64_t B1_dim,
 #pragma omp simd reduction(+:t)
     for (int64_t pB2 = (int64_t)B2_pos[i]; pB2 < (int64_t)B2_pos[i + 1]; pB2++) {
       int64_t j = (int64_t)B2_crd[pB2];
-      t += B_vals[pB2] * x_vals[j];
+      t = weft_fma_float64(B_vals[pB2], x_vals[j], t);
     }
     y_vals[i] = t;
     budget--;
