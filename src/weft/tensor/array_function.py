@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..errors import DensifyError
+from .foreign import is_read
 from .operands import Tensor
 
 __all__ = ["call", "concerns", "namespace"]
@@ -49,4 +52,4 @@ def namespace() -> Any:
 
 def concerns(types: Iterable[type]) -> bool:
     """Whether all classes that NumPy found are ones that weft takes."""
-    return all(issubclass(cls, Tensor) or cls.__module__.partition(".")[0] in ("numpy", "scipy") for cls in types)
+    return all(issubclass(cls, (Tensor, np.ndarray)) or is_read(cls) for cls in types)

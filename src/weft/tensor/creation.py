@@ -26,6 +26,7 @@ from ..runtime import memory
 from ..storage import Storage, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
+from .devices import require_cpu
 from .indexing import natural
 from .manipulation import broadcast_to, reshape, storage_of
 from .sparse_tensor import SparseTensor
@@ -34,11 +35,6 @@ __all__ = [
     "arange", "array", "copy", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "geomspace",
     "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
-
-
-def _cpu(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
 
 
 def full(
@@ -59,7 +55,7 @@ def full(
     device : {"cpu", None}
         Where it is.
     """
-    _cpu(device)
+    require_cpu(device)
     whole = as_shape(shape)
     value = np.asarray(fill_value) if dtype is None else np.asarray(fill_value, value_dtype(dtype))
     value = value.astype(value_dtype(value.dtype), copy=False)
@@ -127,15 +123,14 @@ def eye(
     format: FormatLike | None = None, *, device: Any = None,
 ) -> SparseTensor:  # fmt: skip
     """A matrix with ones on diagonal ``k``, above the main one where that is positive; by default in format coo."""
-    _cpu(device)
+    require_cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
     wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
     each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
     memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
-    rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(
-        [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
-    )
+    first = [[min(max(0, -k), shape[0])], [min(max(0, k), shape[1])]]  # where there are none, k may be any number
+    rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(first, index_dtype(max(shape)))
     vals = np.ones(count, wanted)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
@@ -150,7 +145,7 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> SparseTensor:
     """Evenly spaced values, as a dense vector."""
-    _cpu(device)
+    require_cpu(device)
     between = (0, start) if stop is None else (start, stop)
     memory.require(_steps(between[0], between[1], step) * 8, f"arange{(*between, step)}")
     numpy: Any = np
@@ -177,7 +172,7 @@ def linspace(
     endpoint: bool = True,
 ) -> SparseTensor:
     """A number of evenly spaced values between two, as a dense vector."""
-    _cpu(device)
+    require_cpu(device)
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
 
@@ -211,7 +206,7 @@ def copy(a: Any) -> SparseTensor:
 
 
 @memory.guarded
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
     """Vectors as the coordinates of a grid: for each a tensor of all axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -224,10 +219,10 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
         own = [1] * n
         own[turn.index(k)] = sizes[k]
         found.append(broadcast_to(reshape(x, tuple(own)), shape))
-    return found
+    return tuple(found)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:
     """A dense tensor over the memory of another library's array."""
-    _cpu(device)
+    require_cpu(device)
     return asarray(np.from_dlpack(x), copy=copy)

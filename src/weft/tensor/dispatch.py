@@ -9,20 +9,31 @@ NumPy calls ``__array__`` with the same arguments in both cases, and its result 
 raise; scipy consults neither ``__array_priority__`` nor ``__array_ufunc__`` before. So the only thing that tells the
 two apart is who asks: ``__array__`` looks at its caller, and answers as scipy wants when that is a method of
 scipy.sparse that holds this tensor as its operand ``other``.
+
+Consumers of DLPack ask the object for ``__dlpack__``, and others ask its class whether all such objects can be
+exported, which only those in a dense format can. So the class has none, and its instances answer. The same
+holds for ``_numba_type_``, which numba asks of every argument of a compiled function.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
-from ..errors import DensifyError
+from ..errors import DensifyError, UnsupportedError
+from .devices import dlpack, dlpack_device, require_cpu
 from .operands import Tensor, adopt
 from .operators import Operators, matmul
 
 __all__ = ["Dispatch"]
+
+
+_OWN_ARRAYS = {"scipy": "to_scipy_sparse", "sparse": "to_pydata_sparse"}
+"""The methods that make the arrays of packages that take no others."""
 
 
 def _scipy_defers(tensor: Tensor) -> bool:
@@ -31,10 +42,42 @@ def _scipy_defers(tensor: Tensor) -> bool:
     return str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor
 
 
+def _asking_package() -> str:
+    """The package of the function that called the one which asks."""
+    return str(sys._getframe(2).f_globals.get("__name__")).partition(".")[0]
+
+
+def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
+    """Return what finds a method of tensors in a dense format, and of no others."""
+
+    def find(tensor: Tensor) -> Any:
+        if tensor._storage.format.is_dense:
+            return MethodType(method, tensor)
+        text = f"tensors of format {tensor._storage.format} have no dense memory, and no {name}; todense() makes some"
+        raise AttributeError(text, name=name, obj=tensor)
+
+    return find
+
+
+def _refuse_numba(tensor: Tensor) -> Any:
+    """Say that numba has no type for tensors; ``sparse`` then leaves ``@`` to the other operand, which is weft's."""
+    storage = tensor._storage
+    raise UnsupportedError(
+        f"functions compiled by numba do not take a SparseTensor of shape {storage.shape} and format {storage.format}, "
+        "nor do those of the package sparse that call them; pass them A.to_pydata_sparse() or the arrays A.data, "
+        "A.coords, or call the function of weft"
+    )
+
+
 class Dispatch(Operators):
     """The protocols by which other packages' operators and functions find weft's."""
 
     __slots__ = ()
+    _answers = {  # noqa: RUF012
+        "__dlpack__": _if_dense("__dlpack__", dlpack),
+        "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
+        "_numba_type_": _refuse_numba,
+    }
     __array_priority__ = 1000.0  # scipy's is 10.1
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -45,10 +88,24 @@ class Dispatch(Operators):
         if self._storage.format.is_dense:  # nothing becomes dense that is not
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
+        package = _asking_package()
+        instead = f"pass its {_OWN_ARRAYS[package]}() to {package}" if package in _OWN_ARRAYS else None
         raise DensifyError(
             f"a {type(self).__name__} of shape {self._storage.shape} does not become an ndarray by itself; "
-            "call its todense() if you mean that"
+            + (instead or "call its todense() if you mean that")
         )
+
+    def __iter__(self) -> Iterator[Any]:
+        """The elements, or tensors, along the first axis."""
+        shape = self._storage.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d tensor")
+        if _asking_package() == "sparse":  # COO(A) takes what it can iterate over for coordinates and values
+            raise DensifyError(
+                f"a SparseTensor of shape {shape} is not an array of the package sparse; pass its to_pydata_sparse()"
+            )
+        tensor: Any = self
+        return (tensor[k] for k in range(shape[0]))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .array_function import call, concerns
@@ -64,19 +121,11 @@ class Dispatch(Operators):
             raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
         return weft
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """The memory of a dense tensor, for other libraries."""
-        if not self._storage.format.is_dense:
-            raise BufferError(f"a tensor of format {self._storage.format} has no dense memory; call todense()")
-        return self._storage.to_dense_array().__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-    def to_device(self, device: str, /, *, stream: Any = None) -> Any:
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The tensor itself, which is on the only device there is."""
-        if device != "cpu" or stream is not None:
-            raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+        require_cpu(device)
+        if stream is not None:
+            raise ValueError(f"device 'cpu' has no streams; stream is None, not {stream!r}")
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
