@@ -74,7 +74,7 @@ def test_npz_refuses(tmp_path):
     with pytest.raises(FileFormatError):
         weft.load_npz(path)
     np.savez(path, a=np.zeros(3))
-    with pytest.raises(FileFormatError, match="neither scipy's nor weft's: the file holds a"):
+    with pytest.raises(FileFormatError, match="no file of a sparse tensor: it holds a"):
         weft.load_npz(path)
     weft.save_npz(path, weft.asarray(D, format="ell"))
     path.write_bytes(path.read_bytes()[:-200])
