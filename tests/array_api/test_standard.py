@@ -103,3 +103,32 @@ def test_different_elements(x, format):
 def test_a_diagonal_beyond_the_matrix():
     for k in (2**31, -(2**31), 2**62):
         np.testing.assert_array_equal(weft.eye(3, 2, k=k).todense(), np.zeros((3, 2)))
+
+
+INF, NAN = np.inf, np.nan
+PARTS = [0.0, -0.0, 1.5, -1.5, INF, -INF, NAN]
+
+
+@pytest.mark.parametrize("format", ["dense", "coo"])
+@pytest.mark.parametrize("name", ["floor_divide", "expm1", "tanh"])
+def test_what_numpy_computes_otherwise_is_computed_so(name, format):
+    parts = [x for x in PARTS if format == "dense" or not np.signbit(x) or x]  # -0.0 is not stored beside 0
+    x, y = (a.ravel() for a in np.meshgrid(parts, parts))
+    with np.errstate(all="ignore"):
+        if name == "floor_divide":
+            operands = [x, y]
+            known = {(INF, 1.5): NAN, (-INF, 1.5): NAN, (1.5, -INF): -1.0, (-1.5, INF): -1.0}
+            assert all(np.array_equal(np.floor_divide(*k), v, equal_nan=True) for k, v in known.items())
+        else:
+            z = np.empty(x.shape, complex)
+            z.real, z.imag = x, y
+            operands = [z]
+        expected = getattr(np, name)(*operands)
+        if name == "expm1":
+            assert np.isnan(expected[(x == INF) & (y == 0)].imag).all()
+    found = getattr(weft, name)(*(weft.asarray(a, format=format) for a in operands)).todense()
+    np.testing.assert_array_equal(found, expected)
+    for part in ("real", "imag") if format == "dense" else ():
+        zero = getattr(expected, part) == 0
+        signs = [np.signbit(getattr(result, part)[zero]) for result in (found, expected)]
+        np.testing.assert_array_equal(*signs)
