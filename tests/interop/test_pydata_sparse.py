@@ -146,3 +146,15 @@ def test_sparse_is_told_what_to_be_given(pair):
     with pytest.raises(NotImplementedError, match="to_pydata_sparse"):
         np.matmul(S[0].T, A[0])
     assert [row.shape for row in A] == [(4, 5)] * 3
+
+
+def test_numba_is_told_of_no_type_but_by_sparse(pair):
+    numba = pytest.importorskip("numba")
+    A, _, _ = pair
+
+    @numba.jit(forceobj=True)
+    def entries(tensor):
+        return tensor.nnz
+
+    assert entries(A) == A.nnz
+    assert not hasattr(A, "_numba_type_")

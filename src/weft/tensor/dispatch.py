@@ -10,16 +10,18 @@ raise; scipy consults neither ``__array_priority__`` nor ``__array_ufunc__`` bef
 two apart is who asks: ``__array__`` looks at its caller, and answers as scipy wants when that is a method of
 scipy.sparse that holds this tensor as its operand ``other``.
 
+The package sparse leaves ``S @ T`` to ``T`` where a function that it calls raises ``NotImplementedError``. One is
+compiled by numba, which asks ``T`` for ``_numba_type_``: the answer is that error where sparse is behind the question.
+
 Consumers of DLPack ask the object for ``__dlpack__``, and others ask its class whether all such objects can be
-exported, which only those in a dense format can. So the class has none, and its instances answer. The same
-holds for ``_numba_type_``, which numba asks of every argument of a compiled function.
+exported, which only those in a dense format can. So the class has none, and its instances answer.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import MethodType
+from types import FrameType, MethodType
 from typing import Any
 
 import numpy as np
@@ -32,19 +34,21 @@ from .operators import Operators, matmul
 __all__ = ["Dispatch"]
 
 
-_OWN_ARRAYS = {"scipy": "to_scipy_sparse", "sparse": "to_pydata_sparse"}
-"""The methods that make the arrays of packages that take no others."""
-
-
 def _scipy_defers(tensor: Tensor) -> bool:
     """Whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right."""
     frame = sys._getframe(2)
     return str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor
 
 
-def _asking_package() -> str:
-    """The package of the function that called the one which asks."""
-    return str(sys._getframe(2).f_globals.get("__name__")).partition(".")[0]
+def _asking_package(between: tuple[str, ...] = ()) -> str:
+    """The package of the function that called the one which asks, or called it through some packages between them."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in between:
+            return package
+        frame = frame.f_back
+    return ""
 
 
 def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
@@ -59,13 +63,14 @@ def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
     return find
 
 
-def _refuse_numba(tensor: Tensor) -> Any:
-    """Say that numba has no type for tensors; ``sparse`` then leaves ``@`` to the other operand, which is weft's."""
+def _numba_type(tensor: Tensor) -> Any:
+    """Tell the package sparse that numba has no type for a tensor; others find no attribute, as of any object."""
+    if _asking_package(("weft", "numba", "functools")) != "sparse":
+        raise AttributeError("tensors have no _numba_type_", name="_numba_type_", obj=tensor)
     storage = tensor._storage
     raise UnsupportedError(
-        f"functions compiled by numba do not take a SparseTensor of shape {storage.shape} and format {storage.format}, "
-        "nor do those of the package sparse that call them; pass them A.to_pydata_sparse() or the arrays A.data, "
-        "A.coords, or call the function of weft"
+        f"the package sparse does not multiply by a SparseTensor of shape {storage.shape} and format {storage.format}; "
+        "write @, call weft's function, or pass A.to_pydata_sparse()"
     )
 
 
@@ -76,7 +81,7 @@ class Dispatch(Operators):
     _answers = {  # noqa: RUF012
         "__dlpack__": _if_dense("__dlpack__", dlpack),
         "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
-        "_numba_type_": _refuse_numba,
+        "_numba_type_": _numba_type,
     }
     __array_priority__ = 1000.0  # scipy's is 10.1
 
@@ -88,11 +93,10 @@ class Dispatch(Operators):
         if self._storage.format.is_dense:  # nothing becomes dense that is not
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
-        package = _asking_package()
-        instead = f"pass its {_OWN_ARRAYS[package]}() to {package}" if package in _OWN_ARRAYS else None
+        instead = "pass its to_pydata_sparse()" if _asking_package() == "sparse" else "call its todense()"
         raise DensifyError(
             f"a {type(self).__name__} of shape {self._storage.shape} does not become an ndarray by itself; "
-            + (instead or "call its todense() if you mean that")
+            f"{instead} if you mean that"
         )
 
     def __iter__(self) -> Iterator[Any]:
