@@ -132,3 +132,14 @@ def test_what_numpy_computes_otherwise_is_computed_so(name, format):
         zero = getattr(expected, part) == 0
         signs = [np.signbit(getattr(result, part)[zero]) for result in (found, expected)]
         np.testing.assert_array_equal(*signs)
+
+
+@pytest.mark.parametrize("format", ["dense", "coo"])
+def test_asarray_of_a_tensor_is_the_tensor_unless_it_is_copied(format):
+    x = weft.asarray(np.eye(2), format=format)
+    assert weft.asarray(x) is weft.asarray(x, copy=False) is x
+    y = weft.asarray(x, copy=True)
+    x[0, 0] = 5.0
+    assert (x[0, 0], y[0, 0]) == (5.0, 1.0)
+    with pytest.raises(ValueError, match="copy"):
+        weft.asarray(x, copy=False, dtype="float32")

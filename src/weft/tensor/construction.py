@@ -97,8 +97,10 @@ def asarray(
         storage = pipeline.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign.convert(storage, format)
+    if not copy and storage is source and isinstance(obj, SparseTensor):
+        return obj
     if copy is None:
-        return obj if storage is source and isinstance(obj, SparseTensor) else made(storage)
+        return made(storage)
     if copy:
         return made(storage.apart_from(source))
     if not _shares(storage, obj) and storage.vals.size:
