@@ -100,6 +100,12 @@ def test_different_elements(x, format):
     np.testing.assert_array_equal(weft.unique_counts(tensor).counts.todense(), expected[3])
 
 
+def test_a_mask_without_elements_fits_no_axis_with_some():
+    for x in (np.ones(1), weft.ones(1)):
+        with pytest.raises(IndexError, match="size of axis is 1 but size of corresponding boolean axis is 0"):
+            x[np.zeros(0, bool)]
+
+
 def test_a_diagonal_beyond_the_matrix():
     for k in (2**31, -(2**31), 2**62):
         np.testing.assert_array_equal(weft.eye(3, 2, k=k).todense(), np.zeros((3, 2)))

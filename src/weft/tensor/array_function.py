@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import DensifyError
-from .foreign import is_read
+from .foreign import is_read, read
 from .operands import Tensor
 
-__all__ = ["call", "concerns", "namespace"]
+__all__ = ["call", "concerns", "namespace", "read_once"]
 
 # The ndarray's methods of these names take NumPy's arguments, in NumPy's order.
 _METHODS = {
@@ -43,6 +43,15 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
             f"{module}.{function.__name__} is not for SparseTensors; call it with their todense() if you mean that"
         )
     return own(*args, **kwargs)
+
+
+def read_once(args: Any, cls: type[Tensor]) -> Any:
+    """Arguments with tensors of ``cls`` in place of other packages', as to read one is to look at its coordinates."""
+    if isinstance(args, (list, tuple)):
+        found = [read_once(arg, cls) for arg in args]
+        return found if isinstance(args, list) else tuple(found)
+    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else read(args)
+    return args if storage is None else cls(storage)
 
 
 def namespace() -> Any:

@@ -112,9 +112,11 @@ class Dispatch(Operators):
         return (tensor[k] for k in range(shape[0]))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .array_function import call, concerns
+        from .array_function import call, concerns, read_once
 
-        return call(function, args, kwargs) if concerns(types) else NotImplemented
+        if not concerns(types):
+            return NotImplemented
+        return call(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The array API standard's namespace: weft itself."""
