@@ -100,10 +100,17 @@ def test_different_elements(x, format):
     np.testing.assert_array_equal(weft.unique_counts(tensor).counts.todense(), expected[3])
 
 
-def test_a_mask_without_elements_fits_no_axis_with_some():
-    for x in (np.ones(1), weft.ones(1)):
-        with pytest.raises(IndexError, match="size of axis is 1 but size of corresponding boolean axis is 0"):
-            x[np.zeros(0, bool)]
+@pytest.mark.parametrize("format", ["dense", "csr"])
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 0), (0, 0)])
+def test_a_mask_without_elements_chooses_none(shape, format):
+    x, mask = np.ones((3, 4)), np.zeros(shape, bool)
+    A = weft.asarray(x, format=format)
+    for key in (mask, weft.asarray(mask)):
+        assert A[key].shape == x[mask].shape
+    A[mask] = 5.0
+    np.testing.assert_array_equal(A.todense(), x)
+    with pytest.raises(IndexError, match="did not match"):
+        A[np.zeros(2, bool)]
 
 
 def test_a_diagonal_beyond_the_matrix():

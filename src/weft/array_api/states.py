@@ -150,8 +150,6 @@ DEVIATIONS: dict[str, str] = {
     "expm1": "of a complex number with an infinite or NaN part, the imaginary part is NaN where the standard has 0, "
     "and both are NaN where it has -1 + 0j; a real part -0 stays -0",
     "tanh": "of a complex number with an infinite real part, the imaginary zero has the sign of `sin(2*imag(x))`",
-    "x[mask]": "a mask whose axis has size 0 where that of `x` has not is an IndexError, where the standard lets it "
-    "choose nothing",
 }
 
 

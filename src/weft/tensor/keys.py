@@ -283,7 +283,7 @@ def _of_tensor(item: Tensor, shape: tuple[int, ...], axis: int) -> list[Any]:
 
 def _fits(mask: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
     for k, (have, want) in enumerate(zip(mask, shape, strict=False)):
-        if have != want:
+        if have not in (0, want):  # a mask without elements chooses none of any axis
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + k}; size of axis is {want} "
                 f"but size of corresponding boolean axis is {have}"
