@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike
 
 from .interop.numpy_functions import of_dense_tensors
 from .storage import Storage
-from .tensor.creation import require_cpu
+from .tensor.devices import require_cpu
 from .tensor.manipulation import roll, storage_of
 from .tensor.sparse_tensor import SparseTensor
 

@@ -211,7 +211,7 @@ def tried(line: str, names: dict[str, Any], wanted: Any) -> str:
 
 
 def outcomes() -> Iterator[tuple[str, str, str, str]]:
-    """Yield each package, line, its outcome with tensors, and with ``weft.to_scipy`` of them."""
+    """Yield each package, line, its outcome with tensors, and with what they are handed over as."""
     import weft
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -229,7 +229,8 @@ def outcomes() -> Iterator[tuple[str, str, str, str]]:
                 matrices = dense if package in ("NumPy", "sparse") or line in OF_ARRAYS else sparse
                 wanted = plain(eval(theirs, {**matrices, "file": io.BytesIO()}))
                 direct = tried(line, tensors, wanted)
-                given = {**tensors, **{name: weft.to_scipy(tensors[name]) for name in handed}}
+                hand = weft.SparseTensor.to_pydata_sparse if package == "sparse" else weft.to_scipy
+                given = {**tensors, **{name: hand(tensors[name]) for name in handed}}
                 yield package, line, direct, "" if direct == "works" else tried(line, given, wanted)
 
 

@@ -61,7 +61,7 @@ raise for others.
 
 Each line is code that works with the package's own matrices or arrays. *As it is* says what it does with a tensor `A`
 in csr (`F` is dense, `P` symmetric, `L` triangular, `S` a csr_array, `w` a `sparse.COO`), and *handed over* what it
-does with `weft.to_scipy(A)`.
+does with `weft.to_scipy(A)`, or for pydata/sparse with `A.to_pydata_sparse()`.
 """
 
 
@@ -71,7 +71,7 @@ def shown(outcome: str) -> str:
         return outcome
     if not hasattr(weft.errors, name):
         return f"`{name}`, the package's own"
-    ways = [way for way in ("to_scipy_sparse", "todense", "weft.linalg") if way in message]
+    ways = [way for way in ("to_scipy_sparse", "to_pydata_sparse", "todense", "weft.linalg") if way in message]
     return f"`{name}`, which names {' and '.join(f'`{way}`' for way in ways)}"
 
 

@@ -89,7 +89,9 @@ def test_einsum_paths(optimize):
     for convert in (lambda x: x, lambda x: weft.asarray(x, format="csr")):
         found = weft.einsum("ij,jk,kl->il", convert(A), convert(B), convert(C), optimize=optimize)
         np.testing.assert_allclose(dense(found), expected)
-    found = weft.einsum("ij,jk,kl", sp.csr_array(A), B, C, optimize=optimize, format="csc", dtype="float32")
+    found = weft.einsum(
+        "ij,jk,kl", sp.csr_array(A), B, C, optimize=optimize, format="csc", dtype="float32", casting="same_kind"
+    )
     assert str(found.format) == "csc"
     assert found.dtype == np.float32
 

@@ -178,7 +178,6 @@ def test_a_view_of_coordinates_that_are_searched_for(format):
         (np.zeros(3, bool), "boolean index did not match"),
         (7, "index 7 is out of bounds for axis 0 with size 4"),
         (([0, 1], [0, 1, 2]), "could not be broadcast"),
-        (True, "use a slice"),
     ],
 )
 def test_wrong_keys(key, message):

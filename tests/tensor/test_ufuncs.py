@@ -293,3 +293,13 @@ def test_errors(call, error, message):
     A, _ = tensor("float64", 0, 0.5, "csr")
     with pytest.raises(error, match=message):
         call(A)
+
+
+def test_numbers_of_python_take_the_dtype_of_numpy_s():
+    for a in (np.uint8(7), np.float32(1.5), np.array(3, np.uint8), True, 2):
+        for b in (0, 2.5, 1j):
+            for x, y in ((a, b), (b, a)):
+                for name in ("add", "multiply"):
+                    found, expected = getattr(weft, name)(x, y), getattr(np, name)(x, y)
+                    assert (found, found.dtype) == (expected, expected.dtype)
+    assert weft.clip(np.uint8(0), max=0).dtype == np.uint8

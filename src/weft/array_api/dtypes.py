@@ -28,6 +28,7 @@ from numpy import (
 )
 from numpy.typing import DTypeLike
 
+from ..tensor.devices import require_cpu
 from ..tensor.operands import Tensor, adopt
 
 __all__ = [
@@ -59,9 +60,29 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(*map(_dtype, arrays_and_dtypes))
 
 
-def finfo(type: Any, /) -> Any:
-    """Limits of a floating point dtype, or of a tensor's."""
-    return np.finfo(_dtype(type))
+class FloatLimits:
+    """What :func:`finfo` gives: the attributes of NumPy's, whose numbers are Python's in every dtype.
+
+    Examples
+    --------
+    >>> finfo(float32).eps, finfo(complex64).dtype
+    (1.1920928955078125e-07, dtype('float32'))
+    """
+
+    def __init__(self, limits: np.finfo[Any]) -> None:
+        self._limits = limits
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._limits, name)
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __repr__(self) -> str:
+        return repr(self._limits)
+
+
+def finfo(type: Any, /) -> FloatLimits:
+    """Limits of a floating point dtype, or of a tensor's: ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``."""
+    return FloatLimits(np.finfo(_dtype(type)))
 
 
 def iinfo(type: Any, /) -> Any:
@@ -72,7 +93,6 @@ def iinfo(type: Any, /) -> Any:
 def astype(x: Any, dtype: DTypeLike, /, *, copy: Any = True, device: Any = None) -> Any:
     """The same elements in another dtype."""
     from ..tensor.construction import asarray
-    from .info import require_cpu
 
     require_cpu(device)
     return asarray(x).astype(dtype, copy=copy)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["VERSION", "Info", "require_cpu"]
+from ..tensor.devices import DEVICE, require_cpu
+
+__all__ = ["VERSION", "Info"]
 
 VERSION = "2025.12"
 
@@ -19,18 +21,6 @@ _KINDS = {
 }
 _KINDS["integral"] = _KINDS["signed integer"] + _KINDS["unsigned integer"]
 _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["complex floating"]
-
-
-def require_cpu(device: Any) -> None:
-    """Refuse any device but the only one there is.
-
-    Raises
-    ------
-    ValueError
-        For other devices than ``"cpu"``.
-    """
-    if device not in (None, "cpu"):
-        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
 
 
 class Info:
@@ -48,11 +38,11 @@ class Info:
 
     def default_device(self) -> str:
         """Where tensors are made."""
-        return "cpu"
+        return DEVICE
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """Where tensors can be."""
-        return ["cpu"]
+        return (DEVICE,)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of what is made without one."""

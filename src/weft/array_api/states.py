@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-__all__ = ["EXPLANATIONS", "NUMPY", "PEERS", "STANDARD", "STATES", "WHY", "state_of"]
+__all__ = ["DEVIATIONS", "EXPLANATIONS", "NUMPY", "PEERS", "STANDARD", "STATES", "WHY", "state_of"]
 
 STANDARD: dict[str, str] = {
     "constants": "e inf nan newaxis pi",
@@ -145,6 +145,15 @@ WHY: dict[str, str] = {
     "histogram": "edges for several axes are dense; NumPy's of the stored values",
     "poly": "the coefficients of polynomials are dense; NumPy's of `todense()`",
     "": "the work or the result is that of all elements; NumPy's of `todense()`",
+}
+
+
+DEVIATIONS: dict[str, str] = {
+    "floor_divide": "an infinity divided by a finite number is NaN, where the standard has an infinity; a finite "
+    "number divided by an infinity of the other sign is -1, where the standard has -0",
+    "expm1": "of a complex number with an infinite or NaN part, the imaginary part is NaN where the standard has 0, "
+    "and both are NaN where it has -1 + 0j; a real part -0 stays -0",
+    "tanh": "of a complex number with an infinite real part, the imaginary zero has the sign of `sin(2*imag(x))`",
 }
 
 

@@ -1,6 +1,7 @@
 """NumPy's einsum grammar to index notation.
 
-Every operand gets a name and every subscript letter becomes an index variable; the axes of an ellipsis become the
+Every operand gets a name and every subscript letter becomes an index variable (also those beyond ASCII, which
+``opt_einsum.get_symbol`` makes where there are more than 52 indices); the axes of an ellipsis become the
 variables ``e0``, ``e1``, ..., counted from the left of the broadcast axes. An axis of size 1 that stretches to a
 larger one gets a variable of its own, ``i_0`` for ``i`` in operand 0, which is summed over its one element: the
 assignment holds for the operands as they are. :meth:`Einsum.without_stretched` is the same for operands that have had
@@ -243,7 +244,7 @@ class _Subscripts:
                 output = []
                 position += 2
                 continue
-            if char in _LETTERS:
+            if char in _LETTERS or not (char.isascii() or char.isspace()):
                 if output is not None and char in output:
                     raise NotationError(f"{char!r} is repeated in the output", text, position)
                 if output is not None and not any(char in own for own in inputs):

@@ -1,16 +1,21 @@
-"""Arrays of the package ``sparse`` (PyData): COO and GCXS share their memory, DOK is copied."""
+"""Arrays of the package ``sparse`` (PyData): COO and GCXS share their memory, DOK is copied.
+
+What that package calls nodes are the arrays that its ``save_npz`` writes, by their names.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
 from ..errors import FormatError
-from ..formats import Format, FormatLike, formats, options_of
+from ..formats import Format, FormatLike, formats, options_of, parse_format
 from ..records import replace
 from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
 from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
@@ -24,7 +29,7 @@ from .arrays import (
     value_attribute,
 )
 
-__all__ = ["from_pydata", "to_pydata"]
+__all__ = ["from_nodes", "from_pydata", "to_nodes", "to_pydata"]
 
 
 def from_pydata(obj: Any) -> Storage | None:
@@ -44,10 +49,14 @@ def from_pydata(obj: Any) -> Storage | None:
         coo = obj.asformat("coo")
     except Exception as error:  # whatever the package stumbles over
         raise broken(obj, f"it cannot be read ({type(error).__name__}: {error})") from None
-    vals = value_attribute(coo)
-    crds = coordinate_arrays(coo, shape, len(vals), coo.coords)
-    found = coordinate_storage(shape, crds, vals, _fill(coo, vals))
+    found = _from_coo(coo, shape, coo.coords)
     return convert(found, "dok") if type(obj).__name__ == "DOK" else found
+
+
+def _from_coo(obj: Any, shape: tuple[int, ...], coords: Any) -> Storage:
+    vals = value_attribute(obj)
+    crds = coordinate_arrays(obj, shape, len(vals), coords)
+    return coordinate_storage(shape, crds, vals, _fill(obj, vals))
 
 
 def _fill(obj: Any, vals: np.ndarray[Any, Any]) -> Any:
@@ -74,6 +83,52 @@ def _from_gcxs(obj: Any, shape: tuple[int, ...]) -> Storage:
     format = Format(format.remapping, (*above, replace(column, ordered=ordered, unique=unique)))
     type = tensor_type(name_of(vals.dtype), format, (name_of(pos.dtype), name_of(crd.dtype)), _fill(obj, vals))
     return Storage(shape, type, (pos, crd), vals)
+
+
+class Nodes(SimpleNamespace):
+    """The arrays of a file as attributes."""
+
+
+def from_nodes(nodes: Mapping[str, np.ndarray[Any, Any]]) -> Storage:
+    """The tensor whose arrays ``sparse.save_npz`` wrote.
+
+    Raises
+    ------
+    FormatError
+        When they are of a class that such files do not hold.
+    KeyError, StorageError, ShapeError, DTypeError
+        When they are not those of a tensor.
+    """
+    obj, kind = Nodes(**nodes), str(nodes["format"]).lower()
+    obj.shape = tuple(nodes["shape"].tolist())
+    shape = shape_attribute(obj)
+    if kind == "gcxs":
+        return _from_gcxs(obj, shape) if len(shape) > 1 else _from_coo(obj, shape, [nodes["indices"]] * len(shape))
+    if kind == "coo":
+        return _from_coo(obj, shape, nodes["coords"])
+    raise FormatError(f"files of the package sparse hold formats coo and gcxs, not {kind!r}")
+
+
+def to_nodes(storage: Storage) -> dict[str, Any] | None:
+    """The arrays that ``sparse.load_npz`` takes for a tensor; None for formats that are not laid out so.
+
+    ``scipy.sparse.load_npz`` takes those of coo, too. As it knows no fill value, it is kept from others than zero by
+    capital letters, which are the same to ``sparse``.
+    """
+    fill = storage.vals.dtype.type(storage.type.fill)
+    nodes = {"shape": np.array(storage.shape, np.int64), "fill_value": fill, "data": storage.vals}
+    if len(storage.shape) > 1 and storage.format.is_canonical:
+        laid_out = options_of("gcxs", storage.format)
+        if laid_out is not None:
+            pos, crd = storage.arrays
+            axes = np.array(laid_out["compressed_axes"], np.int64)
+            return {**nodes, "format": "gcxs", "indices": crd, "indptr": pos, "compressed_axes": axes}
+    if not storage.shape or storage.format != parse_format("coo", len(storage.shape)):
+        return None
+    crds = storage.arrays[1:]
+    if len({crd.dtype for crd in crds}) > 1:  # which one array does not hold
+        return None
+    return {**nodes, "format": "COO" if fill else "coo", "coords": np.stack(crds), "_is_array": True}
 
 
 def shared(storage: Storage) -> Any:
@@ -107,7 +162,7 @@ def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
         return found
     if format in ("gcxs", "dok"):
         return to_pydata(storage, "coo").asformat(format)
-    if str(storage.format) != "coo" or not storage.format.is_canonical:
+    if storage.format != "coo" or not storage.format.is_canonical:
         storage = convert(storage, "coo").apart_from(storage)
     coords = np.stack(storage.arrays[1:]) if storage.shape else np.zeros((0, len(storage.vals)), np.int64)
     fill = storage.vals.dtype.type(storage.type.fill)

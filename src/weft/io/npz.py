@@ -1,4 +1,4 @@
-"""npz files: scipy's layout for the formats that scipy has, weft's own for all others."""
+"""npz files: the layouts of scipy.sparse and of ``sparse`` for the formats that these have, weft's own for others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..dtypes import value_dtype
 from ..errors import FileFormatError
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
+from ..interop.pydata_sparse import from_nodes, to_nodes
 from ..pipeline import verify
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
@@ -34,34 +35,40 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
     file : path or stream
         Where to; ``.npz`` is added to a name without it.
     matrix : SparseTensor
-        Any tensor. Matrices in csr, csc, coo, dia and bsr with fill value 0 are laid out as scipy does.
+        Any tensor. Matrices in csr, csc, dia and bsr with fill value 0 are laid out as scipy does; tensors in coo and
+        gcxs, and csr and csc with another fill value, as ``sparse`` does. Either package loads coo with fill value 0.
     compressed : bool
         Whether to pack the arrays.
     """
     A = asarray(matrix)
     storage = A._storage
-    if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense:
+    nodes = to_nodes(storage)
+    if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense and (nodes is None or "coords" not in nodes):
         import scipy.sparse
 
         found = A.to_scipy_sparse()
         if found.format in _SCIPY and found.nnz == A.nnz and _is_its_own(storage, found):
             scipy.sparse.save_npz(file, found, compressed)
             return
+    save: Any = np.savez_compressed if compressed else np.savez
+    save(file, **(_own_arrays(storage) if nodes is None else nodes))
+
+
+def _own_arrays(storage: Storage) -> dict[str, Any]:
+    """The level arrays, and what says which these are."""
     levels = [
         {"level": type(level).__name__, **{f.name: getattr(level, f.name) for f in fields(level)}}
         for level in storage.format.levels
     ]
     about = {"remapping": str(storage.format.remapping), "levels": levels}
     arrays = {f"level{k}_{role}": a for (k, role), a in zip(storage.format.roles, storage.arrays, strict=True)}
-    save = np.savez_compressed if compressed else np.savez
-    save(
-        file,
-        weft=np.array(json.dumps(about)),
-        shape=np.array(storage.shape, np.int64),
-        fill_value=np.array(A.fill_value, A.dtype),
-        values=storage.vals,
-        **arrays,  # type: ignore[arg-type]
-    )
+    return {
+        "weft": np.array(json.dumps(about)),
+        "shape": np.array(storage.shape, np.int64),
+        "fill_value": np.array(storage.type.fill, storage.dtype),
+        "values": storage.vals,
+        **arrays,
+    }
 
 
 def _is_its_own(storage: Storage, found: Any) -> bool:
@@ -71,7 +78,7 @@ def _is_its_own(storage: Storage, found: Any) -> bool:
 
 
 def load_npz(file: NpzFile) -> SparseTensor:
-    """Load what :func:`save_npz` or scipy's function of that name has saved.
+    """Load what :func:`save_npz`, or the function of that name of scipy.sparse or ``sparse``, has saved.
 
     Parameters
     ----------
@@ -91,8 +98,9 @@ def load_npz(file: NpzFile) -> SparseTensor:
             if "weft" in loaded:
                 return made(_storage({name: loaded[name] for name in loaded.files}))
             if "format" not in loaded:
-                raise FileFormatError(f"neither scipy's nor weft's: the file holds {', '.join(loaded.files)}")
-            return asarray(_from_scipy({name: loaded[name] for name in loaded.files}))
+                raise FileFormatError(f"no file of a sparse tensor: it holds {', '.join(loaded.files)}")
+            arrays = {name: loaded[name] for name in loaded.files}
+            return made(from_nodes(arrays)) if "fill_value" in loaded else asarray(_from_scipy(arrays))
     except FileFormatError:
         raise
     except (ValueError, KeyError, OSError, EOFError, AttributeError, TypeError) as error:

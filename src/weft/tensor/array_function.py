@@ -6,11 +6,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..errors import DensifyError
 from . import foreign
+from .foreign import is_read, read
 from .operands import Tensor
 
-__all__ = ["call", "concerns", "namespace"]
+__all__ = ["call", "concerns", "namespace", "read_once"]
 
 # The ndarray's methods of these names take NumPy's arguments, in NumPy's order.
 _METHODS = {
@@ -51,6 +54,15 @@ def _first_tensor(given: Iterable[Any]) -> Tensor | None:
     return None
 
 
+def read_once(args: Any, cls: type[Tensor]) -> Any:
+    """Arguments with tensors of ``cls`` in place of other packages', as to read one is to look at its coordinates."""
+    if isinstance(args, (list, tuple)):
+        found = [read_once(arg, cls) for arg in args]
+        return found if isinstance(args, list) else tuple(found)
+    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else read(args)
+    return args if storage is None else cls(storage)
+
+
 def namespace() -> Any:
     """The package: what is in it is found by its name, whichever module it is of."""
     return sys.modules[__name__.partition(".")[0]]
@@ -58,4 +70,4 @@ def namespace() -> Any:
 
 def concerns(types: Iterable[type]) -> bool:
     """Whether all classes that NumPy found are ones that weft takes."""
-    return all(issubclass(cls, Tensor) or cls.__module__.partition(".")[0] in ("numpy", "scipy") for cls in types)
+    return all(issubclass(cls, (Tensor, np.ndarray)) or is_read(cls) for cls in types)

@@ -91,6 +91,7 @@ class _Region:
 
     def __init__(self, key: Key, shape: tuple[int, ...]) -> None:
         self.key, self.tensor = key, shape
+        self.arrays = key.arrays if key.arrays is not None and key.arrays.axes else None
         spans = {span.axis: span for span in key.spans}
         self.spans = spans
         self.shape: tuple[int, ...] = ()
@@ -110,7 +111,7 @@ class _Region:
             far = rows[axis].astype(np.int64) - span.start
             place, rest = np.divmod(far, span.step)
             found &= (rest == 0) & (place >= 0) & (place < span.count)
-        arrays = self.key.arrays
+        arrays = self.arrays
         if arrays is not None:
             sizes = [self.tensor[axis] for axis in arrays.axes]
             wanted = _numbered(tuple(index.reshape(-1) for index in arrays.indices), sizes)
@@ -120,7 +121,7 @@ class _Region:
     @cached
     def elements(self) -> int:
         """How many elements of the tensor it holds."""
-        arrays = self.key.arrays
+        arrays = self.arrays
         if arrays is None or not self.repeats:
             return math.prod(self.shape)
         number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
@@ -129,7 +130,7 @@ class _Region:
     @cached
     def repeats(self) -> bool:
         """Whether an element comes up twice, so that what is not stored of a value matters, too."""
-        arrays = self.key.arrays
+        arrays = self.arrays
         if arrays is None:
             return False
         number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
@@ -143,7 +144,7 @@ class _Region:
                 rows[axis] = np.full(len(places[0]) if places else 1, span.start)
             else:
                 rows[axis] = span.start + places[self.at[axis]].astype(np.int64) * span.step
-        arrays = self.key.arrays
+        arrays = self.arrays
         if arrays is not None:
             begin = self.at[-1]
             which = tuple(places[begin : begin + len(arrays.shape)])

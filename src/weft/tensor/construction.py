@@ -16,6 +16,7 @@ from ..formats import FormatLike, parse_format
 from ..pipeline import verify
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from . import foreign
+from .devices import require_cpu
 from .operands import adopt, is_scalar
 from .sparse_tensor import SparseTensor
 
@@ -74,8 +75,7 @@ def asarray(
     >>> str(A.format), np.shares_memory(A.to_scipy_sparse().data, S.data)
     ('csr', True)
     """
-    if device not in (None, "cpu"):
-        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+    require_cpu(device)
     wanted = None if dtype is None else value_dtype(dtype)
     if isinstance(obj, SparseTensor):
         source, known = obj._storage, True
@@ -97,9 +97,10 @@ def asarray(
         storage = pipeline.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign.convert(storage, format)
+    if not copy and storage is source and isinstance(obj, SparseTensor):
+        return obj if format in (None, obj.format) else made(storage, format)
     if copy is None:
-        same = storage is source and isinstance(obj, SparseTensor) and format in (None, obj.format)
-        return obj if same else made(storage, format)
+        return made(storage, format)
     if copy:
         return made(storage.apart_from(source), format)
     if not _shares(storage, obj) and storage.vals.size:

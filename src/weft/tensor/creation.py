@@ -26,20 +26,15 @@ from ..runtime import memory
 from ..storage import Storage, coordinate_storage
 from . import foreign
 from .construction import as_shape, asarray
+from .devices import require_cpu
 from .indexing import natural
 from .manipulation import broadcast_to, reshape, storage_of
 from .sparse_tensor import SparseTensor
 
 __all__ = [
     "arange", "array", "copy", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "geomspace",
-    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "require_cpu", "zeros", "zeros_like",
+    "identity", "linspace", "logspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
-
-
-def require_cpu(device: Any) -> None:
-    """Raise ``ValueError`` for a device that weft does not have."""
-    if device not in (None, "cpu"):
-        raise ValueError(f"tensors are on device 'cpu', not {device!r}")
 
 
 def full(
@@ -134,9 +129,8 @@ def eye(
     wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
     each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
     memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
-    rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(
-        [[max(0, -k)], [max(0, k)]], index_dtype(max(shape))
-    )
+    first = [[min(max(0, -k), shape[0])], [min(max(0, k), shape[1])]]  # where there are none, k may be any number
+    rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(first, index_dtype(max(shape)))
     vals = np.ones(count, wanted)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
@@ -212,7 +206,7 @@ def copy(a: Any) -> SparseTensor:
 
 
 @memory.guarded
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
     """Vectors as the coordinates of a grid: for each a tensor of all axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -225,7 +219,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[SparseTensor]:
         own = [1] * n
         own[turn.index(k)] = sizes[k]
         found.append(broadcast_to(reshape(x, tuple(own)), shape))
-    return found
+    return tuple(found)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:

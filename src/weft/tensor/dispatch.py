@@ -9,17 +9,26 @@ NumPy calls ``__array__`` with the same arguments in both cases, and its result 
 raise; scipy consults neither ``__array_priority__`` nor ``__array_ufunc__`` before. So the only thing that tells the
 two apart is who asks: ``__array__`` looks at its caller, and answers as scipy wants when that is a method of
 scipy.sparse that holds this tensor as its operand ``other``.
+
+The package sparse leaves ``S @ T`` to ``T`` where a function that it calls raises ``NotImplementedError``. One is
+compiled by numba, which asks ``T`` for ``_numba_type_``: the answer is that error where sparse is behind the question.
+
+Consumers of DLPack ask the object for ``__dlpack__``, and others ask its class whether all such objects can be
+exported, which only those in a dense format can. So the class has none, and its instances answer.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from types import FrameType, MethodType
 from typing import Any
 
 import numpy as np
 
-from ..errors import DensifyError
+from ..errors import DensifyError, UnsupportedError
 from . import foreign
+from .devices import dlpack, dlpack_device, require_cpu
 from .operands import Tensor, adopt
 from .operators import Operators, matmul
 
@@ -41,10 +50,49 @@ def _scipy_defers(tensor: Tensor) -> bool:
     return outermost.startswith("__")
 
 
+def _asking_package(between: tuple[str, ...] = ()) -> str:
+    """The package of the function that called the one which asks, or called it through some packages between them."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in between:
+            return package
+        frame = frame.f_back
+    return ""
+
+
+def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
+    """Return what finds a method of tensors in a dense format, and of no others."""
+
+    def find(tensor: Tensor) -> Any:
+        if tensor._storage.format.is_dense:
+            return MethodType(method, tensor)
+        text = f"tensors of format {tensor._storage.format} have no dense memory, and no {name}; todense() makes some"
+        raise AttributeError(text, name=name, obj=tensor)
+
+    return find
+
+
+def _numba_type(tensor: Tensor) -> Any:
+    """Tell the package sparse that numba has no type for a tensor; others find no attribute, as of any object."""
+    if _asking_package(("weft", "numba", "functools")) != "sparse":
+        raise AttributeError("tensors have no _numba_type_", name="_numba_type_", obj=tensor)
+    storage = tensor._storage
+    raise UnsupportedError(
+        f"the package sparse does not multiply by a SparseTensor of shape {storage.shape} and format {storage.format}; "
+        "write @, call weft's function, or pass A.to_pydata_sparse()"
+    )
+
+
 class Dispatch(Operators):
     """The protocols by which other packages' operators and functions find weft's."""
 
     __slots__ = ()
+    _answers = {  # noqa: RUF012
+        "__dlpack__": _if_dense("__dlpack__", dlpack),
+        "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
+        "_numba_type_": _numba_type,
+    }
     __array_priority__ = 1000.0  # scipy's is 10.1
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -55,12 +103,28 @@ class Dispatch(Operators):
         if self._storage.format.is_dense:  # nothing becomes dense that is not
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
-        raise DensifyError(f"{self!r} does not become an ndarray by itself: {foreign.instead_of_dense(self._storage)}")
+        peers = _asking_package() == "sparse"
+        instead = "pass its to_pydata_sparse()" if peers else foreign.instead_of_dense(self._storage)
+        raise DensifyError(f"{self!r} does not become an ndarray by itself: {instead}")
+
+    def __iter__(self) -> Iterator[Any]:
+        """The elements, or tensors, along the first axis."""
+        shape = self._storage.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d tensor")
+        if _asking_package() == "sparse":  # COO(A) takes what it can iterate over for coordinates and values
+            raise DensifyError(
+                f"a SparseTensor of shape {shape} is not an array of the package sparse; pass its to_pydata_sparse()"
+            )
+        tensor: Any = self
+        return (tensor[k] for k in range(shape[0]))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .array_function import call, concerns
+        from .array_function import call, concerns, read_once
 
-        return call(function, args, kwargs) if concerns(types) else NotImplemented
+        if not concerns(types):
+            return NotImplemented
+        return call(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the array API standard's namespace, ``weft.array_api``."""
@@ -71,19 +135,11 @@ class Dispatch(Operators):
             raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
         return weft.array_api
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """The memory of a dense tensor, for other libraries."""
-        if not self._storage.format.is_dense:
-            raise BufferError(f"a tensor of format {self._storage.format} has no dense memory; call todense()")
-        return self._storage.to_dense_array().__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-    def to_device(self, device: str, /, *, stream: Any = None) -> Any:
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The tensor itself, which is on the only device there is."""
-        if device != "cpu" or stream is not None:
-            raise ValueError(f"tensors are on device 'cpu', not {device!r}")
+        require_cpu(device)
+        if stream is not None:
+            raise ValueError(f"device 'cpu' has no streams; stream is None, not {stream!r}")
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -15,8 +15,8 @@ from ..formats import FormatLike, parse_format
 from ..storage import Storage
 
 __all__ = [
-    "convert", "count_entries", "instead_of_dense", "read", "register_reader", "register_viewer", "register_writer",
-    "view", "write",
+    "convert", "count_entries", "instead_of_dense", "is_read", "read", "register_reader", "register_viewer",
+    "register_writer", "view", "write",
 ]  # fmt: skip
 
 Reader = Callable[[Any], "Storage | None"]
@@ -50,10 +50,20 @@ def view(package: str, storage: Storage) -> Any:
 
 def read(obj: Any) -> Storage | None:
     """Storage of another package's tensor; None when nobody reads it."""
-    for cls in type(obj).__mro__:
-        reader = _READERS.get(cls.__module__.partition(".")[0])
+    reader = _reader(type(obj))
+    return None if reader is None else reader(obj)
+
+
+def is_read(cls: type) -> bool:
+    """Whether somebody reads objects of a class."""
+    return _reader(cls) is not None
+
+
+def _reader(cls: type) -> Reader | None:
+    for base in cls.__mro__:
+        reader = _READERS.get(base.__module__.partition(".")[0])
         if reader is not None:
-            return reader(obj)
+            return reader
     return None
 
 

@@ -156,9 +156,12 @@ def einsum(
 ) -> SparseTensor | Array | Any: ...
 def einsum(
     *operands: Any,
-    format: FormatLike | None = None,
+    out: Any = None,
     dtype: DTypeLike | None = None,
+    order: Any = "K",
+    casting: Any = "safe",
     optimize: bool | str | Sequence[Any] = "auto",
+    format: FormatLike | None = None,
     reduce: str = "sum",
 ) -> Any:
     """Einstein summation, with NumPy's grammar.
@@ -167,22 +170,36 @@ def einsum(
     ----------
     *operands : str and array_like
         ``"ij,jk->ik", A, B``, or ``A, [0, 1], B, [1, 2], [0, 2]``.
-    format : str or Format, optional
-        Of the result; by default it is inferred from the operands.
+    out : ndarray or SparseTensor, optional
+        Where to put the result; a tensor keeps its format and dtype.
     dtype : dtype, optional
-        Of the result; by default NumPy's promotion of the operands' dtypes. Everything is computed in that, or in
-        ``dtype`` where that is wider.
+        In which everything is computed, and the result is; by default NumPy's promotion of the dtypes of the operands
+        and of ``out``.
+    order : {'K', 'C', 'F', 'A'}, optional
+        Of the memory of a dense result; sparse ones have none.
+    casting : {'safe', 'same_kind', 'unsafe', 'no', 'equiv'}, optional
+        By which rule operands may be converted to that dtype, and the result to that of ``out``.
     optimize : {'auto', True, False} or str or list
         ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
         path, as NumPy has it, contracts pairs. ``"auto"`` takes what :func:`einsum_path` expects to be cheaper, by
         how many entries the operands hold; with ``config.reassociate`` off it is one kernel.
+    format : str or Format, optional
+        Of the result; by default it is inferred from the operands.
     reduce : {'sum', 'prod', 'min', 'max', 'any', 'all'}
         What is made of the products over the indices that go; all but sums are one kernel.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
-        A scalar for a result without axes; an ndarray for a dense result where an operand is an ndarray.
+        ``out`` where that is given; else a scalar for a result without axes, and an ndarray for a dense result where an
+        operand is an ndarray.
+
+    Raises
+    ------
+    NotationError, ShapeError
+        When subscripts do not parse, or do not fit the operands.
+    DTypeError
+        When ``casting`` does not allow a conversion.
 
     Examples
     --------
@@ -200,6 +217,67 @@ def einsum(
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     notation, given = _parsed_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+    if out is None and dtype is None and order == "K" and casting == "safe":
+        return _contracted(notation, found, None, optimize, format, reduce)
+    turn = _memory_order(order, list(found.values()))
+    wanted, found = _converted(found, dtype, out, casting)
+    result = _contracted(notation, found, wanted, optimize, format, reduce)
+    if out is None:
+        return result if turn is None or format is not None else _in_order(result, turn)
+    from .ufuncs import store
+
+    return store(result, out, "einsum", casting=casting)
+
+
+def _converted(
+    operands: Mapping[str, Operand], dtype: DTypeLike | None, out: Any, casting: Any
+) -> tuple[np.dtype[Any], dict[str, Operand]]:
+    """In which dtype ``numpy.einsum`` computes, and the operands, those with a wider one converted to it."""
+    dtypes = [operand.storage.dtype for operand in operands.values()]
+    beside = [out.dtype] if isinstance(out, (np.ndarray, SparseTensor)) else []
+    wanted = value_dtype(np.result_type(*dtypes, *beside) if dtype is None else dtype)
+    for number, own in enumerate((*dtypes, *beside)):  # NumPy reads out, too
+        if not np.can_cast(own, wanted, casting):
+            which = f"operand {number}" if number < len(dtypes) else "out"
+            raise DTypeError(
+                f"einsum does not convert {which} from {own} to {wanted} by the rule {casting!r}; "
+                "casting='unsafe' allows every conversion"
+            )
+    return wanted, {
+        name: o if np.can_cast(o.storage.dtype, wanted) else Operand(pipeline.in_dtype(o.storage, wanted), o.is_array)
+        for name, o in operands.items()
+    }
+
+
+def _memory_order(order: Any, operands: Sequence[Operand]) -> str | None:
+    """Which memory order is asked for; None where it is as it comes."""
+    name = "K" if order is None else str(order).upper()
+    if name not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if name == "A":
+        dense = (o.storage.format.is_dense and o.storage.to_dense_array().flags.f_contiguous for o in operands)
+        name = "F" if all(dense) else "C"
+    return None if name == "K" else name
+
+
+def _in_order(found: Any, order: str) -> Any:
+    """Return a result with its elements in C or F order, if it is dense."""
+    if np.ndim(found) < 2:
+        return found
+    if isinstance(found, np.ndarray):
+        return np.asarray(found, order=order)  # type: ignore[call-overload]
+    return found.asformat("dense_f" if order == "F" else "dense") if found.format.is_dense else found
+
+
+def _contracted(
+    notation: Einsum,
+    found: dict[str, Operand],
+    dtype: DTypeLike | None,
+    optimize: Any,
+    format: FormatLike | None,
+    reduce: str,
+) -> Any:
+    """Compute an einsum of operands in their common dtype, or a wider one."""
     assignment = notation.assignment if reduce == "sum" else _reduced(notation.assignment, REDUCTIONS[reduce])
     if len(found) < 3:
         return _run(assignment, found, format, dtype)
@@ -287,8 +365,16 @@ def _by_steps(
         last = number == len(planned.path)
         taken = [pending.pop(place) for place in sorted(places, reverse=True)]
         wanted = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
-        pending.append(einsum(step, *taken, optimize=False, **wanted))
+        pending.append(einsum(_in_first_letters(step), *taken, optimize=False, **wanted))
     return pending[0]
+
+
+def _in_first_letters(subscripts: str) -> str:
+    """The same subscripts in the first letters of the alphabet, so that steps that do the same are one kernel."""
+    import opt_einsum
+
+    names = {char: char for char in ",->"}
+    return "".join(names.setdefault(char, opt_einsum.get_symbol(len(names) - 3)) for char in subscripts)
 
 
 def _plain_subscripts(notation: Einsum) -> str:

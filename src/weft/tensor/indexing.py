@@ -55,7 +55,12 @@ def getitem(storage: Storage, key: Any) -> Storage:
         return getitem(getitem(storage, keys[0]), keys[1])
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
-        return _with_arrays(storage, parsed, parsed.arrays)
+        return (_with_arrays if parsed.arrays.axes else _with_booleans)(storage, parsed, parsed.arrays)
+    return _of_spans(storage, parsed)
+
+
+def _of_spans(storage: Storage, parsed: Key) -> Storage:
+    """The elements that slices and integers ask for."""
     only = _only_span(storage, parsed)
     if only is not None and (piece := _piece(storage, only, bool(parsed.dropped))) is not None:
         return piece
@@ -265,6 +270,13 @@ def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
 
 
 # -- arrays of indices ---------------------------------------------------------------------------------------------
+def _with_booleans(storage: Storage, key: Key, arrays: Arrays) -> Storage:
+    """The elements that slices ask for, along a new axis: once, or not at all where a boolean is False."""
+    at = key.places.index(-1)
+    found = _of_spans(storage, replace(key, arrays=None, places=(*key.places[:at], None, *key.places[at + 1 :])))
+    return found if arrays.shape == (1,) else getitem(found, (slice(None),) * at + (slice(0),))
+
+
 def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
     like = storage.format
     spans = {s.axis: (s.start, s.step, s.count) for s in key.spans}

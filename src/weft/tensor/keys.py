@@ -31,10 +31,12 @@ class Span:
 class Arrays:
     """Arrays of integers for some axes, which broadcast to ``shape``: all of them are one place of the result.
 
+    A boolean without axes broadcasts with them: True as an array of one index does, and False as one of none.
+
     Parameters
     ----------
     axes : tuple of int
-        The axes they index.
+        The axes they index; none where booleans stand alone.
     indices : tuple of ndarray
         One for each axis, of ``shape``, none negative.
     shape : tuple of int
@@ -141,17 +143,25 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         As NumPy does, for keys that do not fit the shape.
     """
     items = _every_axis(_expanded(key, shape), shape)
-    several = any(isinstance(item, np.ndarray) for item in items)
+    several = any(isinstance(item, (np.ndarray, bool)) for item in items)
     spans: list[Span] = []
     dropped: list[int] = []
     places: list[int | None] = []
     axes: list[int] = []
     indices: list[np.ndarray[Any, Any]] = []
+    truths: list[np.ndarray[Any, Any]] = []
     runs, inside, axis = 0, False, 0
     for item in items:
         if item is None or item is Ellipsis:
             places += [None] * (item is None)
             inside = False
+            continue
+        if several and not isinstance(item, slice) and not inside:
+            runs, inside = runs + 1, True
+            if runs == 1:
+                places.append(-1)
+        if isinstance(item, bool):
+            truths.append(np.zeros(int(item), np.int64))
             continue
         size = shape[axis]
         if isinstance(item, slice):
@@ -164,10 +174,6 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         elif several:
             indices.append(_wrapped(np.asarray(item), axis, size))
             axes.append(axis)
-            if not inside:
-                runs, inside = runs + 1, True
-                if runs == 1:
-                    places.append(-1)
         else:
             if not -size <= item < size:
                 raise _out_of_bounds(item, axis, size)
@@ -177,21 +183,25 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     if not several:
         return Key(tuple(spans), tuple(dropped), None, tuple(places))
     try:
-        whole = np.broadcast_arrays(*indices)
+        whole = np.broadcast_arrays(*indices, *truths)
     except ValueError:
-        shapes = "".join(str(i.shape).replace(", ", ",") + " " for i in indices if i.ndim)
+        shapes = "".join(str(i.shape).replace(", ", ",") + " " for i in (*indices, *truths) if i.ndim)
         raise IndexError(
             f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
         ) from None
     if runs > 1:
         places.remove(-1)
         places.insert(0, -1)
-    arrays = Arrays(tuple(axes), tuple(np.ascontiguousarray(a) for a in whole), whole[0].shape, runs > 1)
+    own = tuple(np.ascontiguousarray(a) for a in whole[: len(axes)])
+    arrays = Arrays(tuple(axes), own, whole[0].shape, runs > 1)
     return Key(tuple(spans), (), arrays, tuple(places))
 
 
 def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
-    """The items of a key: slices, integers, arrays of integers, None, and Ellipsis; masks as the indices they mean."""
+    """The items of a key: slices, integers, arrays of integers, None, and Ellipsis; masks as the indices they mean.
+
+    A mask without axes stays a boolean.
+    """
     items: list[Any] = []
     axis = 0
     given = key if isinstance(key, tuple) else (key,)
@@ -212,8 +222,13 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
         else:
             found = _of_array(item, shape[axis:], axis)
         items += found
-        axis += len(found)
+        axis += sum(map(_names_axis, found))
     return items
+
+
+def _names_axis(item: Any) -> bool:
+    """Whether an item of an expanded key is about an axis of the tensor."""
+    return item is not None and item is not Ellipsis and not isinstance(item, bool)
 
 
 def _axes_taken(item: Any) -> int:
@@ -241,9 +256,7 @@ def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
         array = array.astype(np.intp)
     if array.dtype == bool:
         _fits(array.shape, shape, axis)
-        if array.ndim == 0:
-            raise IndexError(f"{bool(array)} is no index of a sparse tensor: use a slice, or an array of booleans")
-        return list(np.nonzero(array))
+        return list(np.nonzero(array)) if array.ndim else [bool(array)]
     if array.dtype.kind not in "iu":
         if hasattr(item, "__index__"):
             return [operator.index(item)]
@@ -257,6 +270,8 @@ def _of_tensor(item: Tensor, shape: tuple[int, ...], axis: int) -> list[Any]:
     storage = item._storage
     if storage.dtype == bool:
         _fits(storage.shape, shape, axis)
+        if not storage.shape:
+            return [bool(item)]
         if storage.type.fill:
             return list(np.nonzero(item.todense()))  # type: ignore[attr-defined]
         found = foreign.convert(storage, "coo")
@@ -268,7 +283,7 @@ def _of_tensor(item: Tensor, shape: tuple[int, ...], axis: int) -> list[Any]:
 
 def _fits(mask: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
     for k, (have, want) in enumerate(zip(mask, shape, strict=False)):
-        if have != want:
+        if have not in (0, want):  # a mask without elements chooses none of any axis
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + k}; size of axis is {want} "
                 f"but size of corresponding boolean axis is {have}"
@@ -283,7 +298,7 @@ def _every_axis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     dots = [k for k, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    rest = len(shape) - sum(item is not None and item is not Ellipsis for item in items)
+    rest = len(shape) - sum(map(_names_axis, items))
     whole: list[Any] = [slice(None)] * rest
     if not dots:
         return [*items, *whole]

@@ -247,10 +247,10 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
     return SparseTensor(pipeline.convert(found, goal))
 
 
-def broadcast_arrays(*arrays: Any) -> list[SparseTensor]:
+def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
     """All of them in the shape that they broadcast to."""
     shape = broadcast_shapes(*(storage_of(x).shape for x in arrays))
-    return [broadcast_to(x, shape) for x in arrays]
+    return tuple(broadcast_to(x, shape) for x in arrays)
 
 
 # -- elements in other places -----------------------------------------------------------------------------------------

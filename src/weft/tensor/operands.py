@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -71,6 +72,7 @@ class Tensor:
     """
 
     __slots__ = ("__weakref__", "_asked", "_storage", "_writing")
+    _answers: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}  # to attributes that the class shall not seem to have
     _writing: Writing
     _asked: str  # the name by which the format was asked for, if it was
 
@@ -92,6 +94,8 @@ class Tensor:
 
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
+                if name in self._answers:
+                    return self._answers[name](self)
                 if hasattr(type(self), name) or name.startswith("_"):
                     return object.__getattribute__(self, name)  # which says why there is none
                 message = f"{type(self).__name__!r} object has no attribute {name!r}"

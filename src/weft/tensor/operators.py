@@ -55,9 +55,9 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
     first, second = adopt(left), adopt(right)
     if first is None or second is None:
         return NotImplemented
-    if is_scalar(right) and not is_scalar(left):
+    if is_scalar(right) and (type(right) in _NUMBERS or not is_scalar(left)):
         return finish(cls, apply_scalar(op, first.storage, right, False), first.is_array)
-    if is_scalar(left) and not is_scalar(right):
+    if is_scalar(left) and (type(left) in _NUMBERS or not is_scalar(right)):
         return finish(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
     if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure

@@ -126,6 +126,10 @@ class PeerMethods(Tensor):
         """The tensor in gcxs with other axes as its rows."""
         return self.asformat("gcxs", compressed_axes=tuple(new_compressed_axes))
 
+    def get_nodes(self: Any) -> dict[str, Any]:
+        """The arrays that ``sparse.save_npz`` writes, by their names; of other formats than coo and gcxs as coo."""
+        return self.to_pydata_sparse().get_nodes()  # type: ignore[no-any-return]
+
     def enable_caching(self: Any) -> Any:
         """The tensor itself: kernels are kept anyway, results are not."""
         return self

@@ -51,7 +51,7 @@ class UniqueInverse(NamedTuple):
 
 
 def _vector(array: np.ndarray[Any, Any]) -> SparseTensor:
-    return SparseTensor(Storage.dense(np.ascontiguousarray(array)))
+    return SparseTensor(Storage.dense(np.asarray(array, order="C")))
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..errors import ShapeError
 from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
 from ..storage import Storage
 from . import foreign
+from .devices import DEVICE
 from .dispatch import Dispatch
 from .methods import Methods
 from .operands import Tensor, Writing
@@ -120,7 +121,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
     @property
     def device(self) -> str:
-        return "cpu"
+        return DEVICE
 
     @property
     def T(self) -> SparseTensor:  # noqa: N802
@@ -536,11 +537,6 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
                 del self._storage
             writing.written[place] = scalar
         return True
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self.shape:
-            raise TypeError("iteration over a 0-d tensor")
-        return (self[k] for k in range(self.shape[0]))
 
     def __len__(self) -> int:
         if not self.shape:
