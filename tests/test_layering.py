@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "weft"
 ORDER = (
     "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping",
     "queries", "formats", "lowering", "codegen", "runtime", "storage", "pipeline", "conversion", "tensor", "array_api",
-    "interop", "io", "csgraph", "fft", "linalg", "__init__", "demo", "__main__",
+    "interop", "io", "csgraph", "fft", "linalg", "__init__", "shipping", "demo", "__main__",
 )  # fmt: skip
 RANK = {block: rank for rank, block in enumerate(ORDER)}
 

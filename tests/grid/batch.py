@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from weft.runtime import loader
-from weft.runtime.loader import Library
+from weft.runtime.objects import Library
 
 __all__ = ["each", "together"]
 
@@ -39,7 +39,7 @@ def _collected() -> Iterator[dict[Any, str]]:
     """Collects the texts that would be compiled, in place of compiling them, under what they are kept in memory."""
     missing: dict[Any, str] = {}
 
-    def open_source(source: str, what: str) -> Library:
+    def open_source(source: str, names: Sequence[str], what: str) -> Library:
         found = _parts.get(loader._key(source))
         if found is None:
             missing[loader._key(source)] = source
@@ -70,7 +70,7 @@ def _compile_together(sources: Sequence[str]) -> None:
     for source, prefix in prefixes.items():
         own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
-    whole = loader.open_source("\n\n".join(parts), "several kernels")
+    whole = loader.open_source("\n\n".join(parts), [], "several kernels")
     for source, prefix in prefixes.items():
         _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix)
 

@@ -50,12 +50,12 @@ def test_key_holds_flags_and_source(forget):
     assert cache_info().entries == 4
 
 
-def test_key_holds_the_cpu(forget, monkeypatch):
+def test_key_holds_the_level_of_instructions(forget, monkeypatch):
     from weft.runtime import toolchain
 
     run(5)
     forget()
-    monkeypatch.setattr(toolchain, "cpu_identity", lambda: "another machine")
+    monkeypatch.setattr(toolchain, "LEVEL", "-march=x86-64")
     run(5)
     assert cache_info().entries == 2
 
@@ -166,12 +166,12 @@ def test_directory_that_becomes_unwritable(fresh_cache, monkeypatch):
 def test_directory_that_is_mounted_noexec(fresh_cache, monkeypatch):
     from weft.runtime import loader
 
-    real = loader._open
+    real = loader.open_object
 
     def fake(path):
         return (NULL, "failed to map segment") if path.startswith(fresh_cache) else real(path)
 
-    monkeypatch.setattr(loader, "_open", fake)
+    monkeypatch.setattr(loader, "open_object", fake)
     expect_temporary("failed to map segment")
 
 

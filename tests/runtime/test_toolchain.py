@@ -4,13 +4,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tiny_kernels import make_source
 
 from weft.config import config
 from weft.errors import CompilerError
-from weft.runtime import load, toolchain
+from weft.runtime import levels, load, toolchain
 from weft.runtime.structs import NULL
 
 
@@ -42,7 +43,7 @@ REAL = toolchain.find_compiler()[0]
 
 def test_flags():
     tool = toolchain.current(3)
-    assert {"-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno"} <= set(tool.flags)
+    assert {"-O3", toolchain.LEVEL, "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-math-errno"} <= set(tool.flags)
     assert "-ffast-math" not in tool.flags
     assert "-O1" in toolchain.current(1).flags
     with config.override(sanitize=True, optimization=3):
@@ -55,7 +56,7 @@ def test_flags():
 
 def test_identity_holds_what_matters():
     tool = toolchain.current(3)
-    for part in (tool.version, "-O3", toolchain.cpu_identity(), tool.command[0]):
+    for part in (tool.version, "-O3", toolchain.LEVEL, tool.command[0]):
         assert part in tool.identity
     assert toolchain.current(3) is tool
 
@@ -116,7 +117,7 @@ def test_broken_source_is_an_error_and_leaves_nothing(fresh_cache):
         load(make_source(3), ["other"], 1, "a test")
 
 
-@pytest.mark.parametrize("refused", ["-fopenmp", "-march=native", "-falign-loops=32"])
+@pytest.mark.parametrize("refused", ["-fopenmp", toolchain.LEVEL, "-falign-loops=32"])
 def test_flag_that_the_compiler_refuses(tmp_path, forget, refused):
     text = (
         f'for a in "$@"; do case "$a" in {refused}) echo "unknown {refused}" >&2; exit 1;; esac; done; exec {REAL} "$@"'
@@ -174,18 +175,37 @@ def test_another_compiler_under_the_same_name_is_noticed(tmp_path, forget):
         assert toolchain.current().identity != first
 
 
+def test_levels_of_instructions(monkeypatch):
+    v3 = " ".join(levels.LEVELS["x86-64-v3"])
+    for described, machine, level in (
+        (f"flags : {v3} ept", "x86_64", "x86-64-v3"),
+        (f"flags : {v3.replace('avx2', 'avx3')}", "x86_64", "x86-64-v2"),
+        ("flags : fpu vme", "x86_64", None),
+        ("nodename", "x86_64", None),
+        (f"flags : {v3}", "aarch64", None),
+    ):
+        levels.machine_level.cache_clear()
+        monkeypatch.setattr(levels, "cpu_identity", lambda described=described: f"Linux\nx86_64\n{described}")
+        monkeypatch.setattr(os, "uname", lambda machine=machine: SimpleNamespace(machine=machine))
+        assert levels.machine_level() == level
+        assert levels.runs("x86-64-v2") is (level is not None)
+        assert levels.runs("x86-64-v3") is (level == "x86-64-v3")
+        assert not levels.runs("x86-64-v4")
+    levels.machine_level.cache_clear()
+
+
 def test_cpu_identity_without_proc(monkeypatch):
     import builtins
 
     def fake(path, *args, **kwargs):
         raise OSError
 
-    toolchain.cpu_identity.cache_clear()
+    levels.cpu_identity.cache_clear()
     monkeypatch.setattr(builtins, "open", fake)
     try:
-        assert os.uname().nodename in toolchain.cpu_identity()
+        assert os.uname().nodename in levels.cpu_identity()
     finally:
-        toolchain.cpu_identity.cache_clear()
+        levels.cpu_identity.cache_clear()
 
 
 def test_sanitizer_finds_a_bad_access(tmp_path):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..config import config
 from ..ir import Function, in_batches, read_ahead, with_fused_sums, with_polls, with_reciprocals
-from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, symbol
+from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, suffix, symbol
 from .names import NameMaker, mangle
 
 __all__ = [
@@ -16,44 +16,79 @@ __all__ = [
     "OK",
     "OUT_OF_MEMORY",
     "STRUCT",
+    "CText",
     "NameMaker",
     "declaration",
+    "emit_bundle",
     "emit_library",
     "emit_module",
     "mangle",
     "signature",
+    "suffix",
     "symbol",
 ]
 
 
-def emit_module(functions: Sequence[Function], *, fuse: bool = True) -> str:
+class CText(str):
+    """C text that stands alone, with what it was printed from: several can be printed into one file.
+
+    Attributes
+    ----------
+    functions : tuple of Function
+        The IR of its kernels, as it is printed.
+    exported : tuple of str
+        The support functions that it exports, where it has no kernels.
+    """
+
+    __slots__ = ("exported", "functions")
+    functions: tuple[Function, ...]
+    exported: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, functions: Sequence[Function] = (), exported: Sequence[str] = ()) -> CText:
+        made = cls(text)
+        made.functions, made.exported = tuple(functions), tuple(exported)
+        return made
+
+
+def emit_module(functions: Sequence[Function], *, fuse: bool = True) -> CText:
     """C text that stands alone and exports one kernel for each function, called ``abi.symbol(function.name)``.
 
-    It compiles with ``cc -O3 -march=native -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
+    It compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
     ``-lm``; without ``-fopenmp`` it means the same on one thread. Products that are added to a sum are rounded with it
     if ``fuse``, else before.
     """
-    from .c_printer import print_function
-    from .prelude import INCLUDES, LONG, PRELUDE, prelude_text
+    from .prelude import LONG
     from .support.vectors import MANY
 
     many = MANY if config.vector_functions else {}
     last = [with_polls(read_ahead(in_batches(with_reciprocals(function), many)), LONG) for function in functions]
     last = [with_fused_sums(function) for function in last] if fuse else last
-    printed = [print_function(function) for function in last]
+    return CText.of(_file([(function, "") for function in last]), last)
+
+
+def emit_bundle(texts: Iterable[CText]) -> str:
+    """Print several texts into one, whose kernels have ``abi.suffix`` of their texts behind their names.
+
+    What they share of the prelude is there once.
+    """
+    return _file([(function, suffix(text)) for text in texts for function in text.functions])
+
+
+def _file(functions: Sequence[tuple[Function, str]]) -> str:
+    """Print functions, with what is put behind the names of each, and all that they need."""
+    from .c_printer import print_function
+    from .prelude import INCLUDES, PRELUDE, prelude_text
+
+    printed = [print_function(function, end) for function, end in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text(name for name in calls if name in PRELUDE)
-    parts = [
-        INCLUDES + headers,
-        STRUCT,
-        *([support] if support else []),
-        *(one.text for one in printed),
-    ]
+    parts = [INCLUDES + headers, STRUCT, *([support] if support else []), *(one.text for one in printed)]
     return "\n".join(parts)
 
 
-def emit_library(names: Iterable[str]) -> str:
+def emit_library(names: Iterable[str]) -> CText:
     """C text that stands alone and exports the prelude functions ``names``, for calling them from Python."""
     from .prelude import INCLUDES, PRELUDE, required
 
@@ -64,4 +99,4 @@ def emit_library(names: Iterable[str]) -> str:
         if name in exported:
             text = re.sub(rf"^static (inline )?(?=[^\n]*\b{name}\()", "", text, count=1, flags=re.MULTILINE)
         parts.append(text)
-    return "\n".join(parts)
+    return CText.of("\n".join(parts), exported=exported)

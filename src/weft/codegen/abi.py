@@ -8,15 +8,19 @@ the same call names.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
 
 __all__ = [
-    "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "declaration", "parameters",
-    "signature", "symbol", "unpacked",
+    "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "VERSION", "declaration", "parameters",
+    "signature", "suffix", "symbol", "unpacked",
 ]  # fmt: skip
+
+VERSION = "3"
+"""The version of what Python and generated C agree on; kernels of another one are not found."""
 
 OK = 0
 OUT_OF_MEMORY = 1
@@ -53,6 +57,17 @@ def symbol(name: str) -> str:
 
     text = f"weft_{mangle(name)}"
     return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) else text
+
+
+def suffix(text: str) -> str:
+    """Return what is put behind the names of a kernel's functions in a library of many: it tells the text.
+
+    Examples
+    --------
+    >>> len(suffix("int64_t weft_evaluate(void);"))
+    18
+    """
+    return f"_k{hashlib.sha256(f'{VERSION}:{text}'.encode()).hexdigest()[:16]}"
 
 
 def parameters(function: Function) -> list[str]:

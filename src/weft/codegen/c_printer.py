@@ -54,9 +54,17 @@ __all__ = ["CFunction", "print_function"]
 
 
 class CFunction:
-    """One function of the IR as C: ``text``, and the C functions it calls in ``calls``."""
+    """One function of the IR as C: ``text``, and the C functions it calls in ``calls``.
 
-    def __init__(self, function: Function):
+    Parameters
+    ----------
+    function : Function
+        Its IR.
+    suffix : str
+        What is put behind the names of all C functions that it is printed as.
+    """
+
+    def __init__(self, function: Function, suffix: str = ""):
         self.names = NameMaker()
         for special in (abi.COUNTS, abi.THREADS):
             self.names.keep(special.name)
@@ -67,7 +75,7 @@ class CFunction:
         self.watches = {n.watch.name for n in walk(function.body) if isinstance(n, Poll)}
         self.apart = {n.var.name for n in walk(function.body) if isinstance(n, Allocate | Array)}
         self.parts: list[str] = []
-        self.symbol = abi.symbol(function.name)
+        self.symbol = abi.symbol(function.name) + suffix
         self.label = 0
         self.regions = 0
         # Of the C function being printed:
@@ -385,6 +393,6 @@ def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) ->
     return "\n".join([*lines, f"{line}){end}"])
 
 
-def print_function(function: Function) -> CFunction:
+def print_function(function: Function, suffix: str = "") -> CFunction:
     """``function`` as C."""
-    return CFunction(function)
+    return CFunction(function, suffix)

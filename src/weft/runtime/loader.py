@@ -1,11 +1,10 @@
-"""From C text to callables: look in memory, look on disk, compile, load.
+"""From C text to callables: look in memory, among the kernels that are shipped, on disk; compile; load.
 
 The functions are cffi function pointers. A call costs well under a microsecond and releases the GIL.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from threading import RLock
@@ -15,38 +14,14 @@ from ..codegen import abi
 from ..config import config
 from ..errors import CompilerError
 from ..records import record
-from . import cache, forks, interrupts, log, toolchain
+from . import cache, forks, log, shipped, toolchain
 from ._ffi import ffi
+from .objects import Library, listening, open_object
 
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["ABI_VERSION", "Library", "Module", "forget", "load", "open_source"]
-
-ABI_VERSION = "2"
-
-_system = ffi.dlopen(None)
-_dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # looking them up clears the last error
-_OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
-
-
-@record
-class Library:
-    """A loaded shared object."""
-
-    path: str
-    handle: Any
-
-    def symbol(self, name: str) -> Any:
-        """The address of the kernel function called ``name`` in the IR."""
-        return self.address(abi.symbol(name))
-
-    def address(self, name: str) -> Any:
-        """The address of the C function ``name``."""
-        address = _dlsym(self.handle, name.encode())
-        if address == ffi.NULL:
-            raise CompilerError(f"the compiled kernel has no function {name}: {_loader_error()}")
-        return address
+__all__ = ["Module", "forget", "load", "open_source"]
 
 
 @record
@@ -108,19 +83,19 @@ def load(source: str, names: Sequence[str], arity: int, what: str) -> Module:
     whole = (key, tuple(names), arity)
     module = _modules.get(whole)
     if module is None:
-        library = _libraries.get(key) or _opened(key, source, what)
+        library = _libraries.get(key) or _opened(key, source, [abi.symbol(name) for name in names], what)
         signature = _signature(arity)
         functions = {name: ffi.cast(signature, library.symbol(name)) for name in names}
         module = _modules[whole] = Module(functions, source, library.path)
     return module
 
 
-def _opened(key: _Key, source: str, what: str) -> Library:
+def _opened(key: _Key, source: str, names: Sequence[str], what: str) -> Library:
     """A library that is not in memory; threads that want the same one wait for the first of them."""
     with _opening.setdefault(key, RLock()):
         library = _libraries.get(key)
         if library is None:
-            library = _libraries[key] = open_source(source, what)
+            library = _libraries[key] = open_source(source, names, what)
     _opening.pop(key, None)
     return library
 
@@ -131,15 +106,19 @@ def forget() -> None:
     _modules.clear()
 
 
-def open_source(source: str, what: str) -> Library:
-    """The shared object of one C file, from disk or the compiler."""
+def open_source(source: str, names: Sequence[str], what: str) -> Library:
+    """The shared object of one C file with the functions ``names``: what is shipped, else from disk or the compiler."""
+    found = shipped.find(source, names)
+    if found is not None:
+        log.debug("found %s in %s", what, found.path)
+        return found
     try:
         tool = toolchain.current()
     except CompilerError as error:
         raise CompilerError(f"{what} is not compiled yet, and {error}") from None
 
     def key() -> str:
-        return cache.digest(ABI_VERSION, tool.identity, source)
+        return cache.digest(abi.VERSION, tool.identity, source)
 
     def build_and_name(output: str) -> str:
         begin = time.perf_counter()
@@ -149,10 +128,10 @@ def open_source(source: str, what: str) -> Library:
 
     where = cache.directory()
     path = where.lookup(key())
-    handle, reason = (ffi.NULL, "") if path is None else _open(path)
+    handle, reason = (ffi.NULL, "") if path is None else open_object(path)
     if path is not None and handle != ffi.NULL:
         log.debug("found %s in %s", what, path)
-        return _listening(path, handle)
+        return listening(path, handle)
     if config.compile == "never":
         raise CompilerError(
             f"{what} is not compiled yet, and config.compile is 'never' (WEFT_COMPILE): compute it once where it may "
@@ -160,7 +139,7 @@ def open_source(source: str, what: str) -> Library:
         )
     try:
         path = where.publish(build_and_name)
-        handle, reason = _open(path)
+        handle, reason = open_object(path)
     except OSError as error:
         reason = error.strerror or str(error)
     except CompilerError:
@@ -170,29 +149,10 @@ def open_source(source: str, what: str) -> Library:
         reason = no_room
     if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
         path = cache.fall_back(reason).publish(build_and_name)
-        handle, reason = _open(path)
+        handle, reason = open_object(path)
     if path is None or handle == ffi.NULL:
         raise CompilerError(f"the compiled kernel does not load: {reason}")
-    return _listening(path, handle)
-
-
-def _listening(path: str, handle: Any) -> Library:
-    """Return a library whose loops ask whether to stop, if it has any that may take long."""
-    address = _dlsym(handle, abi.ASK.encode())
-    if address != ffi.NULL:
-        ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask
-    return Library(path, handle)
-
-
-def _open(path: str) -> tuple[Any, str]:
-    """The handle and, where that is NULL, the reason."""
-    handle = _dlopen(os.fsencode(path), _OPEN_NOW)
-    return handle, "" if handle != ffi.NULL else _loader_error()
-
-
-def _loader_error() -> str:
-    said = _dlerror()
-    return "" if said == ffi.NULL else ffi.string(said).decode("utf-8", "replace")
+    return listening(path, handle)
 
 
 def _key(source: str) -> _Key:

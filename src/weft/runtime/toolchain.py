@@ -2,8 +2,8 @@
 
 Nothing runs until a kernel must be compiled. What is found out about a compiler (its version, whether it links
 OpenMP) is remembered on disk under the compiler's path, size and time stamp, so that a process that finds its kernels
-in the cache starts no other process at all. OpenMP and ``-march=native`` are not probed for but simply used: only
-when a compile fails is it tried again without them, and what helped is remembered.
+in the cache starts no other process at all. OpenMP and the level of instructions are not probed for but simply used:
+only when a compile fails is it tried again without them, and what helped is remembered.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..config import config
 from ..errors import CompilerError
 from . import cache
+from .levels import cpu_identity, machine_level
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
-__all__ = ["Toolchain", "cpu_identity", "current", "find_compiler"]
+__all__ = ["LEVEL", "Toolchain", "current", "find_compiler"]
 
 CANDIDATES = ("cc", "gcc", "clang")
 # Loops of a few instructions are fetched from two lines where they are not aligned: SpMV took a fifth longer.
 BASE_FLAGS = (
-    "-march=native",
     "-std=gnu11",
     "-fPIC",
     "-shared",
@@ -45,29 +44,12 @@ BASE_FLAGS = (
 SANITIZER_FLAGS = (
     "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g",
 )  # fmt: skip
-OPTIONAL = ("-fopenmp", "-march=native", "-falign-loops=32")
+LEVEL = "-march=" + (machine_level() or "native")
+OPTIONAL = ("-fopenmp", LEVEL, "-falign-loops=32")
 INSTALL_HINT = (
     "install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
     "anywhere: pip install ziglang), or name one in WEFT_CC"
 )
-
-
-@lru_cache(maxsize=1)
-def cpu_identity() -> str:
-    """What ``-march=native`` depends on, as text: a cache that machines share must not mix their kernels up."""
-    lines: list[str] = []
-    try:
-        with open("/proc/cpuinfo", "rb", buffering=0) as file:
-            first = file.read(8192).decode("utf-8", "replace").split("\n\n")[0]
-        kept = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "isa", "cpu",
-                "CPU implementer", "CPU variant", "CPU part", "CPU revision")  # fmt: skip
-        lines = [line for line in first.splitlines() if line.split(":")[0].strip() in kept]
-    except OSError:
-        pass
-    machine = os.uname()
-    if not lines:  # no description of the CPU to be had without starting a process: one cache a host
-        lines = [machine.nodename]
-    return "\n".join([machine.sysname, machine.machine, *lines])
 
 
 def find_compiler() -> tuple[str, ...]:
@@ -142,7 +124,8 @@ class Toolchain:
     @property
     def identity(self) -> str:
         """All that decides, beside the source, what the compiler makes of it."""
-        return "\n".join([self._stamp, self.version, *self.flags, cpu_identity()])
+        of_machine = [cpu_identity()] if "-march=native" in self.flags else []
+        return "\n".join([self._stamp, self.version, *self.flags, *of_machine])
 
     def compile(self, source: str, output: str) -> None:
         """Compile C text to the shared object ``output``.
@@ -160,7 +143,9 @@ class Toolchain:
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
-        flags = [f"-O{level}", *(flag for flag in BASE_FLAGS if flag not in without)]
+        flags = [f"-O{level}", *(flag for flag in (LEVEL, *BASE_FLAGS) if flag not in without)]
+        if LEVEL in without and LEVEL != "-march=native":  # an older compiler, which knows no levels
+            flags.append("-march=native")
         flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
         if self.sanitize:
             flags += SANITIZER_FLAGS

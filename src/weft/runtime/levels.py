@@ -1,0 +1,52 @@
+"""The level of instructions that a machine has: kernels are compiled for levels, so that machines of one share them.
+
+Levels are those of the x86-64 psABI, which compilers take as ``-march=x86-64-v3``. Results of one level have equal
+bits on all its machines; ``-march=native`` would tune, and so sum, differently from one to the next.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+__all__ = ["LEVELS", "cpu_identity", "machine_level", "runs"]
+
+_V2 = frozenset(["cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"])
+_V3 = _V2 | frozenset(["abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"])
+_V4 = _V3 | frozenset(["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"])
+LEVELS = {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2}
+"""The flags that Linux reports for each level, the highest first."""
+
+
+@lru_cache(maxsize=1)
+def cpu_identity() -> str:
+    """Return what ``-march=native`` depends on, as text: a cache that machines share must not mix up their kernels."""
+    lines: list[str] = []
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            first = file.read(8192).decode("utf-8", "replace").split("\n\n")[0]
+        kept = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "isa", "cpu",
+                "CPU implementer", "CPU variant", "CPU part", "CPU revision")  # fmt: skip
+        lines = [line for line in first.splitlines() if line.split(":")[0].strip() in kept]
+    except OSError:
+        pass
+    machine = os.uname()
+    if not lines:  # no description of the CPU to be had without starting a process: one cache a host
+        lines = [machine.nodename]
+    return "\n".join([machine.sysname, machine.machine, *lines])
+
+
+@lru_cache(maxsize=1)
+def machine_level() -> str | None:
+    """Return the highest level of instructions that this machine has; None where there are no levels."""
+    if os.uname().machine not in ("x86_64", "amd64"):
+        return None
+    lines = (line.partition(":") for line in cpu_identity().splitlines())
+    flags = next(({*value.split()} for name, _, value in lines if name.strip() == "flags"), set())
+    return next((level for level, needed in LEVELS.items() if needed <= flags), None)
+
+
+def runs(level: str) -> bool:
+    """Tell whether this machine has the instructions of a level."""
+    names, own = [*LEVELS], machine_level()
+    return own is not None and level in names and names.index(level) >= names.index(own)

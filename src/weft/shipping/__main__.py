@@ -1,0 +1,31 @@
+"""``python -m weft.shipping build DIRECTORY`` and ``python -m weft.shipping list``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from ..runtime.shipped import DIRECTORY, shipped
+from .build import LEVELS_BUILT, build
+
+
+def main() -> None:
+    """Build the shipped kernels, or list what they compute."""
+    parser = argparse.ArgumentParser("python -m weft.shipping", description=main.__doc__)
+    parser.add_argument("action", choices=("build", "list"))
+    parser.add_argument("directory", nargs="?", default=DIRECTORY, help="where to put the libraries")
+    parser.add_argument("--level", action="append", choices=LEVELS_BUILT, help="for which levels of instructions")
+    parser.add_argument("--machine", action="store_true", help="build fewer kernels, in less time")
+    parser.add_argument("--seconds", type=float, help="after how long to stop compiling")
+    options = parser.parse_args()
+    if options.action == "list":
+        found = shipped()
+        print(found.library.path if found.library else found.reason)
+        return
+    begin = time.monotonic()
+    texts = build(options.directory, options.level, machine=options.machine, seconds=options.seconds)
+    print(f"{len(texts)} kernels in {time.monotonic() - begin:.1f} s, in {options.directory}")
+
+
+if __name__ == "__main__":
+    main()

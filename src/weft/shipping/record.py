@@ -1,0 +1,112 @@
+"""Running expressions with compiling put off, to learn which kernels they need."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..codegen import CText, suffix
+from ..config import config
+from ..errors import WeftError
+from ..runtime import loader
+from ..runtime.objects import Library
+from .expressions import EXPRESSIONS, Operands, names
+
+__all__ = ["Missing", "Recorder", "record_all"]
+
+
+class Missing(Exception):
+    """A kernel that is not compiled yet."""
+
+
+class Recorder:
+    """Takes the place of the loader: kernels that are not there are noted, and none is compiled.
+
+    Attributes
+    ----------
+    texts : dict
+        The words for each text that was asked for.
+    libraries : dict
+        The library in which each text is, for those that are compiled.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[CText, str] = {}
+        self.libraries: dict[CText, Library] = {}
+
+    def open_source(self, source: str, names: Sequence[str], what: str) -> Library:
+        """Return the library of a text, or note that it is missing."""
+        assert isinstance(source, CText)
+        self.texts.setdefault(source, what)
+        found = self.libraries.get(source)
+        if found is None:
+            raise Missing(what)
+        return Library(found.path, found.handle, suffix(source))
+
+    @property
+    def missing(self) -> list[CText]:
+        """The texts that were asked for and are not compiled."""
+        return [text for text in self.texts if text not in self.libraries]
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Have all kernels asked for here, inside a ``with`` block."""
+        own, loader.open_source = loader.open_source, self.open_source
+        loader.forget()
+        try:
+            yield
+        finally:
+            loader.open_source = own
+            loader.forget()
+
+
+def record_all(
+    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Library | None], rounds: int = 12
+) -> dict[CText, str]:
+    """Run all expressions until no kernel is missing.
+
+    Parameters
+    ----------
+    kinds : iterable of Operands
+        What they are run for.
+    compile : callable
+        Compiles texts to one library; None where that failed: what needs it is left out.
+    rounds : int
+        How often an expression is run at most.
+
+    Returns
+    -------
+    dict
+        The words for what each text computes.
+    """
+    recorder, pending = Recorder(), [(kind, line) for kind in kinds for line in EXPRESSIONS.splitlines() if line]
+    spaces: dict[Operands, Any] = {}
+    with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0):
+        warnings.simplefilter("ignore")
+        for _ in range(rounds):
+            later = []
+            for kind, line in pending:
+                try:
+                    if kind not in spaces:
+                        spaces[kind] = names(kind)
+                    _run(line, spaces[kind])
+                except Missing:
+                    later.append((kind, line))
+            wanted = recorder.missing
+            if not wanted:
+                break
+            library = compile(wanted)
+            if library is None:
+                break
+            recorder.libraries |= dict.fromkeys(wanted, library)
+            pending = later
+    return {text: what for text, what in recorder.texts.items() if text in recorder.libraries}
+
+
+def _run(line: str, space: Any) -> None:
+    # What these tensors cannot do needs no kernel: - of booleans, a matrix that is too large for an array.
+    with contextlib.suppress(WeftError, TypeError, ValueError, IndexError, AttributeError, MemoryError):
+        eval(line, dict(space))
