@@ -37,7 +37,7 @@ TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
 TOP = {
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "asv_benchmarks",
-    "conftest.py", "docs", "pyproject.toml", "src", "tests",
+    "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests",
 }  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
 

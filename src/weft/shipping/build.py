@@ -61,18 +61,19 @@ class Builder:
         # Each bundle has the variable that asks whether to stop: together they have one (-fcommon).
         self._run([*self._flags(), "-s", "-o", output, *map(str, chosen), "-lm"])
 
-    def library(self, texts: Sequence[CText]) -> Library | None:
-        """Compile texts and open them; None where something failed, or there is no time left."""
+    def libraries(self, texts: Sequence[CText]) -> Mapping[CText, Library]:
+        """Compile texts and open them: the library of each that did not fail, or come too late."""
         before = {*self.objects}
-        if len(self.compile(texts)) < len(texts):
-            return None
+        compiled = self.compile(texts)
+        if not compiled:
+            return {}
         self._libraries += 1
         path = str(self.scratch / f"{self.level}-{self._libraries}.so")
         self.link(path, [path for path in self.objects if path not in before])
         handle, reason = open_object(path)
         if reason:
             raise CompilerError(f"{path} does not open: {reason}")
-        return listening(path, handle)
+        return dict.fromkeys(compiled, listening(path, handle))
 
     def _object(self, number: int, bundle: Sequence[CText]) -> Path | None:
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -148,7 +149,7 @@ def build(
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         first = Builder(chosen[0], scratch, deadline=deadline)
-        texts = record_all(operands(machine), first.library)
+        texts = record_all(operands(machine), first.libraries)
         for level in chosen:
             builder = first if level == chosen[0] else Builder(level, scratch, deadline=deadline)
             if builder is not first:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,7 +64,7 @@ class Recorder:
 
 
 def record_all(
-    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Library | None], rounds: int = 12
+    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Mapping[CText, Library]], rounds: int = 12
 ) -> dict[CText, str]:
     """Run all expressions until no kernel is missing.
 
@@ -73,7 +73,7 @@ def record_all(
     kinds : iterable of Operands
         What they are run for.
     compile : callable
-        Compiles texts to one library; None where that failed: what needs it is left out.
+        Compiles texts, and gives the library of each. What needs a text without one is left out.
     rounds : int
         How often an expression is run at most.
 
@@ -98,10 +98,10 @@ def record_all(
             wanted = recorder.missing
             if not wanted:
                 break
-            library = compile(wanted)
-            if library is None:
+            made = compile(wanted)
+            if not made:
                 break
-            recorder.libraries |= dict.fromkeys(wanted, library)
+            recorder.libraries |= made
             pending = later
     return {text: what for text, what in recorder.texts.items() if text in recorder.libraries}
 

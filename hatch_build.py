@@ -1,0 +1,56 @@
+"""The build hook of wheels: kernels of ordinary expressions are compiled and put beside the Python files.
+
+``WEFT_BUILD_KERNELS`` says which: ``machine`` (the default) those of this machine's level of instructions, as many as
+a minute gives; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they cannot be
+compiled, the wheel is made without, and kernels are compiled when they are used.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SECONDS = "40"  # of compiling, in an installation from source
+
+
+class KernelHook(BuildHookInterface[Any]):
+    """Builds the libraries of kernels and adds them to a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile kernels, and say that the wheel is for this platform; one notice where that cannot be."""
+        which = os.environ.get("WEFT_BUILD_KERNELS", "machine")
+        if version == "editable" or which == "none":
+            return
+        self._scratch = tempfile.TemporaryDirectory()
+        options = ["--machine", "--seconds", SECONDS] if which == "machine" else _all_levels()
+        command = [sys.executable, "-m", "weft.shipping", "build", self._scratch.name, *options]
+        environ = {**os.environ, "PYTHONPATH": os.path.join(self.root, "src")}
+        done = subprocess.run(command, env=environ, capture_output=True, text=True)
+        built = sorted(os.listdir(self._scratch.name))
+        if done.returncode or not built:
+            lines = [*done.stderr.strip().splitlines(), "nothing was built"]
+            self.app.display_warning(f"weft is installed without compiled kernels: {lines[-1]}")
+            return
+        self.app.display_info(done.stdout.strip())
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        for name in built:
+            build_data["force_include"][os.path.join(self._scratch.name, name)] = f"weft/_kernels/{name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was built: the wheel has it."""
+        scratch = getattr(self, "_scratch", None)
+        if scratch is not None:
+            scratch.cleanup()
+
+
+def _all_levels() -> list[str]:
+    return [f"--level={level}" for level in ("x86-64-v4", "x86-64-v3", "x86-64-v2")]

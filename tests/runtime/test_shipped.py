@@ -1,0 +1,76 @@
+"""Kernels that are installed with weft: found by their text, before a compiler is looked for."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.runtime import levels, shipped
+from weft.runtime.toolchain import LEVEL
+
+pytestmark = pytest.mark.skipif(levels.machine_level() is None, reason="there are no levels of instructions here")
+SESSION = Path(__file__).with_name("shipped_session.py")
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_") and name != "CC"}
+
+
+def session(action, directory, cache, **environ):
+    """The lines that a session prints: of each kernel where it came from, then the digest of the results."""
+    environ = {**PLAIN, "WEFT_CACHE_DIR": str(cache), **environ}
+    run = subprocess.run(
+        [sys.executable, str(SESSION), action, str(directory)], env=environ, capture_output=True, text=True
+    )
+    return run.stdout.splitlines(), run.stderr
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The directory of a library, built as those of wheels are."""
+    directory = tmp_path_factory.mktemp("kernels")
+    assert session("build", directory, directory / "cache")[1] == ""
+    return directory / f"{levels.machine_level()}.so"
+
+
+def test_without_a_compiler_and_with_equal_bytes(library, tmp_path):
+    lines, errors = session("run", library.parent, tmp_path, PATH="", WEFT_COMPILE="never")
+    assert errors == ""
+    assert len(lines) > 5
+    assert all(line.startswith("found ") and line.endswith(str(library)) for line in lines[:-1])
+    compiled, errors = session("run", tmp_path, tmp_path)
+    assert errors == ""
+    assert all(line.startswith("compiled ") for line in compiled[:-1] if "installed with" not in line)
+    assert compiled[-1] == lines[-1]
+
+
+@pytest.mark.parametrize("harm", ["missing", "cut", "text", "empty"])
+def test_a_library_that_is_not_whole_is_a_line_in_the_log(library, tmp_path, harm):
+    broken = tmp_path / "kernels" / library.name
+    broken.parent.mkdir()
+    contents = library.read_bytes()
+    if harm != "missing":
+        text = b"not an object"
+        broken.write_bytes({"cut": contents[:-500], "text": text + shipped.footer(len(text)), "empty": b""}[harm])
+    lines, errors = session("run", broken.parent, tmp_path / "cache")
+    assert errors == ""
+    assert len([line for line in lines if "are not used" in line]) == (harm != "missing")
+    assert any(line.startswith("compiled ") for line in lines)
+
+
+def test_what_is_asked_of_the_compiler_is_not_shipped(library, tmp_path):
+    for setting in ({"WEFT_OPT": "1"}, {"WEFT_CFLAGS": "-g0"}, {"WEFT_CC": shutil.which("cc")}):
+        lines, _ = session("run", library.parent, tmp_path / "cache", **setting)
+        assert not any(str(library) in line for line in lines)
+    for setting in ({"CC": shutil.which("cc")}, {"WEFT_OPT": "0", "WEFT_TEST_SHIPPED": "1"}):
+        lines, _ = session("run", library.parent, tmp_path / "cache", **setting)
+        assert all(line.endswith(str(library)) for line in lines[:-1])
+
+
+def test_other_texts_are_not_found(library, tmp_path):
+    lines, _ = session("run", library.parent, tmp_path / "cache", WEFT_REASSOCIATE="0")
+    assert any(line.startswith("compiled ") for line in lines)
+
+
+def test_kernels_are_compiled_for_the_level():
+    assert f"-march={levels.machine_level()}" == LEVEL
