@@ -30,7 +30,7 @@ class KernelHook(BuildHookInterface[Any]):
         if version == "editable" or which == "none":
             return
         self._scratch = tempfile.TemporaryDirectory()
-        options = ["--machine", "--seconds", SECONDS] if which == "machine" else _all_levels()
+        options = ["--machine", "--seconds", SECONDS] if which == "machine" else ["--every-level"]
         command = [sys.executable, "-m", "weft.shipping", "build", self._scratch.name, *options]
         environ = {**os.environ, "PYTHONPATH": os.path.join(self.root, "src")}
         done = subprocess.run(command, env=environ, capture_output=True, text=True)
@@ -50,7 +50,3 @@ class KernelHook(BuildHookInterface[Any]):
         scratch = getattr(self, "_scratch", None)
         if scratch is not None:
             scratch.cleanup()
-
-
-def _all_levels() -> list[str]:
-    return [f"--level={level}" for level in ("x86-64-v4", "x86-64-v3", "x86-64-v2")]

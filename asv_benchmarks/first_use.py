@@ -181,6 +181,12 @@ class FirstUse:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--without-a-compiler"]:  # for continuous integration: which of the lines are not served
+        lacking = [session(what, "no compiler", times=1)[1] for what in ("lines", "workloads")]
+        print(
+            f"without a compiler {lacking[0]} of {len(parts('lines'))} lines lack a kernel, and {lacking[1]} workloads"
+        )
+        sys.exit(lacking[0] > 0)
     for what in ("lines", "workloads"):
         for setting in SETTINGS:
             seconds, failed = session(what, setting, times=3)

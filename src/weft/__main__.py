@@ -17,7 +17,8 @@ EXAMPLE = 'weft "A(i,j) = B(i,j,k)*c(k)" -f A:ds -f B:sss -f c:d'
 EPILOG = f"""\
 commands:
   weft demo              run the main job on a real matrix, checked against SciPy
-  weft cache info|clear  describe or empty the directory of compiled kernels
+  weft cache info|clear  describe the kernels that are shipped and compiled, or empty the directory of the latter
+  weft warm [FILE]       compile what WEFT_RECORD=FILE noted, or the kernels of ordinary expressions, beforehand
   weft info FILE         describe the tensor in a file (.mtx, .tns, .npz)
   weft convert IN OUT    write it to another file; --format F stores it in another format
 
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert}
+    commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert, "warm": _warm}
     if argv and argv[0] in commands:
         return commands[argv[0]](argv[1:])
     if argv and argv[0].isidentifier():  # an expression has an equals sign
@@ -100,9 +101,34 @@ def _cache(argv: list[str]) -> int:
     if action == "clear":
         found = cache.clear()
         print(f"removed {found.entries} kernels, {found.bytes} bytes, from {found.path}")
+        return 0
+    from .errors import CompilerError
+    from .runtime import shipped, toolchain
+
+    found, installed = cache.info(), shipped.shipped()
+    library = installed.library
+    print(f"shipped   {f'{library.path}, for {installed.level}' if library else f'none: {installed.reason}'}")
+    print(f"compiled  {found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
+    try:
+        print(f"compiler  {' '.join(toolchain.current().command)}, -O{toolchain.current().optimization}")
+    except CompilerError as error:
+        print(f"compiler  none: {error}")
+    return 0
+
+
+def _warm(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser("weft warm", description="Compile kernels before they are used.")
+    parser.add_argument("file", nargs="?", help="what WEFT_RECORD=FILE noted; by default, ordinary expressions")
+    file = parser.parse_args(argv).file
+    from .runtime import cache, warming
+
+    if file is None:
+        from .shipping import warm
+
+        count = warm()
     else:
-        found = cache.info()
-        print(f"{found.path}: {found.entries} kernels, {found.bytes} bytes of at most {found.limit}")
+        count = warming.compile_all(warming.read(file))
+    print(f"{count} kernels are compiled or shipped; the cache is {cache.info().path}")
     return 0
 
 

@@ -19,6 +19,7 @@ setting                variable                    default              meaning
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
 ``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
 ``log``                ``WEFT_LOG``                ``""``: nothing      lines on stderr: ``"info"`` or ``"debug"``
+``record``             ``WEFT_RECORD``             ``""``: nothing      file that lists kernels for ``weft warm``
 ====================== =========================== ==================== ============================================
 
 Settings are slots of a plain object, so that reading one costs an attribute read; setting one checks it.
@@ -106,6 +107,10 @@ def _path(value: Any) -> str:
     if not found or "\0" in found:
         raise ValueError(f"expects a path, not {found!r}")
     return os.path.abspath(os.path.expanduser(found))
+
+
+def _path_or_nothing(value: Any) -> str:
+    return _path(value) if value else ""
 
 
 def _command(value: Any) -> str | None:
@@ -217,6 +222,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
         Setting("debug", _stages, frozenset, (("WEFT_DEBUG", None),)),
         Setting("log", _one_of("", "info", "debug"), lambda: "", (("WEFT_LOG", None),)),
+        Setting("record", _path_or_nothing, lambda: "", (("WEFT_RECORD", None),)),
     )
 }
 
@@ -249,6 +255,7 @@ class Config:
     sanitize: bool
     debug: frozenset[str]
     log: str
+    record: str
 
     def __init__(self, environ: Mapping[str, str] | None = None):
         self.reset(os.environ if environ is None else environ)

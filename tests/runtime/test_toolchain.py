@@ -182,15 +182,15 @@ def test_levels_of_instructions(monkeypatch):
         (f"flags : {v3.replace('avx2', 'avx3')}", "x86_64", "x86-64-v2"),
         ("flags : fpu vme", "x86_64", None),
         ("nodename", "x86_64", None),
-        (f"flags : {v3}", "aarch64", None),
+        (f"flags : {v3}", "aarch64", "armv8-a"),
+        ("", "riscv64", None),
     ):
         levels.machine_level.cache_clear()
         monkeypatch.setattr(levels, "cpu_identity", lambda described=described: f"Linux\nx86_64\n{described}")
         monkeypatch.setattr(os, "uname", lambda machine=machine: SimpleNamespace(machine=machine))
         assert levels.machine_level() == level
-        assert levels.runs("x86-64-v2") is (level is not None)
-        assert levels.runs("x86-64-v3") is (level == "x86-64-v3")
-        assert not levels.runs("x86-64-v4")
+        here = {None: (), "armv8-a": ("armv8-a",), "x86-64-v2": ("x86-64-v2",)}
+        assert levels.levels_here() == here.get(level, ("x86-64-v3", "x86-64-v2"))
     levels.machine_level.cache_clear()
 
 

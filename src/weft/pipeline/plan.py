@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError
+from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError, WeftError
 from ..formats import Format, TensorType
 from ..index_notation import computed_in, explicit_sums, expression_text, infer_extents, to_text
 from ..index_notation.nodes import Assignment
@@ -398,11 +398,18 @@ def evaluate(
     out = operands.get(assignment.target.tensor) if assignment.op is not None else None
     storages = tuple(operands[n] for n in names)
     found = looked_up(assignment, operands, dtype)
-    plan = executable(found.assignment, tuple(s.type for s in storages), format=format, dtype=dtype)
-    if found.refused and (format is None or not format.is_dense):
-        found.require_room(operands, plan.target)
-    try:
+
+    def run(named: Assignment) -> Storage:
+        plan = executable(named, tuple(s.type for s in storages), format=format, dtype=dtype)
+        if found.refused and (format is None or not format.is_dense):
+            found.require_room(operands, plan.target)
         return plan.run(storages, out) if out is not None else plan.run(storages)
+
+    try:
+        try:
+            return run(anonymous(found.assignment))
+        except WeftError:
+            return run(found.assignment)  # whose errors have the user's names
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from ..formats import TensorType
 from ..index_notation import free_variables
@@ -143,13 +144,15 @@ def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
 _LETTERS = "ijklmnopqrstuvw"
 
 
+@lru_cache(maxsize=4096)
 def anonymous(assignment: Assignment) -> Assignment:
-    """The same with other names, so that steps that do the same are one kernel."""
+    """Return the same with other names, so that expressions that differ in these alone are one kernel."""
     target = assignment.target
     read = accesses(assignment.value)
     variables = dict.fromkeys((*target.indices, *_variables(assignment.value)))
     letters = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
-    tensors = {name: f"X{n}" for n, name in enumerate(dict.fromkeys(a.tensor for a in read), 1)}
+    operands = itertools.chain("ABDEFGH", (f"A{n}" for n in itertools.count(1)))
+    tensors = dict(zip(dict.fromkeys(a.tensor for a in read), operands, strict=False))
     names = dict(zip(variables, letters, strict=False))
 
     def renamed(expr: Expr) -> Expr:
@@ -160,7 +163,7 @@ def anonymous(assignment: Assignment) -> Assignment:
                 return Reduce(op, tuple(names[v] for v in vars), renamed(body))
         return rebuild(expr, renamed)
 
-    made = Access("T", tuple(names[v] for v in target.indices))
+    made = Access("C", tuple(names[v] for v in target.indices))
     return Assignment(made, renamed(assignment.value), assignment.op)
 
 

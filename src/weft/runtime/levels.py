@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-__all__ = ["LEVELS", "cpu_identity", "machine_level", "runs"]
+__all__ = ["LEVELS", "cpu_identity", "family", "levels_here", "machine_level"]
 
 _V2 = frozenset(["cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"])
 _V3 = _V2 | frozenset(["abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"])
 _V4 = _V3 | frozenset(["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"])
 LEVELS = {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2}
-"""The flags that Linux reports for each level, the highest first."""
+"""The flags that Linux reports for each level of x86-64, the highest first."""
+_ARM = "armv8-a"  # every 64-bit ARM has NEON
 
 
 @lru_cache(maxsize=1)
@@ -39,6 +40,8 @@ def cpu_identity() -> str:
 @lru_cache(maxsize=1)
 def machine_level() -> str | None:
     """Return the highest level of instructions that this machine has; None where there are no levels."""
+    if os.uname().machine in ("aarch64", "arm64"):
+        return _ARM
     if os.uname().machine not in ("x86_64", "amd64"):
         return None
     lines = (line.partition(":") for line in cpu_identity().splitlines())
@@ -46,7 +49,13 @@ def machine_level() -> str | None:
     return next((level for level, needed in LEVELS.items() if needed <= flags), None)
 
 
-def runs(level: str) -> bool:
-    """Tell whether this machine has the instructions of a level."""
-    names, own = [*LEVELS], machine_level()
-    return own is not None and level in names and names.index(level) >= names.index(own)
+def family() -> tuple[str, ...]:
+    """Return the levels of this kind of machine, the highest first, also those that this one does not have."""
+    own = machine_level()
+    return tuple(LEVELS) if own in LEVELS else () if own is None else (own,)
+
+
+def levels_here() -> tuple[str, ...]:
+    """Return the levels that this machine has, the highest first."""
+    own, levels = machine_level(), family()
+    return levels[levels.index(own) :] if own is not None else ()

@@ -92,6 +92,10 @@ def load(source: str, names: Sequence[str], arity: int, what: str) -> Module:
 
 def _opened(key: _Key, source: str, names: Sequence[str], what: str) -> Library:
     """A library that is not in memory; threads that want the same one wait for the first of them."""
+    if config.record:
+        from .warming import note
+
+        note(source, names, what)
     with _opening.setdefault(key, RLock()):
         library = _libraries.get(key)
         if library is None:

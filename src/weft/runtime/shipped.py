@@ -15,7 +15,7 @@ from ..config import SETTINGS, config
 from ..records import record, replace
 from . import log
 from ._ffi import ffi
-from .levels import LEVELS, machine_level, runs
+from .levels import levels_here, machine_level
 from .objects import Library, listening, open_object
 
 __all__ = ["DIRECTORY", "FOOTER", "Shipped", "find", "footer", "shipped"]
@@ -53,7 +53,7 @@ def footer(size: int) -> bytes:
 def shipped() -> Shipped:
     """Open the library of the highest level that the machine has, and that opens; the reason why there is none else."""
     reason = f"there is none for {machine_level() or 'this machine'} in {DIRECTORY}"
-    for level in filter(runs, LEVELS):
+    for level in levels_here():
         path = os.path.join(DIRECTORY, f"{level}.so")
         if not os.path.isfile(path):
             continue

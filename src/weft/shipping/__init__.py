@@ -5,7 +5,7 @@ off: what they lack is compiled together, and they run again, until nothing is l
 one shared object for each level of instructions.
 """
 
-from .build import LEVELS_BUILT, build
+from .build import build, warm
 from .record import Recorder, record_all
 
-__all__ = ["LEVELS_BUILT", "Recorder", "build", "record_all"]
+__all__ = ["Recorder", "build", "record_all", "warm"]

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from ..runtime.shipped import DIRECTORY, shipped
-from .build import LEVELS_BUILT, build
+from .build import build
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m weft.shipping", description=main.__doc__)
     parser.add_argument("action", choices=("build", "list"))
     parser.add_argument("directory", nargs="?", default=DIRECTORY, help="where to put the libraries")
-    parser.add_argument("--level", action="append", choices=LEVELS_BUILT, help="for which levels of instructions")
+    parser.add_argument("--every-level", action="store_true", help="build for all levels of instructions")
     parser.add_argument("--machine", action="store_true", help="build fewer kernels, in less time")
     parser.add_argument("--seconds", type=float, help="after how long to stop compiling")
     options = parser.parse_args()
@@ -23,7 +23,7 @@ def main() -> None:
         print(found.library.path if found.library else found.reason)
         return
     begin = time.monotonic()
-    texts = build(options.directory, options.level, machine=options.machine, seconds=options.seconds)
+    texts = build(options.directory, every_level=options.every_level, machine=options.machine, seconds=options.seconds)
     print(f"{len(texts)} kernels in {time.monotonic() - begin:.1f} s, in {options.directory}")
 
 

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..codegen import CText, emit_bundle, suffix
+from ..codegen import CText, emit_bundle, suffix, symbol
 from ..config import available_cpus
 from ..errors import CompilerError
-from ..runtime import toolchain
-from ..runtime.levels import LEVELS, machine_level
+from ..records import replace
+from ..runtime import loader, toolchain
+from ..runtime.levels import family, machine_level
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import footer
 from .expressions import operands
 from .record import record_all
 
-__all__ = ["LEVELS_BUILT", "Builder", "build"]
+__all__ = ["Builder", "build", "warm"]
 
-LEVELS_BUILT = tuple(LEVELS)
 _TOGETHER = 40  # kernels in a file
 
 
@@ -73,7 +73,8 @@ class Builder:
         handle, reason = open_object(path)
         if reason:
             raise CompilerError(f"{path} does not open: {reason}")
-        return dict.fromkeys(compiled, listening(path, handle))
+        library = listening(path, handle)
+        return {text: replace(library, suffix=suffix(text)) for text in compiled}
 
     def _object(self, number: int, bundle: Sequence[CText]) -> Path | None:
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -116,7 +117,7 @@ def _text(bundle: Sequence[CText]) -> str:
 
 
 def build(
-    directory: str, levels: Sequence[str] | None = None, *, machine: bool = False, seconds: float | None = None
+    directory: str, *, every_level: bool = False, machine: bool = False, seconds: float | None = None
 ) -> Mapping[CText, str]:
     """Build the libraries of shipped kernels.
 
@@ -124,8 +125,8 @@ def build(
     ----------
     directory : str
         Where to put them.
-    levels : sequence of str, optional
-        For which levels of instructions; by default that of this machine. The machine must have the first.
+    every_level : bool
+        True for a library for each level of instructions of this kind of machine; else one, for its own level.
     machine : bool
         True for fewer kernels, in less time.
     seconds : float, optional
@@ -142,20 +143,20 @@ def build(
         When there is no compiler, or no level.
     """
     own = machine_level()
-    chosen = [own] if levels is None and own is not None else [*(levels or ())]
-    if not chosen:
+    if own is None:
         raise CompilerError("there are no levels of instructions for this machine")
+    others = [level for level in family() if every_level and level != own]
     deadline = None if seconds is None else time.monotonic() + seconds
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        first = Builder(chosen[0], scratch, deadline=deadline)
+        first = Builder(own, scratch, deadline=deadline)
         texts = record_all(operands(machine), first.libraries)
-        for level in chosen:
-            builder = first if level == chosen[0] else Builder(level, scratch, deadline=deadline)
-            if builder is not first:
-                builder.compile(texts)
+        builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
+        for builder in builders[1:]:
+            builder.compile(texts)
+        for builder in builders:
             if builder.objects:
-                _publish(builder, os.path.join(directory, f"{level}.so"))
+                _publish(builder, os.path.join(directory, f"{builder.level}.so"))
     return texts
 
 
@@ -163,3 +164,18 @@ def _publish(builder: Builder, path: str) -> None:
     builder.link(path)
     with open(path, "ab") as file:
         file.write(footer(file.tell()))
+
+
+def warm() -> int:
+    """Have the kernels of ordinary expressions in the cache, but for those that are shipped; return their number."""
+    opened = loader.open_source
+
+    def one(text: CText) -> tuple[CText, Library]:
+        names = [symbol(function.name) for function in text.functions] or text.exported
+        return text, opened(text, names, "an ordinary expression")
+
+    def libraries(texts: Sequence[CText]) -> Mapping[CText, Library]:
+        with ThreadPoolExecutor(available_cpus()) as pool:
+            return dict(pool.map(one, texts))
+
+    return len(record_all(operands(machine=True), libraries))

@@ -245,6 +245,10 @@ weft.evaluate("y(j) = A(i,j)*p(i)/d(i)", A=A, p=x, d=x + 1)
 weft.evaluate("O(i,j) = A(i,j)/d(i)", A=A, d=x + 1)
 weft.evaluate("y(i) = min(j, A(i,j) + x(j))", A=A, x=x)
 weft.evaluate("y(i) = max(j, A(i,j) * x(j))", A=A, x=x)
+weft.evaluate("y(j) = min(i, A(i,j) + x(i))", A=A, x=x)
+weft.evaluate("y(i) = a*A(i,j)*x(j) + b*z(i)", A=A, x=x, z=x, a=2.0, b=-1.0)
+weft.evaluate("y(i) = a*A(j,i)*x(j) + b*z(i)", A=A, x=x, z=x, a=2.0, b=-1.0)
+weft.einsum("ij,ik,jk->ij", A, D, D, format="csr")
 (x * 0.1) @ A
 ((A @ A) @ A) > 0
 A / A.sum(axis=1)[:, None]
@@ -256,6 +260,8 @@ S3.sum(axis=(0, 1))
 S3.tocoo()
 S3.asformat("csf")
 S3.asformat("gcxs")
+U3.tocoo()
+U3.asformat("csf")
 S3 + S3
 S3 * S3
 S3 * 2
@@ -326,6 +332,7 @@ def names(of: Operands) -> Mapping[str, Any]:
         "U": weft.from_coords(np.stack([rows, columns]), values.astype(of.dtype), (n, n), duplicates="keep"),
         "B": A.asformat("bsr", blocksize=(2, 2)),
         "I": weft.eye(n, dtype=of.dtype, format="csr"),
+        "U3": weft.asarray(sp.random_array((7, 5, 6), density=0.4, rng=rng).astype(of.dtype)),
         "V": A[0].asformat("coo", index_dtype=of.index_dtype),
         "F3": cube.asformat("csf", index_dtype=of.index_dtype),
         "G": weft.csr_array((np.ones(n, of.dtype), (np.arange(n) % 7, np.arange(n))), shape=(7, n)),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..codegen import CText, suffix
+from ..codegen import CText
 from ..config import config
 from ..errors import WeftError
 from ..runtime import loader
@@ -44,7 +44,7 @@ class Recorder:
         found = self.libraries.get(source)
         if found is None:
             raise Missing(what)
-        return Library(found.path, found.handle, suffix(source))
+        return found
 
     @property
     def missing(self) -> list[CText]:
