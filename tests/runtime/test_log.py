@@ -60,9 +60,9 @@ def test_compiling_can_be_forbidden():
             run(7)
         A = weft.from_levels((3, 3), "csr", [None, ([0, 1, 2, 3], [0, 1, 2])], np.ones(3))
         with pytest.raises(
-            weft.errors.CompilerError, match=r"C\(i\) = .* for A: csr float64, B: dense float64 as dense"
+            weft.errors.CompilerError, match=r"y\(i\) = .* for A: csr float64, x: dense float64 as dense"
         ):
-            A @ np.ones(3)
+            weft.evaluate("y(i) = 3.25*A(i,j)*x(j)", A=A, x=np.ones(3))
     assert run(7) == 7
 
 

@@ -163,6 +163,6 @@ def state_of(name: str) -> str:
     Examples
     --------
     >>> state_of("cos"), state_of("fft.fft")
-    ('compiled', 'unsupported')
+    ('compiled', 'whole operands')
     """
     return next((state for state, names in STATES.items() if name in names.split()), "compiled")

@@ -174,18 +174,18 @@ def _side(axes: tuple[int, ...]) -> str:
     return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}" if axes else "nothing"
 
 
-def facts(storage: Storage) -> dict[str, str]:
+def facts(storage: Storage, name: str) -> dict[str, str]:
     """What HTML says of a tensor."""
     format, shape = storage.format, storage.shape
     size = math.prod(shape)
     dense = size * storage.dtype.itemsize
     ordered = all(level.ordered for level in format.levels)
     promises = [*(() if ordered else ("not sorted",)), *(() if format.is_unique else ("may hold duplicates",))]
-    levels = ", ".join(f"{name}: {level}" for name, level in zip(level_names(format), format.levels, strict=True))
+    levels = ", ".join(f"{v}: {level}" for v, level in zip(level_names(format), format.levels, strict=True))
     return {
         "shape": str(shape),
         "dtype": storage.dtype.name,
-        "format": "; ".join([f"{format}, {format.remapping}", *promises]),
+        "format": "; ".join([f"{name}, {format.remapping}", *promises]),
         "levels": levels or "none",
         "stored": f"{foreign.count_entries(storage)} of {size}" + (f" ({storage.nnz / size:.3g})" if size else ""),
         "bytes": f"{_bytes(storage.nbytes)}; dense {_bytes(dense)}",
@@ -211,12 +211,12 @@ def _escaped(text: str) -> str:
     return html.escape(text)
 
 
-def to_html(storage: Storage) -> str:
-    """A table of facts beside a picture of the stored entries."""
+def to_html(storage: Storage, name: str) -> str:
+    """Return a table of facts beside a picture of the stored entries, of a tensor whose format has a name."""
     cell = '<td style="text-align:left">'
     rows = "".join(
-        f'<tr><th style="text-align:left">{name}</th>{cell}{_escaped(text)}</td></tr>'
-        for name, text in facts(storage).items()
+        f'<tr><th style="text-align:left">{fact}</th>{cell}{_escaped(text)}</td></tr>'
+        for fact, text in facts(storage, name).items()
     )
     if foreign.count_entries(storage) > _DRAWN:
         drawn = "too many entries for a picture here; weft.spy draws one"

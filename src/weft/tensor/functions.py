@@ -266,7 +266,7 @@ def _in_order(found: Any, order: str) -> Any:
         return found
     if isinstance(found, np.ndarray):
         return np.asarray(found, order=order)  # type: ignore[call-overload]
-    return found.asformat("dense_f" if order == "F" else "dense") if found.format.is_dense else found
+    return found.asformat("dense_f" if order == "F" else "dense") if found.layout.is_dense else found
 
 
 def _contracted(

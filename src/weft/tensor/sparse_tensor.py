@@ -414,7 +414,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """What notebooks show: a table of facts, and a picture of where entries are stored."""
         from .display import to_html
 
-        return to_html(self._storage)
+        return to_html(self._storage, self.format)
 
     def tree(self, max_entries: int = 50) -> Tree:
         """The coordinate hierarchy: a root, a level of coordinates below each, values at the leaves.
@@ -449,7 +449,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """
         from .tree import tree
 
-        return tree(self._storage, max_entries)
+        return tree(self._storage, self.format, max_entries)
 
     @overload
     def __getitem__(self, key: slice | EllipsisType | list[Any] | Array | SparseTensor | None) -> SparseTensor: ...

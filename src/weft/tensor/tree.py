@@ -39,14 +39,14 @@ def level_names(format: Format) -> tuple[str, ...]:
     return tuple(to_text(c, axes) for c in format.remapping.coordinates)
 
 
-def tree(storage: Storage, max_entries: int = 50) -> Tree:
-    """The coordinate hierarchy of a tensor; see :meth:`weft.SparseTensor.tree`."""
+def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
+    """Return the coordinate hierarchy of a tensor whose format has a name; see :meth:`weft.SparseTensor.tree`."""
     if max_entries < 0:
         raise ValueError(f"max_entries is a number of entries, not {max_entries}")
     format = storage.format
     names, stored = level_names(format), foreign.count_entries(storage)
     lines = [
-        f"{format}, {storage.dtype.name}, shape {storage.shape}, {stored} stored, fill value {storage.type.fill}",
+        f"{name}, {storage.dtype.name}, shape {storage.shape}, {stored} stored, fill value {storage.type.fill}",
         f"levels of {format.remapping}: "
         + (", ".join(f"{name} {level}" for name, level in zip(names, format.levels, strict=True)) or "none"),
     ]
