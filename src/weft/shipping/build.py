@@ -104,7 +104,8 @@ class Builder:
 def _bundles(texts: Iterable[CText]) -> list[list[CText]]:
     """Put texts together that have kernels; those that export support functions stay alone."""
     kernels = [text for text in texts if text.functions]
-    whole = [kernels[at : at + _TOGETHER] for at in range(0, len(kernels), _TOGETHER)]
+    size = min(_TOGETHER, -(-len(kernels) // available_cpus())) or 1  # few of them are shared out, too
+    whole = [kernels[at : at + size] for at in range(0, len(kernels), size)]
     return [*whole, *([text] for text in texts if not text.functions)]
 
 

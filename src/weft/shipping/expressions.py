@@ -189,6 +189,8 @@ np.square(A)
 np.log1p(abs(A))
 np.expm1(A)
 np.exp(A)
+np.exp(A) @ D
+np.exp(A).sum(axis=1)
 np.sign(A)
 np.floor(A)
 np.ceil(A)
@@ -306,11 +308,12 @@ class Operands:
 
 def operands(machine: bool) -> Iterator[Operands]:
     """Yield what the expressions are run for; fewer for the machine that builds than for wheels."""
-    for n in (200, 4000):
-        for dtype in ("float64", "float32", "int64", *(() if machine else ("bool",))):
-            yield Operands(dtype, "int32", n)
-            if dtype == "float64" or not machine:
-                yield Operands(dtype, "int64", n)
+    yield from (Operands("float64", index, n) for n in (200, 4000) for index in ("int32", "int64"))
+    yield from (Operands(dtype, "int32", 200) for dtype in ("float32", "int64"))
+    if not machine:
+        yield from (Operands(dtype, "int32", 4000) for dtype in ("float32", "int64"))
+        yield from (Operands(dtype, "int64", n) for n in (200, 4000) for dtype in ("float32", "int64"))
+        yield from (Operands("bool", index, 200) for index in ("int32", "int64"))
 
 
 def names(of: Operands) -> Mapping[str, Any]:

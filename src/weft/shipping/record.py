@@ -64,7 +64,7 @@ class Recorder:
 
 
 def record_all(
-    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Mapping[CText, Library]], rounds: int = 12
+    kinds: Iterable[Operands], compile: Callable[[Sequence[CText]], Mapping[CText, Library]], rounds: int = 40
 ) -> dict[CText, str]:
     """Run all expressions until no kernel is missing.
 
@@ -87,11 +87,14 @@ def record_all(
     with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0):
         warnings.simplefilter("ignore")
         for _ in range(rounds):
+            for kind in dict.fromkeys(kind for kind, _ in pending if kind not in spaces):
+                with contextlib.suppress(Missing):
+                    spaces[kind] = names(kind)
             later = []
             for kind, line in pending:
                 try:
                     if kind not in spaces:
-                        spaces[kind] = names(kind)
+                        raise Missing
                     _run(line, spaces[kind])
                 except Missing:
                     later.append((kind, line))
