@@ -25,7 +25,7 @@ class _Missing(BaseException):
 class _Part(Library):
     """One C text among those of a shared object: its names have a prefix."""
 
-    prefix: str
+    prefix: str = ""
 
     def address(self, name: str) -> Any:
         return Library.address(self, self.prefix + name)
@@ -72,7 +72,7 @@ def _compile_together(sources: Sequence[str]) -> None:
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
     whole = loader.open_source("\n\n".join(parts), [], "several kernels")
     for source, prefix in prefixes.items():
-        _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix)
+        _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix=prefix)
 
 
 def each(cases: Iterable[T], run: Callable[[T], None]) -> Iterator[tuple[T, Exception | None]]:

@@ -80,8 +80,8 @@ class Merge:
         sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
         self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
         self.p = {it: owner.name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
-        self.end = {it: ir.Var(f"{p.name}_end") for it, p in self.p.items()}
-        self.here = {it: ir.Var(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
+        self.end = {it: owner.name(f"{p.name}_end") for it, p in self.p.items()}
+        self.here = {it: owner.name(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
 
     def _ordered(self) -> list[Iterator]:
         return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
