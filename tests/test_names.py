@@ -96,7 +96,7 @@ def test_formats_that_nothing_is_like():
 
 def test_formats_are_shown_as_what_makes_them():
     names = vars(import_module("weft.formats"))  # whose attribute of that name is the catalogue
-    made = [f for name in weft.formats for n in (1, 2, 3) if (f := _format(name, n)) is not None]
+    made = [f for name in weft.formats if name != "bitmap" for n in (1, 2, 3) if (f := _format(name, n)) is not None]
     views = [part._storage.format for part in (A[1:, ::2], A[[0, 2]], A.T[:, 1:])]
     assert len(made) > 30
     for format in (*made, *views, weft.formats["hyb"](2, width=3), weft.formats["csr"](2).unsorted()):

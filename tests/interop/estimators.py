@@ -1,7 +1,7 @@
 """Estimators of scikit-learn that dispatch to the array API standard, each fitted to tensors and to arrays.
 
-``python tests/interop/estimators.py FORMAT`` prints a line for each: its name, and whether both give the same. It is a
-process of its own, as SciPy reads ``SCIPY_ARRAY_API`` when it is imported.
+``python tests/interop/estimators.py FORMAT ...`` prints a line for each: the format, its name, and whether both give
+the same. It is a process of its own, as SciPy reads ``SCIPY_ARRAY_API`` when it is imported.
 """
 
 from __future__ import annotations
@@ -78,17 +78,18 @@ def outcome(call: Callable[[Any, Any, Any], Any], arrays: tuple[Any, ...], tenso
     return "works" if np.allclose(found, wanted, atol=1e-5) else f"gives {found} for {wanted}"
 
 
-def main(format: str) -> None:
+def main(*formats: str) -> None:
     sklearn.set_config(array_api_dispatch=True)
     rng = np.random.default_rng(0)
     X = rng.random((40, 6))
     X[X < 0.4] = 0
     t = X @ np.arange(6.0)
     y = (X[:, 0] + X[:, 1] > 0.8).astype(np.int64)
-    tensors = (weft.asarray(X, format=format), weft.asarray(y), weft.asarray(t))
-    for name, call in NAMES.items():
-        print(f"{name}\t{outcome(call, (X, y, t), tensors)}".replace("\n", " "))
+    for format in formats:
+        tensors = (weft.asarray(X, format=format), weft.asarray(y), weft.asarray(t))
+        for name, call in NAMES.items():
+            print(f"{format}\t{name}\t{outcome(call, (X, y, t), tensors)}".replace("\n", " "))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

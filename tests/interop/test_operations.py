@@ -79,12 +79,12 @@ def shown(outcome: str) -> str:
 def estimators() -> dict[str, dict[str, str]]:
     """What each estimator of scikit-learn does with tensors, by format."""
     pytest.importorskip("sklearn")
-    found = {}
-    for format in ("dense", "csr"):
-        run = subprocess.run(
-            [sys.executable, str(HERE / "estimators.py"), format], capture_output=True, text=True, check=True
-        )
-        found[format] = dict(line.split("\t") for line in run.stdout.splitlines())
+    command = [sys.executable, str(HERE / "estimators.py"), "dense", "csr"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, dict[str, str]] = {"dense": {}, "csr": {}}
+    for line in run.stdout.splitlines():
+        format, name, outcome = line.split("\t")
+        found[format][name] = outcome
     return found
 
 
