@@ -32,13 +32,17 @@ class KernelHook(BuildHookInterface[Any]):
         self._scratch = tempfile.TemporaryDirectory()
         options = ["--machine", "--seconds", SECONDS] if which == "machine" else ["--every-level"]
         command = [sys.executable, "-m", "weft.shipping", "build", self._scratch.name, *options]
-        paths = [os.path.join(self.root, "src"), *sys.path]  # pip has what a build requires in places of its own
+        paths = [
+            os.path.join(self.root, "src"),
+            os.environ.get("PYTHONPATH"),
+        ]  # by which pip adds what a build requires
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         done = subprocess.run(command, env=environ, capture_output=True, text=True)
         built = sorted(os.listdir(self._scratch.name))
         if done.returncode or not built:
-            lines = done.stderr.strip().splitlines() or ["nothing was built"]
-            self.app.display_warning(f"weft is installed without compiled kernels: {lines[-1]}")
+            failed = done.stderr.strip().splitlines() if done.returncode else []
+            reason = failed[-1] if failed else "there is no C compiler, or it failed"
+            self.app.display_warning(f"weft is installed without compiled kernels: {reason}")
             return
         self.app.display_info(done.stdout.strip())
         build_data["pure_python"] = False
