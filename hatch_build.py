@@ -1,7 +1,7 @@
 """The build hook of wheels: kernels of ordinary expressions are compiled and put beside the Python files.
 
 ``WEFT_BUILD_KERNELS`` says which: ``machine`` (the default) those of this machine's level of instructions, as many as
-a minute gives; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they cannot be
+``WEFT_BUILD_SECONDS`` give; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they cannot be
 compiled, the wheel is made without, and kernels are compiled when they are used.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SECONDS = "40"  # of compiling, in an installation from source
+SECONDS = "50"  # of compiling, in an installation from source
 
 
 class KernelHook(BuildHookInterface[Any]):
@@ -30,7 +30,8 @@ class KernelHook(BuildHookInterface[Any]):
         if version == "editable" or which == "none":
             return
         self._scratch = tempfile.TemporaryDirectory()
-        options = ["--machine", "--seconds", SECONDS] if which == "machine" else ["--every-level"]
+        seconds = os.environ.get("WEFT_BUILD_SECONDS", SECONDS)
+        options = ["--machine", "--seconds", seconds] if which == "machine" else ["--every-level"]
         command = [sys.executable, "-m", "weft.shipping", "build", self._scratch.name, *options]
         paths = [
             os.path.join(self.root, "src"),
