@@ -1,8 +1,8 @@
 """The build hook of wheels: kernels of ordinary expressions are compiled and put beside the Python files.
 
 ``WEFT_BUILD_KERNELS`` says which: ``machine`` (the default) those of this machine's level of instructions, as many as
-``WEFT_BUILD_SECONDS`` give; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they cannot be
-compiled, the wheel is made without, and kernels are compiled when they are used.
+``WEFT_BUILD_SECONDS`` give; ``all`` every one for all levels, for wheels that are distributed; ``none``. Where they
+cannot be compiled, the wheel is made without, and kernels are compiled when they are used.
 """
 
 from __future__ import annotations
