@@ -33,10 +33,8 @@ class KernelHook(BuildHookInterface[Any]):
         seconds = os.environ.get("WEFT_BUILD_SECONDS", SECONDS)
         options = ["--machine", "--seconds", seconds] if which == "machine" else ["--every-level"]
         command = [sys.executable, "-m", "weft.shipping", "build", self._scratch.name, *options]
-        paths = [
-            os.path.join(self.root, "src"),
-            os.environ.get("PYTHONPATH"),
-        ]  # by which pip adds what a build requires
+        # PYTHONPATH is how pip adds what a build requires.
+        paths = [os.path.join(self.root, "src"), os.environ.get("PYTHONPATH")]
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         done = subprocess.run(command, env=environ, capture_output=True, text=True)
         built = sorted(os.listdir(self._scratch.name))

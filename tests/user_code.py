@@ -24,6 +24,11 @@ def construction() -> None:
     assert_type(made.todense(), np.ndarray[Any, Any])
 
 
+def keywords_of_einsum(A: SparseTensor, x: Array) -> None:
+    weft.einsum("ij,j->i", A, x, out=np.empty(3), order="C", casting="same_kind")
+    weft.einsum("ij->ji", A, dtype=np.float32, casting="unsafe")
+
+
 def operators(A: SparseTensor, x: Array) -> None:
     assert_type(A @ x, np.ndarray[Any, Any])
     assert_type(A @ A, SparseTensor)

@@ -111,7 +111,7 @@ _LAZY = {
 _PLACES = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ("array_api", "csgraph", "fft", "linalg")  # imported when they are used, too
 _ELSEWHERE = {
-    **{f"{format}_matrix": f"{format}_array" for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")},
+    **{name.replace("_array", "_matrix"): name for name in _PLACES if name.endswith("_array")},
     "sparray": "SparseTensor", "spmatrix": "SparseTensor", "tensor": "asarray", "as_tensor": "asarray",
     "sparse_coo_tensor": "from_coords", "read": "load", "mmread": "read_mtx", "mmwrite": "write_mtx",
     "contract": "einsum", "full_matrix": "full", "to_scipy_sparse": "to_scipy",

@@ -17,6 +17,7 @@ array([1., 1.])
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ INSTEAD = {
     "tensorinv": "A.todense()",
     "tensorsolve": "weft.linalg.spsolve of a matrix that A is reshaped to",
 }
-"""What to use for sparse tensors in place of each function that is NumPy's."""
+"""Names, for each function that is NumPy's, the one to use for sparse tensors."""
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
@@ -74,6 +75,11 @@ __all__ = [
 __all__ += sorted({*INSTEAD, *LINALG})
 
 _inverse = of_dense_tensors(np.linalg.inv, "weft.linalg.spsolve")
+
+
+@cache
+def _of_scipy(name: str) -> Any:
+    return taking_tensors("scipy.sparse.linalg", name, LINALG[name])
 
 
 def inv(A: Any) -> Any:
@@ -98,14 +104,14 @@ def inv(A: Any) -> Any:
     """
     if (isinstance(A, SparseTensor) and A.layout.is_dense) or isinstance(A, (np.ndarray, list)):
         return _inverse(A)
-    return taking_tensors("scipy.sparse.linalg", "inv", LINALG["inv"])(A)
+    return _of_scipy("inv")(A)
 
 
 def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
     if name in INSTEAD:
         made = of_dense_tensors(getattr(np.linalg, name), INSTEAD[name])
     elif name in LINALG:
-        made = taking_tensors("scipy.sparse.linalg", name, LINALG[name])
+        made = _of_scipy(name)
     else:
         raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__)
     globals()[name] = made

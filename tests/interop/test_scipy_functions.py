@@ -53,7 +53,7 @@ CALLS = {
     "expm": lambda f, A: f(A),
     "expm_multiply": lambda f, A: f(A, b),
     "factorized": lambda f, A: f(A)(b),
-    "funm_multiply_krylov": lambda f, A: f(np.exp, A, b) if hasattr(sla, "funm_multiply_krylov") else 0.0,
+    "funm_multiply_krylov": lambda f, A: f(np.exp, A, b),
     "gcrotmk": lambda f, A: f(A, b, rtol=1e-10),
     "gmres": lambda f, A: f(A, b, rtol=1e-10, restart=N),
     "inv": lambda f, A: f(A),
@@ -136,7 +136,6 @@ GRAPH_CALLS = {
     "construct_dist_matrix": lambda f, A: f(A, scipy.sparse.csgraph.shortest_path(GRAPH, return_predecessors=True)[1]),
     "reconstruct_path": lambda f, A: f(A, scipy.sparse.csgraph.breadth_first_order(GRAPH, 0)[1]),
     "maximum_bipartite_matching": lambda f, A: f(A),
-    "maximum_flow": lambda f, A: (lambda r: (r.flow_value, r.flow))(f(A.astype(np.int32), 0, 4)),
 }  # fmt: skip
 
 
@@ -144,8 +143,7 @@ GRAPH_CALLS = {
 def test_every_function_of_csgraph(format):
     A = weft.asarray(GRAPH).asformat(format)
     for name, call in GRAPH_CALLS.items():
-        if name != "maximum_flow":
-            same(call(getattr(weft.csgraph, name), A), call(getattr(scipy.sparse.csgraph, name), GRAPH))
+        same(call(getattr(weft.csgraph, name), A), call(getattr(scipy.sparse.csgraph, name), GRAPH))
     found = weft.csgraph.maximum_flow(weft.asarray(WHOLE).asformat(format), 0, 4)
     assert found.flow_value == scipy.sparse.csgraph.maximum_flow(WHOLE, 0, 4).flow_value
     full = weft.asarray(SQUARE).asformat(format)
@@ -202,9 +200,9 @@ def test_vectors_and_what_is_refused():
 def test_errors_name_the_way_out():
     A = weft.asarray(MATRICES["csr"])
     shared = r"A\.to_scipy_sparse\(\) shares memory and is what SciPy and scikit-learn take; "
-    for call in (np.asarray, lambda A: sp.linalg.norm(A.__array__()), np.histogram2d):
+    for call in (np.asarray, lambda A: np.histogram2d(A, A), MATRICES["csr"].multiply):
         with pytest.raises(weft.errors.DensifyError, match=shared + r"A\.todense\(\) makes an ndarray of 4608 bytes"):
-            call(A) if call is not np.histogram2d else call(A, A)
+            call(A)
     with pytest.raises(weft.errors.DensifyError, match=r"\(\) is what SciPy .* of 48 bytes"):
         np.asarray(weft.zeros((2, 3), format="ell"))
     with pytest.raises(weft.errors.DensifyError, match=r"fill_value=1.0> does not .*: A\.todense\(\) makes"):

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..storage import Storage
 from ..tensor import SparseTensor
+from ..tensor.results import change_values
 
 _MODULES = ("fft", "linalg")
 
@@ -64,15 +65,10 @@ def _giving_tensors(found: Any) -> Any:
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return _as_tensor(function(*args, **kwargs))
+        return change_values(function(*args, **kwargs), _as_tensor)
 
     return run
 
 
 def _as_tensor(found: Any) -> Any:
-    if isinstance(found, np.generic):
-        return SparseTensor(Storage.dense(np.asarray(found)))
-    if isinstance(found, tuple):
-        parts = [_as_tensor(part) for part in found]
-        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
-    return found
+    return SparseTensor(Storage.dense(np.asarray(found))) if isinstance(found, np.generic) else found

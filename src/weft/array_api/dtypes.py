@@ -61,7 +61,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 class FloatLimits:
-    """What :func:`finfo` gives: the attributes of NumPy's, whose numbers are Python's in every dtype.
+    """Hold the limits of a floating point dtype: NumPy's attributes, with Python's numbers in every dtype.
 
     Examples
     --------

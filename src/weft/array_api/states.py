@@ -35,7 +35,7 @@ STANDARD: dict[str, str] = {
     """,
     "fft": """
         fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq
-        fft.rfftfreq fft.fftshift fft.ifftshift linalg.inv
+        fft.rfftfreq fft.fftshift fft.ifftshift
     """,
     "manipulation": """
         broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
@@ -98,8 +98,8 @@ PEERS: dict[str, str] = {
 STATES: dict[str, str] = {
     "dense result": """
         arange argmax argmin argsort argwhere cumprod cumsum cumulative_prod cumulative_sum fft.fftfreq fft.rfftfreq
-        flatnonzero from_dlpack
-        linspace median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
+        flatnonzero from_dlpack linspace
+        median meshgrid nanmedian nanquantile nonzero percentile quantile searchsorted unique unique_all
         unique_counts unique_inverse unique_values bincount histogram nanargmax nanargmin nanstd nanvar argpartition
         lexsort corrcoef cov asnumpy array_equal array_equiv allclose diag_indices_from geomspace intersect1d logspace
         nancumprod nancumsum nanpercentile ndim setdiff1d setxor1d shape size tril_indices_from triu_indices_from

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..errors import FormatError, NotationError
 from ..hints import did_you_mean
-from ..remapping import Axis, Binary, Constant, Remapping
+from ..remapping import Axis, Binary, Constant, Remapping, inverse_permutation
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
 from .level import LevelFormat
@@ -372,7 +372,7 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
         found = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
-        return found.permuted(_inverse(_mode_order(format, modes, order))) if modes else found
+        return found.permuted(inverse_permutation(_mode_order(format, modes, order))) if modes else found
     elif _is_letters(format) or (format == "" and order == 0):
         levels = [_LETTERS[letter] for letter in name]
         remapping = Remapping.parse(modes) if "->" in modes else Remapping(_mode_order(format, modes, len(levels)))
@@ -395,10 +395,6 @@ def _mode_order(format: str, modes: str, order: int) -> tuple[int, ...]:
     if sorted(mode_order) != list(range(order)):
         raise FormatError(f"the mode order of {format!r} is not a permutation of 0..{order - 1}")
     return mode_order
-
-
-def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
-    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 
 @lru_cache(maxsize=1024)

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..storage import Storage
 from ..tensor import SparseTensor
+from ..tensor.results import change_values
 
 __all__ = ["of_dense_tensors"]
 
@@ -41,7 +42,7 @@ def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[...
         if x is not None and not (x.layout.is_dense or x.nnz == x.size):
             raise UnsupportedError(f"{place} needs every element of {x!r}, which is sparse; use {instead}")
         given = [_array(x) for x in args]
-        return _taken(function(*given, **{key: _array(x) for key, x in kwargs.items()}))
+        return change_values(function(*given, **{key: _array(x) for key, x in kwargs.items()}), _as_tensor)
 
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
     run.__module__ = __name__
@@ -61,13 +62,10 @@ def _tensors(given: Any) -> Iterator[SparseTensor]:
 
 
 def _array(x: Any) -> Any:
-    if isinstance(x, (list, tuple)) and any(True for _ in _tensors(x)):
-        return type(x)(map(_array, x))
+    if isinstance(x, (list, tuple)):
+        return [*map(_array, x)] if isinstance(x, list) else tuple(map(_array, x))
     return x.todense() if isinstance(x, SparseTensor) else x
 
 
-def _taken(found: Any) -> Any:
-    if isinstance(found, tuple):
-        parts = [_taken(part) for part in found]
-        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+def _as_tensor(found: Any) -> Any:
     return SparseTensor(Storage.dense(found)) if isinstance(found, np.ndarray) and found.ndim else found

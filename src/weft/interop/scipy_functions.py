@@ -17,11 +17,12 @@ import numpy as np
 from ..errors import ShapeError, UnsupportedError
 from ..storage import Storage
 from ..tensor import SparseTensor, foreign
+from ..tensor.results import change_values
 
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
 
 Hand: TypeAlias = Literal["csr", "csc", "csr or csc", "operator", "operator unless sigma", "as it is"]
-"""How a function wants its matrices.
+"""Names how a function wants its matrices.
 
 ``"operator"`` is for what needs products alone: these are computed by weft, in the format that the tensor has.
 ``"operator unless sigma"`` factorises where ``sigma`` is given. ``"as it is"`` is for classes and exceptions.
@@ -91,24 +92,19 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
     function = getattr(import_module(module), name)
     if hand == "as it is":
         return function
-    place = _places(function) if hand == "operator unless sigma" else {}
+    bind = inspect.signature(function).bind if hand == "operator unless sigma" else None
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        shifted = "sigma" in place and (
-            kwargs.get("sigma") is not None or (len(args) > place["sigma"] and args[place["sigma"]] is not None)
-        )
-        how = "csc" if shifted else "operator" if place else hand
+        how: str = hand
+        if bind is not None:
+            how = "operator" if bind(*args, **kwargs).arguments.get("sigma") is None else "csc"
         given = [_handed(x, name, how) for x in args]
-        return _taken(function(*given, **{key: _handed(x, name, how) for key, x in kwargs.items()}))
+        return change_values(function(*given, **{key: _handed(x, name, how) for key, x in kwargs.items()}), _as_tensor)
 
     run.__module__ = __name__
     run.__doc__ = _docstring(module, name, function, hand)
     return run
-
-
-def _places(function: Callable[..., Any]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(inspect.signature(function).parameters)}
 
 
 def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand) -> str:
@@ -156,18 +152,9 @@ def _narrowed(matrix: Any, storage: Storage) -> Any:
     return type(matrix)(narrow, shape=storage.shape)
 
 
-def _taken(found: Any) -> Any:
-    """Return a result with its sparse arrays as tensors."""
-    if isinstance(found, tuple):
-        parts = [_taken(part) for part in found]
-        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
-    if isinstance(found, (np.ndarray, np.generic, int, float)) or not _is_sparse(found):
-        return found
-    storage = foreign.read(found)
-    return found if storage is None else SparseTensor(storage)
-
-
-def _is_sparse(found: Any) -> bool:
+def _as_tensor(found: Any) -> Any:
+    """Return a sparse array as a tensor, and anything else as it is."""
     from scipy.sparse import issparse
 
-    return bool(issparse(found))
+    storage = foreign.read(found) if issparse(found) else None
+    return found if storage is None else SparseTensor(storage)

@@ -135,3 +135,17 @@ class Remapping:
 def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
     found = (interval_of(c, shape) for c in remapping.coordinates)
     return tuple(None if e is None else (e[0], max(e)) for e in found)
+
+
+def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
+    """Return the permutation that undoes another.
+
+    Examples
+    --------
+    >>> inverse_permutation((2, 0, 1))
+    (1, 2, 0)
+    """
+    back = [0] * len(permutation)
+    for place, axis in enumerate(permutation):
+        back[axis] = place
+    return tuple(back)

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..config import config
 
-__all__ = ["LEVELS", "debug", "info"]
+__all__ = ["debug", "info"]
 
-LEVELS = ("", "debug", "info")
 _shown = ""  # the level of the handler that writes to stderr, once there is one
 
 

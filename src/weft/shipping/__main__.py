@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 
-from ..runtime.shipped import DIRECTORY, shipped
+from ..runtime.shipped import DIRECTORY
 from .build import build
+from .expressions import EXPRESSIONS, operands
 
 
 def main() -> None:
-    """Build the shipped kernels, or list what they compute."""
+    """Build the shipped kernels, or list the expressions that they serve and the tensors that these are for."""
     parser = argparse.ArgumentParser("python -m weft.shipping", description=main.__doc__)
     parser.add_argument("action", choices=("build", "list"))
     parser.add_argument("directory", nargs="?", default=DIRECTORY, help="where to put the libraries")
@@ -19,8 +20,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="after how long to stop compiling")
     options = parser.parse_args()
     if options.action == "list":
-        found = shipped()
-        print(found.library.path if found.library else found.reason)
+        print(EXPRESSIONS.strip(), *operands(options.machine), sep="\n")
         return
     begin = time.monotonic()
     texts = build(options.directory, every_level=options.every_level, machine=options.machine, seconds=options.seconds)

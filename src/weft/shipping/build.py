@@ -94,9 +94,7 @@ class Builder:
         return [*tool.command, f"-march={self.level}", *wanted]
 
     def _run(self, command: list[str]) -> None:
-        done = subprocess.run(
-            [part for part in command if "-c" not in command or part != "-shared"], capture_output=True, text=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise CompilerError(f"the C compiler failed\n  command: {' '.join(command)}\n{done.stderr.strip()}")
 

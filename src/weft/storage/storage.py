@@ -16,6 +16,7 @@ import numpy as np
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DensifyError, ShapeError, StorageError
 from ..formats import Format, TensorType
+from ..remapping import inverse_permutation
 
 __all__ = ["Storage", "checked_shape", "fill_of", "is_far_longer", "tensor_type"]
 
@@ -238,7 +239,7 @@ class Storage:
             return vals
         modes = format.mode_order
         turned = vals.reshape(tuple([shape[axis] for axis in modes]))
-        return turned if format.remapping.is_identity else turned.transpose(inverse(modes))
+        return turned if format.remapping.is_identity else turned.transpose(inverse_permutation(modes))
 
     def __repr__(self) -> str:
         return f"<Storage shape={self.shape} {self.type.dtype} {self.format} nnz={self.nnz}>"
@@ -276,11 +277,3 @@ def dense_type(dtype: np.dtype[Any], mode_order: tuple[int, ...]) -> TensorType:
 @lru_cache(maxsize=1024)
 def _permuted_type(type: TensorType, axes: tuple[int, ...]) -> TensorType:
     return tensor_type(type.dtype, type.format.permuted(axes), type.index_dtypes, type.fill)
-
-
-def inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that undoes ``permutation``."""
-    back = [0] * len(permutation)
-    for place, axis in enumerate(permutation):
-        back[axis] = place
-    return tuple(back)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import DensifyError
 from . import foreign
-from .foreign import is_read, read
 from .operands import Tensor
 
 __all__ = ["call", "concerns", "namespace", "read_once"]
@@ -59,7 +58,7 @@ def read_once(args: Any, cls: type[Tensor]) -> Any:
     if isinstance(args, (list, tuple)):
         found = [read_once(arg, cls) for arg in args]
         return found if isinstance(args, list) else tuple(found)
-    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else read(args)
+    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else foreign.read(args)
     return args if storage is None else cls(storage)
 
 
@@ -70,4 +69,4 @@ def namespace() -> Any:
 
 def concerns(types: Iterable[type]) -> bool:
     """Whether all classes that NumPy found are ones that weft takes."""
-    return all(issubclass(cls, (Tensor, np.ndarray)) or is_read(cls) for cls in types)
+    return all(issubclass(cls, (Tensor, np.ndarray)) or foreign.is_read(cls) for cls in types)

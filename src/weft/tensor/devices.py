@@ -1,4 +1,4 @@
-"""Where tensors are, and how other libraries get at the memory of those in a dense format (DLPack)."""
+"""Name the device that tensors are on, and export the memory of those in a dense format (DLPack)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def read(obj: Any) -> Storage | None:
 
 
 def is_read(cls: type) -> bool:
-    """Whether somebody reads objects of a class."""
+    """Tell whether there is a reader for objects of a class."""
     return _reader(cls) is not None
 
 

@@ -26,7 +26,7 @@ from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from .contraction import Plan
-    from .types import Array, Number
+    from .types import Array, Casting, Number, Order
 
 __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
 
@@ -141,17 +141,23 @@ def _run(
 @overload
 def einsum(
     *operands: str | SparseTensor | Sequence[int],
-    format: FormatLike | None = None,
+    out: None = None,
     dtype: DTypeLike | None = None,
+    order: Order = "K",
+    casting: Casting = "safe",
     optimize: bool | str | Sequence[Any] = "auto",
+    format: FormatLike | None = None,
     reduce: str = "sum",
 ) -> SparseTensor | Any: ...
 @overload
 def einsum(
     *operands: Any,
-    format: FormatLike | None = None,
+    out: SparseTensor | Array | None = None,
     dtype: DTypeLike | None = None,
+    order: Order = "K",
+    casting: Casting = "safe",
     optimize: bool | str | Sequence[Any] = "auto",
+    format: FormatLike | None = None,
     reduce: str = "sum",
 ) -> SparseTensor | Array | Any: ...
 def einsum(

@@ -227,7 +227,7 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
 
 
 def _names_axis(item: Any) -> bool:
-    """Whether an item of an expanded key is about an axis of the tensor."""
+    """Tell whether an item of an expanded key is about an axis of the tensor."""
     return item is not None and item is not Ellipsis and not isinstance(item, bool)
 
 

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "ArgMethod", "Array", "Axis", "Binary", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul", "Mean",
-    "Number", "Scalar", "Spread", "Sum", "Test", "Unary", "UnaryMethod",
+    "ArgMethod", "Array", "Axis", "Binary", "Casting", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul",
+    "Mean", "Number", "Order", "Scalar", "Spread", "Sum", "Test", "Unary", "UnaryMethod",
 ]  # fmt: skip
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = np.number[Any]
 Number: TypeAlias = int | float | complex | np.number[Any] | np.bool_
 Axis: TypeAlias = int | tuple[int, ...] | None
+Order: TypeAlias = Literal["K", "C", "F", "A"] | None
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 
 class Infix(Protocol):
