@@ -87,6 +87,10 @@ class CompilerError(WeftError, RuntimeError):
     """There is no C compiler, or it failed."""
 
 
+class NotCompiledError(CompilerError):
+    """A kernel is neither shipped nor in the cache, and may not or cannot be compiled."""
+
+
 class MissingPackageError(WeftError, ImportError):
     """An optional package that is not installed; the message names the extra that brings it."""
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, FormatError, NotationError, ResultTooLargeError, ShapeError, WeftError
+from ..errors import (
+    CompilerError,
+    DTypeError,
+    FormatError,
+    NotationError,
+    NotCompiledError,
+    ResultTooLargeError,
+    ShapeError,
+    WeftError,
+)
 from ..formats import Format, TensorType
 from ..index_notation import computed_in, explicit_sums, expression_text, infer_extents, to_text
 from ..index_notation.nodes import Assignment
@@ -406,12 +415,15 @@ def evaluate(
         return plan.run(storages, out) if out is not None else plan.run(storages)
 
     try:
-        try:
-            return run(anonymous(found.assignment))
-        except WeftError:
-            return run(found.assignment)  # whose errors have the user's names
+        return run(anonymous(found.assignment))
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+    except CompilerError as error:
+        if not isinstance(error, NotCompiledError):  # a compiler failed, which would only do so again
+            raise
+        return run(found.assignment)
+    except WeftError:
+        return run(found.assignment)  # whose errors have the user's names
 
 
 def looked_up(

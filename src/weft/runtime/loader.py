@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..codegen import abi
 from ..config import config
-from ..errors import CompilerError
+from ..errors import CompilerError, NotCompiledError
 from ..records import record
 from . import cache, forks, log, shipped, toolchain
 from ._ffi import ffi
@@ -119,7 +119,7 @@ def open_source(source: str, names: Sequence[str], what: str) -> Library:
     try:
         tool = toolchain.current()
     except CompilerError as error:
-        raise CompilerError(f"{what} is not compiled yet, and {error}") from None
+        raise NotCompiledError(f"{what} is not compiled yet, and {error}") from None
 
     def key() -> str:
         return cache.digest(abi.VERSION, tool.identity, source)
@@ -137,7 +137,7 @@ def open_source(source: str, names: Sequence[str], what: str) -> Library:
         log.debug("found %s in %s", what, path)
         return listening(path, handle)
     if config.compile == "never":
-        raise CompilerError(
+        raise NotCompiledError(
             f"{what} is not compiled yet, and config.compile is 'never' (WEFT_COMPILE): compute it once where it may "
             f"be compiled, with WEFT_CACHE_DIR={where.path}"
         )
