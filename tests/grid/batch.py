@@ -39,18 +39,19 @@ def _collected() -> Iterator[dict[Any, str]]:
     """Collects the texts that would be compiled, in place of compiling them, under what they are kept in memory."""
     missing: dict[Any, str] = {}
 
-    def open_source(source: str, names: Sequence[str], what: str) -> Library:
-        found = _parts.get(loader._key(source))
-        if found is None:
-            missing[loader._key(source)] = source
+    def open_all(texts: Sequence[loader.Wanted]) -> list[Library]:
+        keys = [loader._key(text.source) for text in texts]
+        lacking = {key: text.source for key, text in zip(keys, texts, strict=True) if key not in _parts}
+        missing.update(lacking)
+        if lacking:
             raise _Missing
-        return found
+        return [_parts[key] for key in keys]
 
-    compiled, loader.open_source = loader.open_source, open_source
+    compiled, loader.open_all = loader.open_all, open_all
     try:
         yield missing
     finally:
-        loader.open_source = compiled
+        loader.open_all = compiled
 
 
 def _compile(missing: Mapping[Any, str]) -> None:
@@ -70,7 +71,7 @@ def _compile_together(sources: Sequence[str]) -> None:
     for source, prefix in prefixes.items():
         own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
-    whole = loader.open_source("\n\n".join(parts), [], "several kernels")
+    (whole,) = loader.open_all([loader.Wanted("\n\n".join(parts), (), "several kernels")])
     for source, prefix in prefixes.items():
         _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix=prefix)
 

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from tiny_kernels import PRELUDE, make_source
 
-from weft.errors import ShapeError
-from weft.runtime import counts_pointer, ffi_build, load, tensor_struct
+from weft.codegen import emit_module, shared_by
+from weft.config import config
+from weft.errors import CompilerError, ShapeError
+from weft.ir import Call, Evaluate, Function, Param
+from weft.ir.builder import cast, lit, var
+from weft.runtime import Functions, cache, counts_pointer, ffi_build, load, loader, tensor_struct
 from weft.runtime._ffi import ffi
 from weft.runtime.structs import NULL
 
@@ -99,12 +103,64 @@ def test_large_dimensions():
         tensor_struct((2**63,), (), np.ones(1))
 
 
-def test_memory_cache_gives_the_same_module(no_compiler, monkeypatch):
-    monkeypatch.undo()
-    first = load(make_source(1), ["compute"], 1, "a test")
-    assert load(make_source(1), ("compute",), 1, "a test") is first
-    assert first.path.endswith(".so")
-    assert first.source == make_source(1)
+def test_what_is_in_memory_is_not_opened_again(monkeypatch):
+    first = load(make_source(1), ["compute"], 1, "a test")["compute"]
+    monkeypatch.setattr(loader, "open_all", None)
+    assert load(make_source(1), ("compute",), 1, "a test")["compute"] == first
+
+
+def test_functions_are_compiled_when_they_are_asked_for():
+    asked = []
+
+    def text_of(name):
+        asked.append(name)
+        return make_source(len(asked)).replace("weft_compute", f"weft_{name}")
+
+    functions = Functions(text_of, 1, "a test")
+    assert asked == []
+    assert functions["first"](NULL, NULL, 1) == 1
+    assert (asked, cache.info().entries) == (["first"], 1)
+    assert functions.have("second", "first", "third")["third"](NULL, NULL, 1) == 3
+    assert (asked, cache.info().entries) == (["first", "second", "third"], 3)
+    with pytest.raises(CompilerError, match="status 1"):
+        Functions(lambda name: "int64_t broken" if name == "b" else make_source(9), 1, "a test").have("compute", "b")
+
+
+SORTING = """
+#include <stdint.h>
+void (*weft_sort_many_int32)(int32_t *list, int64_t n, int32_t *scratch, int64_t *watch);
+int64_t weft_%s(int64_t *counts, int64_t threads) {
+  int64_t watch[2] = {0};
+  int32_t list[6] = {5, 4, 3, 2, 1, 0}, scratch[6];
+  weft_sort_many_int32(list, 6, scratch, watch);
+  return list[4] * 10 + list[%d];
+}
+"""
+
+
+def test_support_functions_that_kernels_share_are_compiled_once():
+    assert shared_by(SORTING) == ["weft_sort_many_int32"]
+    assert load(SORTING % ("a", 3), ["a"], 0, "a test")["a"](NULL, 1) == 43
+    assert cache.info().entries == 2
+    functions = Functions(lambda name: SORTING % (name, len(name)), 0, "a test").have("b", "bb")
+    assert [functions[name](NULL, 1) for name in ("b", "bb")] == [41, 42]
+    assert cache.info().entries == 4
+    loader.forget()
+    with config.override(compile="never"):
+        assert load(SORTING % ("a", 3), ["a"], 0, "a test")["a"](NULL, 1) == 43
+
+
+def test_what_is_printed_for_the_loader_shares_functions():
+    printed = [emit_module([sorting()], shared=shared) for shared in (False, True)]
+    assert [shared_by(text) for text in printed] == [[], ["weft_sort_many_int32"]]
+    assert "weft_sort_tiny_int32" in printed[1]
+    assert "weft_sort_long_int32" not in printed[1]
+
+
+def sorting():
+    given = [var("L_vals", "int32*"), lit(5), cast(var("L_vals", "int32*"), "int32*")]
+    body = Evaluate(Call("weft_sort_int32", tuple(given), "void"))
+    return Function("sort", (Param("L", (), (), var("L_vals", "int32*"), output=True),), body)
 
 
 def test_threads_may_load_at_once():

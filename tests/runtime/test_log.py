@@ -32,8 +32,8 @@ def test_each_compile_is_a_line(caplog):
         assert run(3) == 3
     compiled, found = caplog.records
     assert (compiled.levelname, found.levelname) == ("INFO", "DEBUG")
-    assert compiled.message.startswith("compiled y(i) = A(i,j)*x(j) in 0.")
-    assert found.message.startswith(f"found y(i) = A(i,j)*x(j) in {config.cache_dir}")
+    assert compiled.message.startswith("compiled y(i) = A(i,j)*x(j) (compute) in 0.")
+    assert found.message.startswith(f"found y(i) = A(i,j)*x(j) (compute) in {config.cache_dir}")
 
 
 def test_lines_on_stderr(capsys):
@@ -44,7 +44,7 @@ def test_lines_on_stderr(capsys):
     run(5)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
-    assert lines[0].startswith("weft: compiled y(i) = A(i,j)*x(j) in ")
+    assert lines[0].startswith("weft: compiled y(i) = A(i,j)*x(j) (compute) in ")
     with pytest.raises(ValueError, match=r"config.log expects one of '', 'info', 'debug', not 'loud'"):
         config.log = "loud"
 

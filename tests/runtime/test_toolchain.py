@@ -11,7 +11,7 @@ from tiny_kernels import make_source
 
 from weft.config import config
 from weft.errors import CompilerError
-from weft.runtime import levels, load, toolchain
+from weft.runtime import Functions, levels, load, toolchain
 from weft.runtime.structs import NULL
 
 
@@ -280,14 +280,18 @@ import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 from weft.config import config
-from test_toolchain import run
+from test_toolchain import run_both
 
 threading.Thread(target=lambda: (time.sleep(1.0), os.kill(os.getpid(), signal.SIGINT))).start()
 try:
-    run(11)
+    run_both(11)
 except KeyboardInterrupt:
     print(sorted(name for name in os.listdir(config.cache_dir) if name.startswith("partial-")))
 """
+
+
+def run_both(value):
+    Functions(lambda name: make_source(value).replace("weft_compute", f"weft_{name}"), 1, "a test").have("a", "b")
 
 
 @pytest.mark.parametrize("stubborn", [False, True])

@@ -43,7 +43,7 @@ def test_what_is_noted_can_be_compiled_elsewhere(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     file = tmp_path / "kernels.txt"
-    for text in ("nonsense\n", '{"names": []}\n', "[]\n", json.dumps({"abi": "3", "source": "", "names": 1}) + "\n"):
+    for text in ("nonsense\n", '{"names": []}\n', "[]\n", json.dumps({"abi": "4", "source": "", "names": 1}) + "\n"):
         file.write_text(text)
         with pytest.raises(FileFormatError, match="line 1: no kernel as WEFT_RECORD writes them"):
             list(warming.read(str(file)))

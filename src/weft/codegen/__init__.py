@@ -23,6 +23,7 @@ __all__ = [
     "emit_library",
     "emit_module",
     "mangle",
+    "shared_by",
     "signature",
     "suffix",
     "symbol",
@@ -51,12 +52,21 @@ class CText(str):
         return made
 
 
-def emit_module(functions: Sequence[Function], *, fuse: bool = True) -> CText:
-    """C text that stands alone and exports one kernel for each function, called ``abi.symbol(function.name)``.
+def emit_module(functions: Sequence[Function], *, fuse: bool = True, shared: bool = False) -> CText:
+    """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
     It compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
-    ``-lm``; without ``-fopenmp`` it means the same on one thread. Products that are added to a sum are rounded with it
-    if ``fuse``, else before.
+    ``-lm``; without ``-fopenmp`` it means the same on one thread.
+
+    Parameters
+    ----------
+    functions : sequence of Function
+        The IR.
+    fuse : bool
+        Whether products that are added to a sum are rounded with it, else before.
+    shared : bool
+        True for pointers in place of the support functions that take long to compile, for the loader to set
+        (``shared_by``); else the text stands alone.
     """
     from .prelude import LONG
     from .support.vectors import MANY
@@ -64,7 +74,7 @@ def emit_module(functions: Sequence[Function], *, fuse: bool = True) -> CText:
     many = MANY if config.vector_functions else {}
     last = [with_polls(read_ahead(in_batches(with_reciprocals(function), many)), LONG) for function in functions]
     last = [with_fused_sums(function) for function in last] if fuse else last
-    return CText.of(_file([(function, "") for function in last]), last)
+    return CText.of(_file([(function, "") for function in last], shared), last)
 
 
 def emit_bundle(texts: Iterable[CText]) -> str:
@@ -75,7 +85,14 @@ def emit_bundle(texts: Iterable[CText]) -> str:
     return _file([(function, suffix(text)) for text in texts for function in text.functions])
 
 
-def _file(functions: Sequence[tuple[Function, str]]) -> str:
+def shared_by(source: str) -> list[str]:
+    """Return the names of the support functions to which pointers are to be set in the library of a C text."""
+    from .prelude import SHARED
+
+    return [name for name in SHARED if f"(*{name})(" in source]
+
+
+def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> str:
     """Print functions, with what is put behind the names of each, and all that they need."""
     from .c_printer import print_function
     from .prelude import INCLUDES, PRELUDE, prelude_text
@@ -83,7 +100,7 @@ def _file(functions: Sequence[tuple[Function, str]]) -> str:
     printed = [print_function(function, end) for function, end in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
-    support = prelude_text(name for name in calls if name in PRELUDE)
+    support = prelude_text((name for name in calls if name in PRELUDE), shared)
     parts = [INCLUDES + headers, STRUCT, *([support] if support else []), *(one.text for one in printed)]
     return "\n".join(parts)
 

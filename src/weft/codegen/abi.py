@@ -19,7 +19,7 @@ __all__ = [
     "signature", "suffix", "symbol", "unpacked",
 ]  # fmt: skip
 
-VERSION = "3"
+VERSION = "4"
 """The version of what Python and generated C agree on; kernels of another one are not found."""
 
 OK = 0

@@ -5,6 +5,7 @@ Every function is static; heavy headers are avoided, because a small kernel's co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
@@ -12,7 +13,7 @@ from ..ir import LongCalls
 from .support import arithmetic, division, hashing, memory, polling, search, sorting, vectors
 from .support.snippet import Snippet
 
-__all__ = ["INCLUDES", "LONG", "PRELUDE", "prelude_text", "required"]
+__all__ = ["INCLUDES", "LONG", "PRELUDE", "SHARED", "prelude_text", "required"]
 
 INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
@@ -20,7 +21,7 @@ INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 class _Prelude(Mapping[str, Snippet]):
     """Every support function by its name; those of arithmetic are written when one of their dtype is asked for."""
 
-    _structure: Mapping[str, Snippet] = {
+    structure: Mapping[str, Snippet] = {
         name: snippet
         for subject in (division, hashing, memory, polling, search, sorting, vectors)
         for name, snippet in subject.SNIPPETS.items()
@@ -28,11 +29,11 @@ class _Prelude(Mapping[str, Snippet]):
 
     def __getitem__(self, name: str) -> Snippet:
         dtype = name.rpartition("_")[2]
-        known = arithmetic.of(dtype) if name not in self._structure and dtype in arithmetic.DTYPES else self._structure
+        known = arithmetic.of(dtype) if name not in self.structure and dtype in arithmetic.DTYPES else self.structure
         return known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return chain(self._structure, *map(arithmetic.of, arithmetic.DTYPES))
+        return chain(self.structure, *map(arithmetic.of, arithmetic.DTYPES))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -47,14 +48,22 @@ LONG = LongCalls(
 """The support functions that take long."""
 
 
-def required(names: Iterable[str]) -> list[str]:
-    """The prelude functions ``names`` and all they depend on, dependencies first, without repetition."""
+SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.shared)
+"""The support functions of which kernels that are compiled one by one call a copy that is compiled once."""
+
+
+def required(names: Iterable[str], shared: bool = False) -> list[str]:
+    """Return the prelude functions ``names`` and all they depend on, dependencies first, without repetition.
+
+    With ``shared``, what only shared functions depend on is left out.
+    """
     done: dict[str, None] = {}
 
     def visit(name: str) -> None:
         if name not in done:
-            for needed in PRELUDE[name].needs:
-                visit(needed)
+            if not (shared and PRELUDE[name].shared):
+                for needed in PRELUDE[name].needs:
+                    visit(needed)
             done[name] = None
 
     for name in names:
@@ -62,6 +71,18 @@ def required(names: Iterable[str]) -> list[str]:
     return list(done)
 
 
-def prelude_text(names: Iterable[str]) -> str:
-    """The C text of the prelude functions ``names`` with all they depend on."""
-    return "\n".join(PRELUDE[name].text for name in required(names))
+def prelude_text(names: Iterable[str], shared: bool = False) -> str:
+    """Return the C text of the prelude functions ``names`` with all they depend on.
+
+    With ``shared``, shared functions are pointers, which the loader sets.
+    """
+    return "\n".join(
+        _pointer(name) if shared and PRELUDE[name].shared else PRELUDE[name].text for name in required(names, shared)
+    )
+
+
+def _pointer(name: str) -> str:
+    """Return the C declaration of a pointer that is called like a function of the prelude."""
+    head = re.search(rf"^static (?:inline )?(.*?){name}(\([^)]*\))", PRELUDE[name].text, re.MULTILINE)
+    assert head is not None, name
+    return f"{head[1]}(*{name}){' '.join(head[2].split())};\n"

@@ -102,4 +102,5 @@ def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s = lowered.schedule
     function = Questions(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
-    return load(emit_module((simplify(function),)), ["ask"], 2, f"a query about {type.format} {type.dtype}")
+    what = f"a query about {type.format} {type.dtype}"
+    return load(emit_module((simplify(function),), shared=True), ["ask"], 2, what)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -37,7 +37,7 @@ from ..lowering.values import same_value
 from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
-from ..runtime import fail, for_work, load, memory
+from ..runtime import Functions, fail, for_work, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from .passes import Lowered, in_tiles, over_entries
@@ -180,14 +180,18 @@ class Assembler:
         return emit_module(self.functions)
 
     @cached
-    def _module(self) -> Any:
-        return load(self.source, [phase.name for phase in self.phases], 2, self._described)
+    def _compiled(self) -> Functions:
+        return self._loaded(self.functions)
 
     @cached
-    def _module_for_threads(self) -> Any:
+    def _compiled_for_threads(self) -> Functions:
         """The same passes, shared by threads."""
-        names = [phase.name for phase in self.phases]
-        return load(emit_module(self._passes(threads=True)), names, 2, self._described)
+        return self._loaded(self._passes(threads=True))
+
+    def _loaded(self, passes: Sequence[Function]) -> Functions:
+        """Return the functions of all passes, of which a conversion calls each."""
+        texts = {one.name: emit_module([one], shared=True) for one in passes}
+        return Functions(texts.__getitem__, 2, self._described).have(*texts)
 
     @cached
     def shareable(self) -> bool:
@@ -302,12 +306,12 @@ class Assembler:
     def _pass(self, name: str, work: _Work) -> None:
         for k in self._counters:
             work.scratch[k, "counter"][...] = 0
-        module, roles = self._module, self._roles
+        functions, roles = self._compiled, self._roles
         if work.threads > 1:
-            module, roles = self._module_for_threads, (*roles, *self._private)
+            functions, roles = self._compiled_for_threads, (*roles, *self._private)
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        status = module[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
+        status = functions[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
         if status:
             fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
 

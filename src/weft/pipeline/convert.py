@@ -411,6 +411,7 @@ def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
 
 @lru_cache(maxsize=1)
 def _sorter() -> Any:
-    library = loader.open_source(emit_library(["weft_sort_tuples"]), ["weft_sort_tuples"], "the sorting of coordinates")
+    text = loader.Wanted(emit_library(["weft_sort_tuples"]), ("weft_sort_tuples",), "the sorting of coordinates")
+    (library,) = loader.open_all([text])
     signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *, void **)"
     return ffi.cast(signature, library.address("weft_sort_tuples"))

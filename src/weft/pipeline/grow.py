@@ -198,4 +198,4 @@ def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
     function = Growing(s.program, s.target, types, lowered.names, adds).lower(("A",))
     what = f"the insertion of entries into {target.format} {target.dtype}"
-    return load(emit_module((simplify(function),)), ["grow"], 2, what)
+    return load(emit_module((simplify(function),), shared=True), ["grow"], 2, what)

@@ -21,7 +21,7 @@ from ..lowering.results import chains, takes_any_order
 from ..lowering.target import Mode
 from ..lowering.threads import CHUNKS_PER_THREAD
 from ..records import cached
-from ..runtime import fail, for_work, get_num_threads, load, memory
+from ..runtime import Functions, fail, for_work, get_num_threads, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from ..storage.windows import share
@@ -73,28 +73,23 @@ class Kernel:
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached
     def source(self) -> str:
-        """The C of the functions that a run calls."""
-        return self.lowered.source(self.lowered.modes)
+        """The C of the functions that a run calls, in one text that stands alone."""
+        return self.lowered.source
 
     @cached
-    def _module(self) -> Any:
-        return load(self.source, [m.value for m in self.lowered.modes], self.arity, self.lowered.described)
+    def _functions(self) -> Functions:
+        return Functions(lambda name: self.lowered.text(Mode(name)), self.arity, self.lowered.described)
 
     @cached
     def _evaluate(self) -> Any:
-        return self._module["evaluate"]
+        return self._functions["evaluate"]
 
     @cached
-    def _phases(self) -> Any:
-        modes = (Mode.ASSEMBLE, Mode.COMPUTE)
-        return load(self.lowered.source(modes), [m.value for m in modes], self.arity, self.lowered.described)
-
-    @cached
-    def _in_parts(self) -> Any:
+    def _in_parts(self) -> Functions | None:
         """The functions by which threads append in parts; None where they cannot."""
-        source = self.lowered.source_in_parts
-        modes = [Mode.BOUND.value, Mode.EVALUATE.value]
-        return None if source is None else load(source, modes, self.arity, self.lowered.described)
+        if not self.lowered.goes_in_parts:
+            return None
+        return Functions(lambda name: self.lowered.text_in_parts(Mode(name)), self.arity, self.lowered.described)
 
     @cached
     def _huge(self) -> Kernel:
@@ -114,11 +109,11 @@ class Kernel:
     @cached
     def chunked(self) -> bool:
         """Whether the outermost loop can be shared by threads."""
-        return self.lowered.function(Mode.EVALUATE)[1].chunked
+        return self.lowered.evaluation[1].chunked
 
     @cached
     def _unsequenced(self) -> frozenset[int]:
-        return frozenset(self.lowered.function(Mode.EVALUATE)[1].target.unsequenced)
+        return frozenset(self.lowered.evaluation[1].target.unsequenced)
 
     @cached
     def _bounds(self) -> tuple[Any, ...] | None:
@@ -259,13 +254,14 @@ class Kernel:
         return room.trimmed(result, found)
 
     def _append_in_parts(
-        self, module: Any, room: Room, storages: Sequence[Storage], structs: Sequence[Any], threads: int
+        self, functions: Functions, room: Room, storages: Sequence[Storage], structs: Sequence[Any], threads: int
     ) -> Storage | None:
         """The result, to which threads have appended in parts; None where there may be too much of it."""
+        functions.have("bound", "evaluate")
         chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
         counts = np.zeros(chunks + 1, np.int64)
         counts[0] = chunks
-        if status := module["bound"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         most, total = int(counts[1:].max()), int(counts[1:].sum())
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
@@ -277,7 +273,7 @@ class Kernel:
         spares = [memory.empty(threads * most, dtype) for dtype in arrays]
         counts = np.array([chunks, most, 0, 0], np.int64)
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
-        if status := module["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
+        if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         return room.trimmed(result, [int(counts[3])])
 
@@ -292,29 +288,31 @@ class Kernel:
     def count(self, storages: Sequence[Storage]) -> int:
         """How many coordinates the last level of an appended result would have."""
         room = self._room(self.shape(storages))
-        return int(self._counted(room, [s.struct for s in storages], 1, self._module["count"])[-1, -1])
+        return int(self._counted(room, [s.struct for s in storages], 1)[-1, -1])
 
     def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
         n = len(self.chains)
         if threads == 1 and Mode.BOUND in self.lowered.modes:
             counts = np.zeros(2 * n, np.int64)
-            if status := self._module["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
+            functions = self._functions.have("bound", "evaluate")
+            if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             size = totals[-1] * (self._dtype.itemsize + 4)
             if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
                 return counts, totals
-        table = self._counted(room, structs, threads, self._module["count"])
+        self._functions.have("count", "evaluate")
+        table = self._counted(room, structs, threads)
         totals = table[-1].tolist()
         return table, totals
 
-    def _counted(self, room: Room, structs: Sequence[Any], threads: int, count: Any) -> np.ndarray:
+    def _counted(self, room: Room, structs: Sequence[Any], threads: int) -> np.ndarray:
         """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
-        if status := count(room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := self._functions["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         if chunks > 1:
             np.cumsum(counts, axis=0, out=counts)
@@ -338,13 +336,14 @@ class Kernel:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         structs = [s.struct for s in storages]
         room = self._room(shape)
-        totals: list[int] = self._counted(room, structs, 1, self._module["count"])[-1].tolist()
+        self._functions.have("count", "assemble")
+        totals: list[int] = self._counted(room, structs, 1)[-1].tolist()
         if self._overflows(room, max(totals)):
             raise self._overflow(totals)
         room.require(totals)
         result = room.made(totals, zeros=True)
         counts = np.zeros(2 * len(totals), np.int64)
-        if status := self._phases["assemble"](result.struct, *structs, counts_pointer(counts), 1):
+        if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         made = room.trimmed(result, totals)
         made.assembled_for = Structure(self.text, self.operands, storages)
@@ -370,7 +369,7 @@ class Kernel:
             raise FormatError("the result's values are read-only")
         counts = np.zeros(2 * len(self.chains) + 1, np.int64)
         structs = [s.struct for s in storages]
-        if status := self._phases["compute"](result.struct, *structs, counts_pointer(counts), 1):
+        if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         return result
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from math import inf
 
-from ..codegen import NameMaker, emit_module
+from ..codegen import CText, NameMaker, emit_module
 from ..concrete_notation import Workspace
 from ..concrete_notation import to_text as statement_text
 from ..errors import ScheduleError
@@ -132,7 +132,7 @@ class Lowered:
         """In which order each element is summed, and whether products are fused with additions; None if not told."""
         s = self.schedule
         order = order_of_sums(s.program, s.target, s.types)
-        return None if order is None else (order, _fuses([self.function(Mode.EVALUATE)[1]]))
+        return None if order is None else (order, _fuses(self.evaluation[1]))
 
     def is_within(self, most: float) -> bool:
         """Tell whether the merges have at most so many cases."""
@@ -155,21 +155,34 @@ class Lowered:
         except ScheduleError as error:
             raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
 
-    def source(self, modes: Sequence[Mode]) -> str:
-        """C text with a function for each mode."""
-        return self._emitted([self.function(mode) for mode in modes])
+    @cached
+    def evaluation(self) -> tuple[Function, Lowerer]:
+        """The function that computes the whole result, and what lowered it."""
+        return self.function(Mode.EVALUATE)
 
     @cached
-    def source_in_parts(self) -> str | None:
-        """C text of the functions by which threads append in parts; None where they cannot."""
-        whole = self.lowerer(Mode.EVALUATE, InParts)
-        if not isinstance(whole, InParts) or whole.why_not() is not None or not self.reaches_entries_alone:
-            return None
-        return self._emitted([self.function(mode, InParts) for mode in (Mode.BOUND, Mode.EVALUATE)])
+    def source(self) -> CText:
+        """C text that stands alone, with a function for each mode."""
+        return emit_module([self._of(mode)[0] for mode in self.modes], fuse=_fuses(self.evaluation[1]))
 
-    @staticmethod
-    def _emitted(lowered: Sequence[tuple[Function, Lowerer]]) -> str:
-        return emit_module([function for function, _ in lowered], fuse=_fuses([each for _, each in lowered]))
+    def text(self, mode: Mode) -> CText:
+        """Return the C text of one function, as it is compiled."""
+        function, lowerer = self._of(mode)
+        return emit_module([function], fuse=_fuses(lowerer), shared=True)
+
+    def text_in_parts(self, mode: Mode) -> CText:
+        """Return the C text of one of the functions by which threads append in parts."""
+        function, lowerer = self.function(mode, InParts)
+        return emit_module([function], fuse=_fuses(lowerer), shared=True)
+
+    @cached
+    def goes_in_parts(self) -> bool:
+        """Tell whether threads can append in parts."""
+        whole = self.lowerer(Mode.EVALUATE, InParts)
+        return isinstance(whole, InParts) and whole.why_not() is None and self.reaches_entries_alone
+
+    def _of(self, mode: Mode) -> tuple[Function, Lowerer]:
+        return self.evaluation if mode is Mode.EVALUATE else self.function(mode)
 
     @cached
     def modes(self) -> tuple[Mode, ...]:
@@ -186,7 +199,7 @@ class Lowered:
     @cached
     def stages(self) -> dict[str, str]:
         """The text of every stage, by name."""
-        function, lowerer = self.function(Mode.EVALUATE)
+        function, lowerer = self.evaluation
         s = self.schedule
         lattices = dict.fromkeys(f"{v}: {lattice.to_text(points)}" for v, points in lowerer.lattices)
         types = "\n".join(f"{n}: {t.dtype}, {t.format} ({t.format.letters})" for n, t in s.types.items())
@@ -197,18 +210,18 @@ class Lowered:
             "concrete notation": statement_text(s.program.stmt),
             "lattices": "\n".join(lattices),
             "ir": function_text(function),
-            "c": self.source(self.modes),
+            "c": self.source,
         }
 
 
-def _fuses(lowered: Sequence[Lowerer]) -> bool:
+def _fuses(lowered: Lowerer) -> bool:
     """Tell whether products are fused with the additions behind them.
 
     A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a fused
     multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions there
     are: these take the fused ones.
     """
-    return not any(each.sums_on and not each.dense_inside for each in lowered)
+    return not lowered.sums_on or lowered.dense_inside
 
 
 def _variables(s: Schedule) -> list[str]:

@@ -13,7 +13,6 @@ from ..index_notation.nodes import Access
 from ..lowering.iteration_graph import reads
 from ..lowering.lattice import Point
 from ..lowering.physical import path
-from ..lowering.target import Mode
 from .passes import Lowered
 
 __all__ = ["summary"]
@@ -85,7 +84,7 @@ def _shared(stmt: Stmt) -> str | None:
 
 def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
     """Give a line for each loop over coordinates that a sparse operand does not store, with the reason."""
-    _, lowerer = lowered.function(Mode.EVALUATE)
+    _, lowerer = lowered.evaluation
     said = {*told}
     for v, points in lowerer.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)

@@ -4,7 +4,7 @@ from .cache import CacheInfo
 from .cache import clear as clear_cache
 from .cache import info as cache_info
 from .interrupts import fail
-from .loader import Module, load
+from .loader import Functions, load
 from .memory import PoolInfo, clear_pool, empty, pool_info, shrink, zeros
 from .structs import NULL, counts_pointer, tensor_struct
 from .threads import for_work, get_num_threads, set_num_threads
@@ -12,7 +12,7 @@ from .threads import for_work, get_num_threads, set_num_threads
 __all__ = [
     "NULL",
     "CacheInfo",
-    "Module",
+    "Functions",
     "PoolInfo",
     "cache_info",
     "clear_cache",

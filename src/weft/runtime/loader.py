@@ -6,141 +6,231 @@ The functions are cffi function pointers. A call costs well under a microsecond 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ..codegen import abi
+from ..codegen import abi, emit_library, shared_by
 from ..config import config
 from ..errors import CompilerError, NotCompiledError
 from ..records import record
 from . import cache, forks, log, shipped, toolchain
 from ._ffi import ffi
 from .objects import Library, listening, open_object
+from .together import at_once
 
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["Module", "forget", "load", "open_source"]
+__all__ = ["Functions", "Wanted", "forget", "load", "open_all"]
 
 
 @record
-class Module:
-    """The functions of one C text.
+class Wanted:
+    """A C text of which a shared object is wanted.
 
     Parameters
     ----------
-    functions : dict
-        By name, callables ``(tensor, ..., tensor, counts, threads) -> status``; tensors are ``weft_tensor *``
-        (see :func:`weft.runtime.tensor_struct`), ``counts`` an ``int64_t *``.
     source : str
-        The C text.
-    path : str
-        The shared object.
+        The text.
+    names : tuple of str
+        The C functions that are wanted of it.
+    what : str
+        The words for what it computes, for the log and for errors.
     """
 
-    functions: dict[str, Callable[..., int]]
     source: str
-    path: str
+    names: tuple[str, ...]
+    what: str
+
+
+class Functions:
+    """The functions of a kernel, each compiled, or found, when it is first asked for.
+
+    They are callables ``(tensor, ..., tensor, counts, threads) -> status``; tensors are ``weft_tensor *`` (see
+    :func:`weft.runtime.tensor_struct`), ``counts`` an ``int64_t *``.
+
+    Parameters
+    ----------
+    text_of : callable
+        Gives the C text that has the function of a name, the name that it has in the IR (``evaluate``; in C,
+        ``codegen.symbol`` of it).
+    arity : int
+        The number of tensors they take.
+    what : str
+        The words for what they compute, for the log and for errors.
+    """
+
+    __slots__ = ("_arity", "_found", "_text_of", "_what")
+
+    def __init__(self, text_of: Callable[[str], str], arity: int, what: str):
+        self._text_of, self._arity, self._what = text_of, arity, what
+        self._found: dict[str, Callable[..., int]] = {}
 
     def __getitem__(self, name: str) -> Callable[..., int]:
-        return self.functions[name]
+        found = self._found.get(name)
+        return self.have(name)._found[name] if found is None else found
+
+    def have(self, *names: str) -> Functions:
+        """Have functions ready: those of them that must be compiled are compiled at the same time.
+
+        Raises
+        ------
+        CompilerError
+            There is no compiler, it failed, or ``config.compile`` is ``"never"``.
+        """
+        texts: dict[str, list[str]] = {}
+        for name in names:
+            if name not in self._found:
+                texts.setdefault(self._text_of(name), []).append(name)
+        if texts:
+            wanted = [Wanted(text, tuple(map(abi.symbol, of)), self._what) for text, of in texts.items()]
+            signature = _signature(self._arity)
+            for library, of in zip(_libraries_of(wanted), texts.values(), strict=True):
+                self._found |= {name: ffi.cast(signature, library.symbol(name)) for name in of}
+        return self
 
 
-_Key = tuple[str, str | None, str, int, bool]
-_libraries: dict[_Key, Library] = {}
-_modules: dict[tuple[_Key, tuple[str, ...], int], Module] = {}
-_opening: dict[_Key, RLockType] = {}
-forks.in_child(_opening.clear)  # the threads that held these locks are not there
-_signatures: dict[int, Any] = {}
-
-
-def load(source: str, names: Sequence[str], arity: int, what: str) -> Module:
-    """Compile ``source``, unless it is cached, and load it.
+def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
+    """Compile a C text, unless it is compiled, and return its functions.
 
     Parameters
     ----------
     source : str
         A complete C file, as ``codegen.emit_module`` writes them: it defines
         ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
-    names : sequence of str
-        The functions wanted, by their names in the IR (``compute``; in C, ``codegen.symbol`` of them).
-    arity : int
-        The number of tensors they take.
-    what : str
-        The words for what they compute, for the log and for errors.
-
-    Returns
-    -------
-    Module
+    names, arity, what
+        The names of the functions, and the rest as :class:`Functions` takes it.
 
     Raises
     ------
     CompilerError
         There is no compiler, it failed, or ``config.compile`` is ``"never"``.
     """
-    key = _key(source)
-    whole = (key, tuple(names), arity)
-    module = _modules.get(whole)
-    if module is None:
-        library = _libraries.get(key) or _opened(key, source, [abi.symbol(name) for name in names], what)
-        signature = _signature(arity)
-        functions = {name: ffi.cast(signature, library.symbol(name)) for name in names}
-        module = _modules[whole] = Module(functions, source, library.path)
-    return module
+    return Functions(lambda _: source, arity, what).have(*names)
 
 
-def _opened(key: _Key, source: str, names: Sequence[str], what: str) -> Library:
-    """A library that is not in memory; threads that want the same one wait for the first of them."""
-    if config.record:
-        from .warming import note
+_Key = tuple[str, str | None, str, int, bool]
+_libraries: dict[_Key, Library] = {}
+_opening: dict[_Key, RLockType] = {}
+forks.in_child(_opening.clear)  # the threads that held these locks are not there
+_signatures: dict[int, Any] = {}
 
-        note(source, names, what)
-    with _opening.setdefault(key, RLock()):
-        library = _libraries.get(key)
-        if library is None:
-            library = _libraries[key] = open_source(source, names, what)
-    _opening.pop(key, None)
-    return library
+
+def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
+    """Return the libraries of texts: those in memory, and the others opened together."""
+    lacking = [text for text in texts if _key(text.source) not in _libraries]
+    if lacking:
+        with _locked(lacking):
+            lacking = [text for text in lacking if _key(text.source) not in _libraries]
+            if config.record:
+                from .warming import note
+
+                for text in lacking:
+                    note(text)
+            for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
+                _libraries[_key(text.source)] = library
+    return [_libraries[_key(text.source)] for text in texts]
+
+
+@contextmanager
+def _locked(texts: Sequence[Wanted]) -> Iterator[None]:
+    """Have threads that want the same text wait for the first of them."""
+    keys = sorted((_key(text.source) for text in texts), key=lambda key: key[0])  # so that none waits for another
+    with ExitStack() as held:
+        for key in keys:
+            held.enter_context(_opening.setdefault(key, RLock()))
+        yield
+    for key in keys:
+        _opening.pop(key, None)
 
 
 def forget() -> None:
     """Drop the cache in memory; what is loaded stays loaded."""
     _libraries.clear()
-    _modules.clear()
 
 
-def open_source(source: str, names: Sequence[str], what: str) -> Library:
-    """The shared object of one C file with the functions ``names``: what is shipped, else from disk or the compiler."""
-    found = shipped.find(source, names)
+def open_all(texts: Sequence[Wanted]) -> list[Library]:
+    """Open the shared objects of texts: shipped ones, those on disk, and else what the compiler makes of them.
+
+    What must be compiled, the support functions that the texts share among it, is compiled at the same time.
+    """
+    found = {text: _found(text) for text in texts}
+    shared = {
+        text: [_shared(name) for name in shared_by(text.source)]
+        for text, library in found.items()
+        if library is None or not library.suffix  # shipped kernels have them
+    }
+    for support in {support for needed in shared.values() for support in needed}:
+        found[support] = _libraries.get(_key(support.source)) or _found(support)
+    missing = [text for text, library in found.items() if library is None]
+    if missing:
+        _may_compile(missing[0])
+        found |= zip(missing, at_once([partial(_compiled, text) for text in missing]), strict=True)
+    for text, needed in shared.items():
+        for support in needed:
+            library = _libraries[_key(support.source)] = _there(found[support])
+            (name,) = support.names
+            ffi.cast("void **", _there(found[text]).address(name))[0] = library.address(name)
+    return [_there(found[text]) for text in texts]
+
+
+def _there(library: Library | None) -> Library:
+    assert library is not None
+    return library
+
+
+def _shared(name: str) -> Wanted:
+    """Return the text of a support function that kernels share."""
+    return Wanted(emit_library([name]), (name,), f"the support function {name}")
+
+
+def _found(text: Wanted) -> Library | None:
+    """Return the library of a text that is shipped or on disk."""
+    found = shipped.find(text.source, text.names)
+    if found is None:
+        try:
+            path = cache.directory().lookup(_digest(text))
+        except CompilerError as error:
+            raise NotCompiledError(f"{text.what} is not compiled yet, and {error}") from None
+        handle, _ = (ffi.NULL, "") if path is None else open_object(path)
+        found = listening(path, handle) if path is not None and handle != ffi.NULL else None
     if found is not None:
-        log.debug("found %s in %s", what, found.path)
-        return found
-    try:
-        tool = toolchain.current()
-    except CompilerError as error:
-        raise NotCompiledError(f"{what} is not compiled yet, and {error}") from None
+        log.debug("found %s%s in %s", text.what, _of(text.names), found.path)
+    return found
 
-    def key() -> str:
-        return cache.digest(abi.VERSION, tool.identity, source)
+
+def _of(names: Sequence[str]) -> str:
+    """Return which functions of a kernel there are, in words for the log."""
+    return f" ({', '.join(name.removeprefix('weft_') for name in names)})" if names else ""
+
+
+def _digest(text: Wanted) -> str:
+    """Return what the entry of a text is called in the cache on disk."""
+    return cache.digest(abi.VERSION, toolchain.current().identity, text.source)
+
+
+def _may_compile(text: Wanted) -> None:
+    if config.compile == "never":
+        raise NotCompiledError(
+            f"{text.what} is not compiled yet, and config.compile is 'never' (WEFT_COMPILE): compute it once where it "
+            f"may be compiled, with WEFT_CACHE_DIR={cache.directory().path}"
+        )
+
+
+def _compiled(text: Wanted) -> Library:
+    """Compile a text, into the cache on disk, and open what comes of it."""
 
     def build_and_name(output: str) -> str:
         begin = time.perf_counter()
-        tool.compile(source, output)
-        log.info("compiled %s in %.2f s", what, time.perf_counter() - begin)
-        return key()  # only now, because the compiler may have refused a flag on the way
+        toolchain.current().compile(text.source, output)
+        log.info("compiled %s%s in %.2f s", text.what, _of(text.names), time.perf_counter() - begin)
+        return _digest(text)  # only now, because the compiler may have refused a flag on the way
 
     where = cache.directory()
-    path = where.lookup(key())
-    handle, reason = (ffi.NULL, "") if path is None else open_object(path)
-    if path is not None and handle != ffi.NULL:
-        log.debug("found %s in %s", what, path)
-        return listening(path, handle)
-    if config.compile == "never":
-        raise NotCompiledError(
-            f"{what} is not compiled yet, and config.compile is 'never' (WEFT_COMPILE): compute it once where it may "
-            f"be compiled, with WEFT_CACHE_DIR={where.path}"
-        )
+    path, handle, reason = None, ffi.NULL, ""
     try:
         path = where.publish(build_and_name)
         handle, reason = open_object(path)

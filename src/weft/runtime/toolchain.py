@@ -16,6 +16,7 @@ import shlex
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from ..config import config
 from ..errors import CompilerError
 from . import cache
 from .levels import cpu_identity, machine_level
+from .together import stop_asked
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -222,7 +224,7 @@ def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
         command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
     )  # fmt: skip
     try:
-        out, errors = process.communicate(text.encode(), timeout=limit)
+        out, errors = _communicate(process, text.encode(), limit)
     except BaseException as error:
         _end(process)
         if not isinstance(error, subprocess.TimeoutExpired):
@@ -232,6 +234,30 @@ def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
             f"(WEFT_COMPILE_TIMEOUT), and was ended\n  command: {shlex.join(command)}"
         ) from None
     return process.returncode, out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+
+def _communicate(process: Popen[bytes], text: bytes | None, limit: float) -> tuple[bytes, bytes]:
+    """Give a compiler its input, and wait for its output, unless another that runs at the same time is to end both."""
+    import subprocess
+
+    stop = stop_asked()
+    if stop is None:
+        return process.communicate(text, timeout=limit)
+    end = time.monotonic() + limit
+    while True:
+        left = end - time.monotonic()
+        try:
+            return process.communicate(text, timeout=max(0.0, min(left, _PATIENCE)))
+        except subprocess.TimeoutExpired:
+            if left <= 0:
+                raise
+            if stop.is_set():
+                raise CompilerError("the C compiler was ended, as another failed or was interrupted") from None
+            text = None  # it has been given all the same
+
+
+_PATIENCE = 0.05
+"""Seconds after which a compiler that runs with others looks whether it is to stop."""
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -6,46 +6,28 @@ A line of such a file is a JSON object: the C text, the names of its functions, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ..codegen import abi
 from ..config import available_cpus, config
 from ..errors import FileFormatError
-from ..records import record
 from . import loader
+from .loader import Wanted
 
-__all__ = ["Wanted", "compile_all", "note", "read"]
-
-
-@record
-class Wanted:
-    """A kernel that a process has asked for.
-
-    Parameters
-    ----------
-    source : str
-        The C text.
-    names : tuple of str
-        The C functions that are wanted of it.
-    what : str
-        The words for what it computes.
-    """
-
-    source: str
-    names: tuple[str, ...]
-    what: str
+__all__ = ["compile_all", "note", "read"]
 
 
 _noted: set[str] = set()
 
 
-def note(source: str, names: Sequence[str], what: str) -> None:
+def note(kernel: Wanted) -> None:
     """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process."""
-    if source in _noted:
+    if kernel.source in _noted:
         return
-    _noted.add(source)
-    line = json.dumps({"abi": abi.VERSION, "what": what, "names": [*names], "source": source})
+    _noted.add(kernel.source)
+    found = {"abi": abi.VERSION, "what": kernel.what, "names": [*kernel.names], "source": kernel.source}
+    line = json.dumps(found)
     with open(config.record, "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
@@ -87,4 +69,4 @@ def compile_all(kernels: Iterable[Wanted]) -> int:
         When there is no compiler, or it failed.
     """
     with ThreadPoolExecutor(available_cpus()) as pool:
-        return len(list(pool.map(lambda k: loader.open_source(k.source, k.names, k.what), kernels)))
+        return len(list(pool.map(lambda kernel: loader.open_all([kernel]), kernels)))

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..codegen import CText, emit_bundle, suffix, symbol
+from ..codegen import CText, emit_bundle, emit_library, suffix, symbol
+from ..codegen.prelude import SHARED
 from ..config import available_cpus
 from ..errors import CompilerError
 from ..records import replace
 from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
+from ..runtime.loader import Wanted
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import footer
 from .expressions import operands
@@ -150,6 +152,8 @@ def build(
     with tempfile.TemporaryDirectory() as scratch:
         first = Builder(own, scratch, deadline=deadline)
         texts = record_all(operands(machine), first.libraries)
+        shared = {emit_library([name]): f"the support function {name}" for name in SHARED}  # for what is not shipped
+        texts |= {text: shared[text] for text in first.compile(shared)}
         builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
         for builder in builders[1:]:
             builder.compile(texts)
@@ -167,11 +171,12 @@ def _publish(builder: Builder, path: str) -> None:
 
 def warm() -> int:
     """Have the kernels of ordinary expressions in the cache, but for those that are shipped; return their number."""
-    opened = loader.open_source
+    opened = loader.open_all
 
     def one(text: CText) -> tuple[CText, Library]:
-        names = [symbol(function.name) for function in text.functions] or text.exported
-        return text, opened(text, names, "an ordinary expression")
+        names = tuple(symbol(function.name) for function in text.functions) or text.exported
+        (library,) = opened([Wanted(text, names, "an ordinary expression")])
+        return text, library
 
     def libraries(texts: Sequence[CText]) -> Mapping[CText, Library]:
         with ThreadPoolExecutor(available_cpus()) as pool:

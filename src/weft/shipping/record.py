@@ -12,6 +12,7 @@ from ..codegen import CText
 from ..config import config
 from ..errors import WeftError
 from ..runtime import loader
+from ..runtime.loader import Wanted
 from ..runtime.objects import Library
 from .expressions import EXPRESSIONS, Operands, names
 
@@ -37,13 +38,16 @@ class Recorder:
         self.texts: dict[CText, str] = {}
         self.libraries: dict[CText, Library] = {}
 
-    def open_source(self, source: str, names: Sequence[str], what: str) -> Library:
-        """Return the library of a text, or note that it is missing."""
-        assert isinstance(source, CText)
-        self.texts.setdefault(source, what)
-        found = self.libraries.get(source)
-        if found is None:
-            raise Missing(what)
+    def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
+        """Return the libraries of texts, or note that some are missing."""
+        found = []
+        for text in texts:
+            assert isinstance(text.source, CText)
+            self.texts.setdefault(text.source, text.what)
+            if text.source in self.libraries:
+                found.append(self.libraries[text.source])
+        if len(found) < len(texts):
+            raise Missing(", ".join(text.what for text in texts))
         return found
 
     @property
@@ -54,12 +58,12 @@ class Recorder:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Have all kernels asked for here, inside a ``with`` block."""
-        own, loader.open_source = loader.open_source, self.open_source
+        own, loader.open_all = loader.open_all, self.open_all
         loader.forget()
         try:
             yield
         finally:
-            loader.open_source = own
+            loader.open_all = own
             loader.forget()
 
 

@@ -10,10 +10,21 @@ __all__ = ["Snippet", "function", "in_lanes"]
 
 @record
 class Snippet:
-    """C text that defines one static function, and the names of the prelude functions that it calls."""
+    """C text that defines one static function.
+
+    Parameters
+    ----------
+    text : str
+        The definition.
+    needs : tuple of str
+        The names of the prelude functions that it calls.
+    shared : bool
+        True for a function that takes long to compile: kernels that are compiled one by one call one copy of it.
+    """
 
     text: str
     needs: tuple[str, ...] = ()
+    shared: bool = False
 
 
 def function(name: str, params: dict[str, str], value: str, result: str, needs: tuple[str, ...] = ()) -> Snippet:

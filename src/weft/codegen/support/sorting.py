@@ -174,12 +174,19 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
 }
 """
 
+_MANY = """\
+/* Sort more than 4 elements; scratch holds n. */
+static void weft_sort_many_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
+  if (n <= 64) weft_sort_short_@(list, n);
+  else weft_sort_long_@(list, n, scratch, watch);
+}
+"""
+
 _SORT = """\
 /* Sort the list ascending; scratch holds n elements. Nothing is to be done with the list when it is to stop. */
 static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   if (n <= 4) weft_sort_tiny_@(list, n);
-  else if (n <= 64) weft_sort_short_@(list, n);
-  else weft_sort_long_@(list, n, scratch, watch);
+  else weft_sort_many_@(list, n, scratch, watch);
 }
 """
 
@@ -405,13 +412,14 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
 SNIPPETS: dict[str, Snippet] = {
     "weft_rank": Snippet(_RANK),
     "weft_sort_keys": Snippet(_KEYS, ("weft_strips",)),
-    "weft_order_int32": Snippet(_ORDER, ("weft_rank", "weft_sort_keys")),
+    "weft_order_int32": Snippet(_ORDER, ("weft_rank", "weft_sort_keys"), shared=True),
     "weft_sort_tuples": Snippet(_TUPLES, ("weft_alloc", "weft_free", "weft_sort_keys")),
 }
 for _ty in ("int32", "int64"):
     SNIPPETS[f"weft_sort_short_{_ty}"] = Snippet(_SHORT.replace("@", _ty), ("weft_rank",))
     SNIPPETS[f"weft_sort_long_{_ty}"] = Snippet(_LONG.replace("@", _ty), ("weft_strips",))
     SNIPPETS[f"weft_sort_tiny_{_ty}"] = Snippet(_TINY.replace("@", _ty))
-    SNIPPETS[f"weft_sort_{_ty}"] = Snippet(
-        _SORT.replace("@", _ty), tuple(f"weft_sort_{size}_{_ty}" for size in ("tiny", "short", "long"))
+    SNIPPETS[f"weft_sort_many_{_ty}"] = Snippet(
+        _MANY.replace("@", _ty), (f"weft_sort_short_{_ty}", f"weft_sort_long_{_ty}"), shared=True
     )
+    SNIPPETS[f"weft_sort_{_ty}"] = Snippet(_SORT.replace("@", _ty), (f"weft_sort_tiny_{_ty}", f"weft_sort_many_{_ty}"))
