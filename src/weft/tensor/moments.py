@@ -56,10 +56,15 @@ def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
 
 
 def _divided(total: Storage, count: float) -> Storage:
-    """A sum over a count; as with NumPy a warning where that is none."""
+    """Divide a sum by a count."""
+    return apply_scalar("divide", total, _divisor(count), False)
+
+
+def _divisor(count: float) -> float:
+    """Return a count to divide by; as with NumPy there is a warning where it is none."""
     if count <= 0:
-        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=4)
-    return apply_scalar("divide", total, float(max(count, 0)), False)
+        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=5)
+    return float(max(count, 0))
 
 
 def mean(
@@ -132,16 +137,21 @@ def std(
     keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """The standard deviation over some axes; the arguments are those of :func:`var`."""
-    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where)
-    result = _as_asked(result, dtype)
-    if result.dtype.kind in "iu":  # small ones have their roots in float16
-        result = _as_asked(result, np.float64)
-    return finish_reduction(_as_asked(apply_unary("sqrt", result), dtype), axes, keepdims, has_array, out, "std")
+    whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is cut off before its root is taken
+    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not whole)
+    if whole:
+        result = _as_asked(result, dtype)
+        if result.dtype.kind in "iu":  # small ones have their roots in float16
+            result = _as_asked(result, np.float64)
+        result = apply_unary("sqrt", result)
+    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std")
 
 
 def _variance(
-    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any
-) -> tuple[Storage, Axes, bool]:
+    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any,
+    root: bool = False,
+) -> tuple[Storage, Axes, bool]:  # fmt: skip
+    """Return the variance, or its root, the axes, and whether an operand was an array."""
     if correction is not None:
         if ddof:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -151,7 +161,8 @@ def _variance(
     if where is not True:
         from .masked import masked_variance
 
-        return masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0], axes, has_array
+        masked = masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0]
+        return apply_unary("sqrt", masked) if root else masked, axes, has_array
     storage = entries_alone(storage)
     if not storage.format.is_dense and not storage.format.is_unique:
         storage = foreign.convert(storage, storage.format.canonical())
@@ -159,8 +170,12 @@ def _variance(
         storage = apply_unary(conversion, storage)
     storage = kept_first(storage, axes)
     middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
-    total = _squares(storage, middle, axes)
-    return _divided(total, axes.count - ddof), axes, has_array
+    stored = _squares(storage, middle, axes)
+    divisor = _divisor(axes.count - ddof)
+    if storage.format.is_dense:
+        found = apply_scalar("divide", stored, divisor, False)
+        return apply_unary("sqrt", found) if root else found, axes, has_array
+    return _with_absent(storage, middle, stored, axes, divisor, root), axes, has_array
 
 
 def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
@@ -172,7 +187,7 @@ def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
 
 
 def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
-    """The squared distances of all elements from the mean of their slice, summed."""
+    """Sum the squared distances of the stored entries from the mean of their slice."""
     dense = storage.format.is_dense
     indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
     kept = tuple(indices[a] for a in axes.kept)
@@ -192,25 +207,25 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     if plan is None:
         target = Assignment(Access("C", kept), value)
         plan = _plans[key] = Plan(target, tuple(s.type for s in storages), middle.format)
-    stored = plan.run(storages)
-    if dense:
-        return stored
+    return plan.run(storages)
+
+
+def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:
+    """Return the variance, or its root, from the sum of the stored entries' squared distances."""
     counts = count_stored(storage, axes, middle.format)
     if not same_structure(stored, middle, counts):
         format = Format.dense(len(axes.kept))
         stored, middle, counts = (foreign.convert(t, format) for t in (stored, middle, counts))
-    return _absent_squares(storage, middle, stored, counts, axes)
-
-
-def _absent_squares(storage: Storage, middle: Storage, stored: Storage, counts: Storage, axes: Axes) -> Storage:
-    """The sum of the stored entries' squares, with those of the absent ones."""
     absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
     distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
-    value = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
-    fill = storage.dtype.type(storage.type.fill)
+    total = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
+    value: Expr = Apply("divide", (total, Access("d", ())))
+    fill, n, by = storage.dtype.type(storage.type.fill), number(axes.count), np.asarray(divisor, stored.dtype)
     s, k, m = (vector(t.vals) for t in (stored, counts, middle))
-    found = flat_map(value, (s, Storage.dense(number(axes.count)), k, Storage.dense(np.asarray(fill)), m))
+    scalars = [Storage.dense(np.asarray(x)) for x in (n, fill, by)]
+    operands = (s, scalars[0], k, scalars[1], m, scalars[2])
+    found = flat_map(Apply("sqrt", (value,)) if root else value, operands)
     with np.errstate(all="ignore"):
         far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
-        everything = OPERATORS["repeat_add"].ufunc(number(axes.count), far)
-    return stored.with_values(found, everything)
+        everything = OPERATORS["repeat_add"].ufunc(n, far) / by
+    return stored.with_values(found, np.sqrt(everything) if root else everything)

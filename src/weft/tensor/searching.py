@@ -175,15 +175,18 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     if all(t.layout.is_dense for t in given):
         found = np.where(*(t.todense() for t in given)).astype(dtype, copy=False)
         return SparseTensor(Storage.dense(found)) if found.ndim else found[()]
-    spread = _on_all(given)
+    whole = [t for t in given if t.ndim]  # numbers have no entries that others lack
+    spread = _on_all(whole)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
-    holds, yes, no = same = [pipeline.convert(s, format) for s in spread]
-    if not all(_agree(holds, other) for other in (yes, no)):
+    spread = [pipeline.convert(s, format) for s in spread]
+    if not all(_agree(spread[0], other) for other in spread[1:]):
         # Formats differ in what they store beside entries: rows as arrays, diagonals.
-        holds, yes, no = _on_all([SparseTensor(s) for s in same])
-    vals = np.where(holds.vals, yes.vals, no.vals).astype(dtype, copy=False)
-    fill = yes.type.fill if holds.type.fill else no.type.fill
-    return SparseTensor(with_fill(holds.with_values(vals, 0), fill))
+        spread = _on_all([SparseTensor(s) for s in spread])
+    rest = iter(spread)
+    sides = [next(rest) if t.ndim else t.todense()[()] for t in given]
+    vals = np.where(*(s.vals if isinstance(s, Storage) else s for s in sides)).astype(dtype, copy=False)
+    fill = np.where(*(s.type.fill if isinstance(s, Storage) else s for s in sides))[()]
+    return SparseTensor(with_fill(spread[0].with_values(vals, 0), fill))
 
 
 def _on_all(given: list[SparseTensor]) -> list[Storage]:
