@@ -10,12 +10,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 
-__all__ = ["LINES", "SETTINGS", "WORKLOADS", "FirstUse", "session"]
+__all__ = ["LINES", "SETTINGS", "WORKLOADS", "FirstUse", "differing", "session"]
 
 SETUP = """
-import numpy as np, scipy.sparse as sp, weft
-n = 200
+import os, numpy as np, scipy.sparse as sp, weft
+n = int(os.environ.get("N", 200))
 rng = np.random.default_rng(0)
 A, C = (weft.asarray(sp.random_array((n, n), density=0.05, rng=rng, format=f)) for f in ("csr", "csc"))
 x, D = np.ones(n), np.ones((n, 8))
@@ -68,6 +69,7 @@ WORKLOADS = {
         d = np.maximum(A.sum(axis=1).todense(), 1e-9)
         p = np.full(n, 1 / n)
         for _ in range(3): p = 0.15 / n + 0.85 * ((p / d) @ A)
+        p
     """,
     "pagerank in notation": "weft.evaluate('y(j) = A(i,j)*p(i)/d(i)', A=A, p=x, d=x + 1)",
     "tf-idf": """
@@ -106,6 +108,7 @@ WORKLOADS = {
 """15 small workloads."""
 
 SETTINGS = ("empty cache", "full cache", "no compiler")
+NO_COMPILER = {"PATH": "", "WEFT_COMPILE": "never"}
 _RUN = """
 import sys, textwrap, time
 begin = time.perf_counter()
@@ -150,17 +153,65 @@ def session(what: str, setting: str, times: int = 7) -> tuple[float, int]:
             with tempfile.TemporaryDirectory() as empty:
                 environ = {"WEFT_CACHE_DIR": full if setting == "full cache" else empty}
                 if setting == "no compiler":
-                    environ |= {"PATH": "", "WEFT_COMPILE": "never"}
+                    environ |= NO_COMPILER
                 found.append(_process(script, environ))
     return statistics.median(seconds for seconds, _ in found), found[0][1]
 
 
 def _process(script: str, environ: dict[str, str]) -> tuple[float, int]:
-    run = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **environ}, capture_output=True, text=True, check=True
-    )
-    seconds, failed = run.stdout.split()
+    seconds, failed = _printed(script, environ).split()
     return float(seconds), int(failed)
+
+
+def _printed(script: str, environ: dict[str, str]) -> str:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(
+        command, env={**os.environ, **environ}, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout  # fmt: skip
+
+
+_DIGESTS = """
+import hashlib, textwrap
+def bytes_of(x):
+    if isinstance(x, weft.SparseTensor):
+        return b"".join(bytes_of(a) for a in (*x._storage.arrays, x._storage.vals))
+    return b"".join(map(bytes_of, x)) if isinstance(x, tuple) else np.ascontiguousarray(x).tobytes()
+for text in PARTS:
+    *before, last = textwrap.dedent(text).strip().splitlines()
+    try:
+        exec("\\n".join(before), globals())
+        print(hashlib.sha256(bytes_of(eval(last, globals()))).hexdigest())
+    except weft.errors.CompilerError:
+        print("no kernel")
+"""
+
+
+def differing(sizes: Sequence[int] = (200, 2000)) -> dict[str, list[int]]:
+    """Return the lines and workloads whose results have other bytes by shipped kernels than by compiled ones.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The numbers of rows and columns to try.
+
+    Returns
+    -------
+    dict
+        For each such text the sizes.
+    """
+    texts = [*parts("lines"), *parts("workloads")]
+    script = f"{SETUP}\nPARTS = {texts!r}\n{_DIGESTS}"
+    found: dict[str, list[int]] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        for size in sizes:
+            environ = {"N": str(size), "WEFT_CACHE_DIR": cache}
+            # Nothing is taken from what is shipped where WEFT_CC names a compiler.
+            settings = (NO_COMPILER, {"WEFT_CC": "cc"})
+            shipped, compiled = (_printed(script, environ | setting).splitlines() for setting in settings)
+            for text, a, b in zip(texts, shipped, compiled, strict=True):
+                if a not in (b, "no kernel"):
+                    found.setdefault(text, []).append(size)
+    return found
 
 
 class FirstUse:
@@ -187,6 +238,10 @@ if __name__ == "__main__":
             f"without a compiler {lacking[0]} of {len(parts('lines'))} lines lack a kernel, and {lacking[1]} workloads"
         )
         sys.exit(lacking[0] > 0)
+    if sys.argv[1:] == ["--equal-bytes"]:  # likewise: shipped and compiled kernels compute the same
+        found = differing()
+        print("\n".join(f"other bytes at {sizes}: {text}" for text, sizes in found.items()) or "equal bytes")
+        sys.exit(len(found) > 0)
     for what in ("lines", "workloads"):
         for setting in SETTINGS:
             seconds, failed = session(what, setting, times=3)
