@@ -244,5 +244,5 @@ if __name__ == "__main__":
         sys.exit(len(found) > 0)
     for what in ("lines", "workloads"):
         for setting in SETTINGS:
-            seconds, failed = session(what, setting, times=3)
+            seconds, failed = session(what, setting)
             print(f"{what:10} {setting:12} {seconds:6.2f} s, {failed} of {len(parts(what))} without a kernel")
