@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "weft"
 # Each block imports only from blocks before it; config only needs errors and records, and any block may read it.
 ORDER = (
     "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping",
-    "queries", "formats", "lowering", "codegen", "runtime", "storage", "pipeline", "conversion", "tensor", "array_api",
+    "queries", "formats", "lowering", "codegen", "runtime", "storage", "pipeline", "tensor", "array_api",
     "interop", "io", "csgraph", "fft", "linalg", "__init__", "shipping", "demo", "__main__",
 )  # fmt: skip
 RANK = {block: rank for rank, block in enumerate(ORDER)}

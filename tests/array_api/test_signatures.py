@@ -3,9 +3,9 @@
 import inspect
 
 import pytest
+from tests.array_api.states import STANDARD
 
 import weft
-from weft.array_api.states import STANDARD
 
 SIGNATURES = """
     arange(start, /, stop, step, *, dtype, device)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.array_api.states import DEVIATIONS, EXPLANATIONS, NUMPY, PEERS, STANDARD, STATES, WHY, state_of
 
 import weft
-from weft.array_api.states import DEVIATIONS, EXPLANATIONS, NUMPY, PEERS, STANDARD, STATES, WHY, state_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "array_api.md"
 NAMES = [name for group in (STANDARD, NUMPY, PEERS) for names in group.values() for name in names.split()]
@@ -25,7 +25,7 @@ def page() -> str:
     lines = [
         "# The array API standard and NumPy's functions",
         "",
-        "<!-- made by tests/array_api/test_states.py: change src/weft/array_api/states.py and run it with"
+        "<!-- made by tests/array_api/test_states.py: change tests/array_api/states.py and run it with"
         " --update-golden -->",
         "",
         f"`weft` is a namespace of the array API standard {weft.__array_api_version__}; NumPy's functions called on a"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.array_api.states import STANDARD
 
 import weft
-from weft.array_api.states import STANDARD
 
 X = np.array([[0.0, 1.5, 0.0, -2.0], [0.0, 0.0, 0.25, 0.0], [3.0, 0.0, 0.0, 0.5]])
 Y = np.array([[0.0, 2.0, -1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [3.0, 0.0, 0.0, 0.0]])

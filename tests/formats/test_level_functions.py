@@ -4,7 +4,6 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from tests.formats.interpreter import run
 
 import weft
 from weft.formats import (
@@ -23,10 +22,10 @@ from weft.formats import (
     Squeezed,
     TensorType,
 )
+from weft.ir.interpreter import run, value_of
 from weft.ir.nodes import Call, Const, Var
 from weft.lowering.tensors import TensorVars
 from weft.storage import check
-from weft.storage.walk import value_of
 
 # Table 1: iteration, locate, assembly (insert or append); full and branchless and compact as they are; and which of
 # full, ordered, unique can be configured.

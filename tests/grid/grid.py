@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tests.oracle import evaluate_dense
 
 from weft import pipeline
 from weft.config import config
 from weft.formats import Format, parse_format
-from weft.index_notation import accesses, evaluate_dense, parse
+from weft.index_notation import accesses, parse
 from weft.storage import Storage, check, fill_of, tensor_type
 
 from .batch import each

@@ -5,9 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from tests.oracle import evaluate_dense
 
 import weft
-from weft.index_notation import evaluate_dense, parse
+from weft.index_notation import parse
 from weft.storage import check
 
 from .batch import together

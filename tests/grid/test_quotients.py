@@ -9,13 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import strategies
 from tests.beside import FORMATS, sparse
+from tests.oracle import evaluate_dense
 
 import weft
 from weft import pipeline
 from weft.config import config
 from weft.errors import DensifyError, FormatError
 from weft.formats import parse_format
-from weft.index_notation import accesses, evaluate_dense, parse, to_text
+from weft.index_notation import accesses, parse, to_text
 from weft.storage import check
 
 from .grid import array, densified, stored

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from tests import strategies
+from tests.oracle import evaluate_dense
 
 from weft import pipeline
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.formats import parse_format
-from weft.index_notation import accesses, computed_in, evaluate_dense, to_text
+from weft.index_notation import accesses, computed_in, to_text
 from weft.index_notation.nodes import Apply, Reduce
 from weft.pipeline import plan
 from weft.storage import check

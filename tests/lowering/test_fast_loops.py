@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.oracle import evaluate_dense
 
 import weft
 from weft.concrete_notation import to_text
 from weft.concrete_notation.nodes import Forall, Where
 from weft.formats import TensorType, parse_format
-from weft.index_notation import evaluate_dense, parse
+from weft.index_notation import parse
 from weft.ir import For, walk
 from weft.pipeline.assemble import assembler
 from weft.pipeline.kernel import Kernel

@@ -5,8 +5,9 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 from tests.grid.grid import EXTENTS, array, stored
+from tests.oracle import evaluate_dense
 
-from weft.index_notation import accesses, evaluate_dense, explicit_sums, parse
+from weft.index_notation import accesses, explicit_sums, parse
 from weft.lowering.iteration_graph import fill_of_reduced
 from weft.lowering.values import UNKNOWN
 from weft.pipeline.bounds import bound

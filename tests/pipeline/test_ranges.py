@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle import evaluate_dense
 
-from weft.index_notation import evaluate_dense, parse, tensors
+from weft.index_notation import parse, tensors
 from weft.index_notation.checks import fold_literals
 from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal
 from weft.index_notation.operators import OPERATORS

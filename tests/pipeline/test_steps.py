@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.oracle import evaluate_dense
 
 import weft
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.formats import Dense
-from weft.index_notation import evaluate_dense, explicit_sums, parse
+from weft.index_notation import explicit_sums, parse
 from weft.index_notation.nodes import Access
 from weft.ir import nodes as ir
 from weft.ir.builder import minimum

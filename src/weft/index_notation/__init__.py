@@ -1,12 +1,10 @@
 """Tensor index notation (2017 paper, section 2): the front of the compiler.
 
 Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sums explicit and infers extents,
-``promotion`` its dtypes, ``widening`` conversions to others; ``dense`` computes it with NumPy, which is the oracle of
-the tests.
+``promotion`` its dtypes, ``widening`` conversions to others.
 """
 
-from .checks import explicit_sums, fold_literals, infer_extents, result_shape
-from .dense import evaluate_dense
+from .checks import explicit_sums, fold_literals, infer_extents
 from .einsum import Einsum, einsum_notation, parse_einsum
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operators import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
@@ -32,7 +30,6 @@ __all__ = [
     "children",
     "computed_in",
     "einsum_notation",
-    "evaluate_dense",
     "explicit_sums",
     "expression_dtype",
     "expression_text",
@@ -46,7 +43,6 @@ __all__ = [
     "rebuild",
     "rename_variables",
     "result_dtype",
-    "result_shape",
     "tensors",
     "to_text",
     "variables",

@@ -13,7 +13,7 @@ from .operators import OPERATORS
 from .printer import expression_text, to_text
 from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
 
-__all__ = ["explicit_sums", "fold_literals", "infer_extents", "result_shape"]
+__all__ = ["explicit_sums", "fold_literals", "infer_extents"]
 
 _ADDITIVE = ("add", "subtract", "negative")
 
@@ -161,11 +161,6 @@ def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]])
         if v not in extents:
             raise ShapeError(_report(f"nothing says how many values {v} takes", assignment, shapes))
     return {v: extents[v] for v in variables(assignment)}
-
-
-def result_shape(assignment: Assignment, extents: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape of the result, given what :func:`infer_extents` found."""
-    return tuple(extents[v] for v in assignment.target.indices)
 
 
 def _conflict(v: str, known: int, place: Access, extent: int, access: Access) -> str:

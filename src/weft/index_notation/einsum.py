@@ -4,8 +4,7 @@ Every operand gets a name and every subscript letter becomes an index variable (
 ``opt_einsum.get_symbol`` makes where there are more than 52 indices); the axes of an ellipsis become the
 variables ``e0``, ``e1``, ..., counted from the left of the broadcast axes. An axis of size 1 that stretches to a
 larger one gets a variable of its own, ``i_0`` for ``i`` in operand 0, which is summed over its one element: the
-assignment holds for the operands as they are. :meth:`Einsum.without_stretched` is the same for operands that have had
-these axes removed.
+assignment holds for the operands as they are.
 """
 
 from __future__ import annotations
@@ -40,42 +39,11 @@ class Einsum:
         The product of all operands; sums are implied.
     names : tuple of str
         The operands' names in the assignment, in their order.
-    stretched : tuple of tuple of int
-        For each operand the axes of size 1 that stretch to the size of another operand's.
     """
 
     subscripts: str
     assignment: Assignment
     names: tuple[str, ...]
-    stretched: tuple[tuple[int, ...], ...]
-
-    def without_stretched(self) -> Assignment:
-        """The assignment for operands from which the stretched axes have been removed.
-
-        Examples
-        --------
-        >>> from weft.index_notation import to_text
-        >>> found = einsum_notation("ij,ij->ij", ((3, 1), (3, 4)))
-        >>> to_text(found.assignment), found.stretched
-        ('out(i,j) = A(i,j_0)*B(i,j)', ((1,), ()))
-        >>> to_text(found.without_stretched())
-        'out(i,j) = A(i)*B(i,j)'
-        """
-        if not any(self.stretched):
-            return self.assignment
-        labels = _Subscripts.parse(self.subscripts)
-        return _assignment(labels, self._ranks(), self.stretched, self.names, remove=True)
-
-    def _ranks(self) -> tuple[int, ...]:
-        found = {}
-        pending: list[Expr] = [self.assignment.value]
-        while pending:
-            match pending.pop():
-                case Access(tensor=tensor, indices=indices):
-                    found[tensor] = len(indices)
-                case Apply(args=args):
-                    pending += args
-        return tuple(found[name] for name in self.names)
 
 
 def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> tuple[Einsum, tuple[Any, ...]]:
@@ -163,7 +131,7 @@ def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
 @lru_cache(maxsize=4096)
 def _einsum(labels: _Subscripts, ranks: tuple[int, ...], stretched: tuple[tuple[int, ...], ...]) -> Einsum:
     names = _operand_names(labels)
-    return Einsum(labels.text, _assignment(labels, ranks, stretched, names), names, stretched)
+    return Einsum(labels.text, _assignment(labels, ranks, stretched, names), names)
 
 
 def _operand_names(labels: _Subscripts) -> tuple[str, ...]:
@@ -179,14 +147,12 @@ def _assignment(
     ranks: tuple[int, ...],
     stretched: tuple[tuple[int, ...], ...],
     names: tuple[str, ...],
-    remove: bool = False,
 ) -> Assignment:
     inputs, output = labels.expanded(ranks)
     operands: list[Expr] = []
     for n, (name, indices) in enumerate(zip(names, inputs, strict=True)):
         own = {k: f"{indices[k]}_{n}" for k in stretched[n]}
-        kept = [k for k in range(len(indices)) if not (remove and k in own)]
-        operands.append(Access(name, tuple(own.get(k, indices[k]) for k in kept)))
+        operands.append(Access(name, tuple(own.get(k, index) for k, index in enumerate(indices))))
     value = reduce(lambda left, right: Apply("multiply", (left, right)), operands)
     return Assignment(Access("out", output), value)
 

@@ -104,8 +104,6 @@ class Operator:
     near_annihilators: tuple[Near, ...] = ()
     instead: str = ""
     monotone: Literal["", "exact", "rounded"] = ""
-    commutative: bool = False
-    associative: bool = False
     idempotent: bool = False
     extreme: int = 0
     all_bits: bool = False
@@ -192,37 +190,32 @@ alone. No notation can spell them."""
 OPERATORS: dict[str, Operator] = {
     row.name: row
     for row in (
-        Operator("add", 2, "+", np.add, identity=0, commutative=True, associative=True, symbol="+", precedence=1,
+        Operator("add", 2, "+", np.add, identity=0, symbol="+", precedence=1,
                  near_annihilators=_INFINITE, monotone="rounded"),
         Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1, monotone="rounded"),
-        Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, symbol="*", precedence=2, monotone="rounded"),
+        Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, symbol="*", precedence=2,
+                 monotone="rounded"),
         Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2, monotone="exact",
                  near_annihilators=_QUOTIENT, instead="{0}*(1/{1})"),
         Operator("negative", 1, "-", np.negative, symbol="-", precedence=3, monotone="exact"),
-        Operator("minimum", 2, "call:minimum", np.minimum, commutative=True, associative=True,
+        Operator("minimum", 2, "call:minimum", np.minimum,
                  idempotent=True, extreme=1, near_annihilators=_ANY, monotone="exact"),
-        Operator("maximum", 2, "call:maximum", np.maximum, commutative=True, associative=True,
+        Operator("maximum", 2, "call:maximum", np.maximum,
                  idempotent=True, extreme=-1, near_annihilators=_ANY, monotone="exact"),
-        Operator("fmin", 2, "call:fmin", np.fmin, commutative=True, associative=True,
+        Operator("fmin", 2, "call:fmin", np.fmin,
                  idempotent=True, extreme=1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
-        Operator("fmax", 2, "call:fmax", np.fmax, commutative=True, associative=True,
+        Operator("fmax", 2, "call:fmax", np.fmax,
                  idempotent=True, extreme=-1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         # Reductions with these are of bool: there the extremes are the identities.
-        Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, idempotent=True, extreme=1),
-        Operator("logical_or", 2, "call:logical_or", np.logical_or, commutative=True, associative=True,
-                 idempotent=True, extreme=-1),
-        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, commutative=True, associative=True,
-                 extreme=-1),
-        Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, commutative=True,
-                 associative=True, idempotent=True, all_bits=True),
-        Operator("bitwise_or", 2, "|", np.bitwise_or, identity=0, commutative=True, associative=True, idempotent=True),
-        Operator("bitwise_xor", 2, "^", np.bitwise_xor, identity=0, commutative=True, associative=True),
-        Operator("equal", 2, "==", np.equal, commutative=True,
-                 near_annihilators=(Near(0, 0, False), Near(1, 0, False))),
-        Operator("not_equal", 2, "!=", np.not_equal, commutative=True,
-                 near_annihilators=(Near(0, 0, True), Near(1, 0, True))),
+        Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, idempotent=True,
+                 extreme=1),
+        Operator("logical_or", 2, "call:logical_or", np.logical_or, idempotent=True, extreme=-1),
+        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, extreme=-1),
+        Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, idempotent=True, all_bits=True),
+        Operator("bitwise_or", 2, "|", np.bitwise_or, identity=0, idempotent=True),
+        Operator("bitwise_xor", 2, "^", np.bitwise_xor, identity=0),
+        Operator("equal", 2, "==", np.equal, near_annihilators=(Near(0, 0, False), Near(1, 0, False))),
+        Operator("not_equal", 2, "!=", np.not_equal, near_annihilators=(Near(0, 0, True), Near(1, 0, True))),
         Operator("less", 2, "<", np.less, near_annihilators=_COMPARED),
         Operator("less_equal", 2, "<=", np.less_equal, near_annihilators=_COMPARED),
         Operator("greater", 2, ">", np.greater, near_annihilators=_COMPARED),

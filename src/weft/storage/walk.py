@@ -6,73 +6,16 @@ For what shows or tests storage: nothing computes with it, and no level is asked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..ir.builder import lit
-from ..ir.nodes import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from ..ir.interpreter import value_of
 from ..lowering.tensors import TensorVars
 from ..remapping.nodes import evaluate
 from .storage import Storage
 
 __all__ = ["Walk", "entries"]
-
-_OPERATORS = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a // b if b > 0 else -(-a // b),
-    "%": lambda a, b: a % b,
-    "<<": lambda a, b: a << b,
-    ">>": lambda a, b: a >> b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "&&": lambda a, b: a and b,
-    "||": lambda a, b: a or b,
-}
-
-
-def value_of(expr: Expr, names: Mapping[str, Any]) -> int:
-    """The value of an index expression, given arrays, numbers and functions by name.
-
-    Raises
-    ------
-    NotImplementedError
-        For calls of functions that are not given: what a level is walked by has none.
-    """
-    match expr:
-        case Const(value=value):
-            return int(value)  # type: ignore[arg-type]
-        case Var(name=name):
-            return int(names[name])
-        case Load(array=Var(name=name), index=index):
-            return int(names[name][value_of(index, names)])
-        case Cast(a=a):
-            return value_of(a, names)
-        case Unary(op="-", a=a):
-            return -value_of(a, names)
-        case Unary(op="!", a=a):
-            return int(not value_of(a, names))
-        case Binary(op=op, a=a, b=b):
-            return int(_OPERATORS[op](value_of(a, names), value_of(b, names)))
-        case Select(cond=cond, a=a, b=b):
-            return value_of(a if value_of(cond, names) else b, names)
-        case Call(name=name, args=args) if name in names:
-            return int(names[name](*(_argument(a, names) for a in args)))
-        case Call(name=name):
-            raise NotImplementedError(f"{name} cannot be evaluated here")
-    raise NotImplementedError(f"no value of {expr!r}")
-
-
-def _argument(expr: Expr, names: Mapping[str, Any]) -> Any:
-    return names[expr.name] if isinstance(expr, Var) and expr.ty.endswith("*") else value_of(expr, names)
 
 
 class Walk:

@@ -16,13 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
-from .checks import explicit_sums, infer_extents
-from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from .operators import OPERATORS
-from .printer import expression_text, to_text
-from .promotion import loop_dtypes, result_dtype
-from .traversal import tensors
+from weft.errors import DTypeError, ShapeError
+from weft.index_notation import (
+    OPERATORS,
+    Access,
+    Apply,
+    Assignment,
+    Expr,
+    Literal,
+    Reduce,
+    explicit_sums,
+    expression_text,
+    infer_extents,
+    loop_dtypes,
+    result_dtype,
+    tensors,
+    to_text,
+)  # fmt: skip
 
 __all__ = ["evaluate_dense"]
 
