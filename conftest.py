@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def small_results_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As large ones of as few entries are: else no small input would have its coordinates sorted."""
-    monkeypatch.setattr("weft.pipeline.plan._PLENTY", 0)
+    monkeypatch.setattr("weft.execution.plan._PLENTY", 0)
 
 
 @pytest.fixture

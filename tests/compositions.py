@@ -19,6 +19,7 @@ import numpy as np
 
 import weft
 from weft.errors import FormatError, NotationError, StorageError
+from weft.execution import verify
 from weft.formats import (
     Banded,
     Capped,
@@ -40,7 +41,6 @@ from weft.formats import (
     Spilled,
     Squeezed,
 )
-from weft.pipeline import verify
 
 PARTS = [
     ["i"], ["i"], ["i"], ["i/2", "i%2"], ["i>>1", "i&1"], ["i/3", "i"], ["i/2/2", "i/2%2", "i%2"], ["i%3", "i"],

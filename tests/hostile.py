@@ -23,8 +23,8 @@ import scipy.sparse as sp
 
 import weft
 from weft.errors import LoweringError, WeftError
+from weft.execution import verify
 from weft.formats import Compressed, Dense, Format, Hashed, Offset, Range, Singleton, Sliced, Squeezed
-from weft.pipeline import verify
 
 ALLOWED = (WeftError, ValueError, TypeError, IndexError, NotImplementedError)
 """Errors that a caller's mistake may raise: weft's own, and those that NumPy raises for the same."""

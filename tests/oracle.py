@@ -61,7 +61,7 @@ def evaluate_dense(assignment: Assignment, arrays: Mapping[str, Any]) -> np.ndar
     ------
     NotationError, ShapeError, DTypeError
         As :func:`~weft.index_notation.checks.infer_extents` and
-        :func:`~weft.index_notation.promotion.result_dtype` do; and ShapeError for ``max`` or ``min`` of nothing.
+        :func:`~weft.index_notation.dtype_promotion.result_dtype` do; and ShapeError for ``max`` or ``min`` of nothing.
 
     Examples
     --------

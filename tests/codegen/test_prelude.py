@@ -6,7 +6,7 @@ import pytest
 from weft.codegen import emit_library
 from weft.codegen.prelude import PRELUDE, required
 from weft.dtypes import VALUE_DTYPES
-from weft.index_notation.operators import OPERATORS
+from weft.index_notation.operator_table import OPERATORS
 from weft.ir import Call, For, Function, Param, Store
 from weft.ir.builder import lit, load, var
 

@@ -6,12 +6,12 @@ import scipy.sparse as sp
 
 import weft
 from weft.codegen import emit_library
+from weft.compiler import lower
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Declare, For, Function, Update, function_text, read_ahead, verify
 from weft.ir.builder import add, block, lit, load, sub, var
-from weft.pipeline.passes import lower
 
 from .compiled import build
 

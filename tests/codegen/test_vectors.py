@@ -6,14 +6,14 @@ import pytest
 import weft
 from weft.codegen import emit_module
 from weft.codegen.support.vectors import MANY
+from weft.compiler import lower
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.index_notation.operators import OPERATORS
+from weft.index_notation.operator_table import OPERATORS
 from weft.ir import in_batches, verify
-from weft.ir.batches import SIZE
-from weft.lowering.target import Mode
-from weft.pipeline.passes import lower
+from weft.ir.passes.vector_math import SIZE
+from weft.lowering.result_writer import Mode
 
 from .compiled import build
 

@@ -22,9 +22,9 @@ from weft.formats import (
     Squeezed,
     TensorType,
 )
+from weft.formats.tensor_vars import TensorVars
 from weft.ir.interpreter import run, value_of
 from weft.ir.nodes import Call, Const, Var
-from weft.lowering.tensors import TensorVars
 from weft.storage import check
 
 # Table 1: iteration, locate, assembly (insert or append); full and branchless and compact as they are; and which of

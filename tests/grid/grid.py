@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tests.oracle import evaluate_dense
 
-from weft import pipeline
+from weft import execution
 from weft.config import config
 from weft.formats import Format, parse_format
 from weft.index_notation import accesses, parse
@@ -67,12 +67,12 @@ def stored(dense: np.ndarray, format: str | Format, fill: object = 0) -> Storage
     if fill != 0:
         type = tensor_type(plain.type.dtype, plain.format, plain.type.index_dtypes, fill_of(plain.dtype, fill))
         plain = Storage(plain.shape, type, plain.arrays, plain.vals)
-    return plain if wanted == plain.format else pipeline.convert(plain, wanted)
+    return plain if wanted == plain.format else execution.convert(plain, wanted)
 
 
 def densified(storage: Storage) -> np.ndarray:
     if not storage.format.is_dense:
-        storage = pipeline.convert(storage, Format.dense(len(storage.shape)))
+        storage = execution.convert(storage, Format.dense(len(storage.shape)))
     return storage.to_dense_array()
 
 
@@ -102,7 +102,7 @@ def run_case(
     operands = {name: stored(dense, formats.get(name, "dense")) for name, dense in arrays.items()}
     order = len(assignment.target.indices)
     wanted = None if result is None else parse_format(result, order)
-    got = pipeline.evaluate(assignment, operands, format=wanted)
+    got = execution.evaluate(assignment, operands, format=wanted)
     check(got)
     assert no_empty_slices(got), "an empty slice is stored"
     expected = evaluate_dense(assignment, arrays)

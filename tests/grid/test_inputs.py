@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import weft
-from weft import pipeline
+from weft import execution
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
@@ -84,7 +84,7 @@ def test_assemble_then_compute(text, format):
     a, b = (RNG.integers(1, 9, (6, 6)) * (RNG.random((6, 6)) < 0.4) * 1.0 for _ in range(2))
     A, B = (weft.asarray(x, format="csr")._storage for x in (a, b))
     types = {"A": A.type, "B": B.type, "C": TensorType.of("float64", parse_format(format, 2))}
-    kernel = pipeline.compile(parse(text), types)
+    kernel = execution.compile(parse(text), types)
     whole = kernel.run((A, B))
     result = kernel.assemble((A, B))
     kernel.compute(result, (A, B))

@@ -12,7 +12,7 @@ from tests.beside import FORMATS, sparse
 from tests.oracle import evaluate_dense
 
 import weft
-from weft import pipeline
+from weft import execution
 from weft.config import config
 from weft.errors import DensifyError, FormatError
 from weft.formats import parse_format
@@ -306,7 +306,7 @@ def test_random_quotients(data):
     order = len(assignment.target.indices)
     wanted = data.draw(st.one_of(st.none(), strategies.formats(order).map(lambda f: parse_format(f, order))))
     with config.override(optimization=0, num_threads=1):
-        got = pipeline.evaluate(assignment, operands, format=wanted)
+        got = execution.evaluate(assignment, operands, format=wanted)
     check(got)
     found = densified(got)
     assert found.dtype == expected.dtype

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests import strategies
 from tests.oracle import evaluate_dense
 
-from weft import pipeline
+from weft import execution
 from weft.config import config
 from weft.errors import FormatError, ShapeError
+from weft.execution import plan
 from weft.formats import parse_format
 from weft.index_notation import accesses, computed_in, to_text
 from weft.index_notation.nodes import Apply, Reduce
-from weft.pipeline import plan
 from weft.storage import check
 
 from .grid import array, densified, stored
@@ -61,14 +61,14 @@ def test_against_the_oracle(data):
     dtype = data.draw(st.sampled_from([None, None, None, "int64", "float64", "complex128"]))
     if any(extents[v] == 0 for r in extremes(assignment.value) for v in r.vars):
         with pytest.raises((ShapeError, OverflowError), match=r"identity|out of bounds"):
-            pipeline.evaluate(assignment, operands, format=wanted)
+            execution.evaluate(assignment, operands, format=wanted)
         return
     try:
         with np.errstate(all="ignore"):
             expected = evaluate_dense(assignment, arrays)
     except OverflowError:  # a number of the expression that an operand's dtype does not hold
         with pytest.raises(OverflowError, match="out of bounds"):
-            pipeline.evaluate(assignment, operands, format=wanted)
+            execution.evaluate(assignment, operands, format=wanted)
         return
     truth = expected.dtype == bool
     if dtype is not None and np.can_cast(expected.dtype, dtype, "safe"):
@@ -83,7 +83,7 @@ def test_against_the_oracle(data):
     ):
         patch.setattr(plan, "_FEW", data.draw(st.sampled_from([0, plan._FEW])))  # vectors are searched, or walked
         patch.setattr(plan, "_LONG", 0)
-        got = pipeline.evaluate(assignment, operands, format=wanted, dtype=dtype)
+        got = execution.evaluate(assignment, operands, format=wanted, dtype=dtype)
         check(got)
         found = densified(got)
     assert found.dtype == expected.dtype, to_text(assignment)

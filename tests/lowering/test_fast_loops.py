@@ -5,14 +5,14 @@ import pytest
 from tests.oracle import evaluate_dense
 
 import weft
+from weft.compiler import lower
 from weft.concrete_notation import to_text
 from weft.concrete_notation.nodes import Forall, Where
+from weft.execution.insertion import assembler
+from weft.execution.kernel import Kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import For, walk
-from weft.pipeline.assemble import assembler
-from weft.pipeline.kernel import Kernel
-from weft.pipeline.passes import lower
 
 
 def types(**formats):

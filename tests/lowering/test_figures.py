@@ -5,13 +5,13 @@ import re
 import pytest
 from tests.skeletons import assert_follow
 
+from weft.analysis import merge_lattice
 from weft.config import config
+from weft.execution import lower
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import function_text
-from weft.lowering import lattice
-from weft.lowering.target import Mode
-from weft.pipeline import lower
+from weft.lowering.result_writer import Mode
 
 FIGURES = {
     "fig01": ("A(i,j) = B(i,j,k)*c(k)", {"A": "dd", "B": "ddd", "c": "d"}),
@@ -80,4 +80,4 @@ def test_lattices(text, formats, points):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
     types["a"] = TensorType.of("float64", parse_format("d", 1))
     _, lowerer = lower(parse(text), types).function(Mode.EVALUATE)
-    assert next(lattice.to_text(p) for v, p in lowerer.lattices if v == "i") == points
+    assert next(merge_lattice.to_text(p) for v, p in lowerer.lattices if v == "i") == points

@@ -5,13 +5,13 @@ import pytest
 from tests.skeletons import assert_follow
 
 import weft
+from weft.analysis import merge_lattice
 from weft.errors import StorageError
+from weft.execution import lower
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import function_text
-from weft.lowering import lattice
-from weft.lowering.target import Mode
-from weft.pipeline import lower
+from weft.lowering.result_writer import Mode
 
 COO = parse_format("coo", 2)
 NO_EMPTY_ROW = Format("(i,j) -> (i,j)", [Compressed(unique=False, full=True), Singleton()])
@@ -62,7 +62,7 @@ def test_fused_iteration_is_one_loop():
 def test_lattices_of_figure_6():
     """A coordinate list without an empty row covers the rows: they are walked by it alone, and the other is located."""
     _, lowerer = lowered(*FIGURES["fig09b"]).function(Mode.EVALUATE)
-    found = {v: lattice.to_text(points) for v, points in lowerer.lattices}
+    found = {v: merge_lattice.to_text(points) for v, points in lowerer.lattices}
     assert found == {"i": "(C1 | B1)", "j": "(B2 ∧ C2) (B2) (C2)"}
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import weft
-from weft.lowering.merge import RUN
+from weft.lowering.loops import RUN
 
 
 def coordinates(rng, shape, count, duplicates=False):

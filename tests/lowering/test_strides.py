@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import weft
+from weft.execution import executable
 from weft.formats import Dense, Format
 from weft.index_notation import parse
-from weft.lowering.premises import Premises
-from weft.lowering.tiling import LINE
-from weft.pipeline import executable
 from weft.remapping import Remapping
+from weft.scheduling.tiling import LINE
+from weft.scheduling.variant import Premises
 
 SHAPES = [(1, 1), (0, 3), (LINE - 1, 2), (LINE, LINE), (LINE + 1, 3), (3, 2 * LINE + 5), (100, 7), (7, 100)]
 

@@ -12,7 +12,7 @@ from weft.formats import Compressed, Dense, Format
 from weft.ir import Declare, For, Function, Param, Store
 from weft.ir.builder import add, block, lit, load, mul, var
 from weft.remapping import Axis, Binary, Constant, Counter, Remapping
-from weft.remapping.emit import emit
+from weft.remapping.emit_ir import emit
 from weft.remapping.inverse import interval_of
 from weft.remapping.nodes import axes_of, counters_of, evaluate, substitute, to_text
 

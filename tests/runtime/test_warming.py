@@ -6,7 +6,7 @@ import pytest
 
 from weft.config import config
 from weft.errors import FileFormatError
-from weft.runtime import cache, load, loader, warming
+from weft.runtime import cache, load, loader, wanted, warming
 from weft.runtime.structs import NULL
 
 TEXT = "#include <stdint.h>\nint64_t weft_compute(void *a, int64_t *counts, int64_t threads) { return %d; }\n"
@@ -16,7 +16,7 @@ TEXT = "#include <stdint.h>\nint64_t weft_compute(void *a, int64_t *counts, int6
 def empty(tmp_path):
     with config.override(cache_dir=str(tmp_path / "cache")):
         loader.forget()
-        warming._noted.clear()
+        wanted._noted.clear()
         yield
         loader.forget()
 

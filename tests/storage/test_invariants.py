@@ -6,7 +6,7 @@ import pytest
 from weft.errors import StorageError
 from weft.formats import Compressed, Dense, Format, Singleton, parse_format
 from weft.storage import Storage, check, coordinate_storage, segment_order, tensor_type
-from weft.storage.coordinates import chain_order
+from weft.storage.entry_order import chain_order
 
 
 def make(shape, format, *arrays, vals=None, dtypes=None):

@@ -13,10 +13,10 @@ from tests import strategies
 from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
+from weft.execution import convert
 from weft.formats import Picked
-from weft.pipeline import convert
 from weft.storage import check
-from weft.storage.windows import part_of
+from weft.storage.views import part_of
 
 
 def compare(found, expected, fill):
@@ -97,7 +97,7 @@ def test_a_column_of_fibers_is_searched_for():
     """Where few are asked for, and stored anew nothing but what is found."""
     A = weft.random((20, 300, 8), density=0.2, format="csf", rng=1)
     expected = A.todense()
-    with patch("weft.tensor.indexing.pipeline.convert", wraps=convert) as converted:
+    with patch("weft.tensor.indexing.execution.convert", wraps=convert) as converted:
         found = A[:, [7, 250, 7]]
     compare(found, expected[:, [7, 250, 7]], 0)
     (view, format), *others = (call.args for call in converted.call_args_list)

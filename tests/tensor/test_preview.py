@@ -38,7 +38,7 @@ def test_large_tensors_are_not_read_as_a_whole(format, monkeypatch):
     n = 300_000
     A = weft.from_coords([np.arange(n - 20, n), np.arange(20)], np.arange(20.0), shape=(n, n), format=format)
     converted = []
-    monkeypatch.setattr("weft.pipeline.convert", lambda *args, **named: converted.append(args))
+    monkeypatch.setattr("weft.execution.convert", lambda *args, **named: converted.append(args))
     lines = str(A).splitlines()
     assert not converted
     if format == "lil":  # nothing says where the first row with entries is, and not all of them are looked at

@@ -12,7 +12,7 @@ from tests.grid.batch import together
 
 import weft
 from weft.errors import DTypeError, ShapeError
-from weft.index_notation.operators import OPERATORS
+from weft.index_notation.operator_table import OPERATORS
 from weft.storage import check
 from weft.tensor.ufuncs import FUNCTIONS, ROWS
 

@@ -20,6 +20,7 @@ from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..records import record
 
 __all__ = [
+    "SMALL_WORKSPACE",
     "Assign",
     "Fill",
     "Forall",
@@ -40,6 +41,9 @@ __all__ = [
     "to_text",
     "wheres_of",
 ]
+
+SMALL_WORKSPACE = 64
+"""Elements of a workspace that may stand in registers, or at least on the stack."""
 
 
 class Stmt:
@@ -235,7 +239,7 @@ def accesses(expr: Expr) -> Iterator[Access]:
 
 
 def _expr_text(expr: Expr, strength: int = 0) -> str:
-    from ..index_notation.operators import OPERATORS
+    from ..index_notation.operator_table import OPERATORS
 
     match expr:
         case Access(tensor=tensor, indices=indices):
@@ -262,7 +266,7 @@ def to_text(stmt: Stmt, indent: int = 0) -> str:
     pad = "  " * indent
     match stmt:
         case Assign(target=target, value=value, op=op):
-            from ..index_notation.operators import OPERATORS
+            from ..index_notation.operator_table import OPERATORS
 
             sign = "=" if op is None else f"{OPERATORS[op].symbol or op}="
             return f"{pad}{_expr_text(target)} {sign} {_expr_text(value)}"

@@ -19,7 +19,7 @@ from ..queries import Aggregate, Query
 from ..records import record
 from ..remapping import Axis, IndexExpr, Remapping
 
-__all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask"]
+__all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask", "lists"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
@@ -502,3 +502,8 @@ class LevelFormat:
     def __str__(self) -> str:
         marks = "".join(mark for flag, mark in ((self.ordered, "¬O"), (self.unique, "¬U")) if not flag)
         return type(self).__name__.lower() + (f"({marks})" if marks else "")
+
+
+def lists(level: LevelFormat) -> bool:
+    """Tell whether ``crd`` holds the level's coordinates, one for each position."""
+    return "crd" in level.roles and type(level).stored is LevelFormat.stored

@@ -5,14 +5,14 @@ Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sum
 """
 
 from .checks import explicit_sums, fold_literals, infer_extents
-from .einsum import Einsum, einsum_notation, parse_einsum
+from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
+from .dtype_widening import computed_in
+from .einsum_parser import Einsum, einsum_notation, parse_einsum
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from .operators import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
+from .operator_table import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
 from .parser import parse
 from .printer import expression_text, to_text
-from .promotion import expression_dtype, loop_dtypes, result_dtype
 from .traversal import accesses, children, free_variables, rebuild, rename_variables, tensors, variables
-from .widening import computed_in
 
 __all__ = [
     "ALIASES",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import NotationError, ShapeError
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from .operators import OPERATORS
+from .operator_table import OPERATORS
 from .printer import expression_text, to_text
 from .traversal import accesses, free_variables, rebuild, rename_variables, tensors, variables
 

@@ -22,9 +22,9 @@ from typing import NoReturn
 
 from ..errors import NotationError
 from ..records import record
-from .instead import about_function, about_index, symbol_at
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from .operators import ALIASES, OPERATORS, REDUCTIONS
+from .operator_table import ALIASES, OPERATORS, REDUCTIONS
+from .spelling_hints import about_function, about_index, symbol_at
 from .traversal import depth, free_variables
 
 __all__ = ["parse"]

@@ -6,7 +6,7 @@ from math import copysign, isfinite
 from typing import Any
 
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
-from .operators import OPERATORS, REDUCTIONS
+from .operator_table import OPERATORS, REDUCTIONS
 
 __all__ = ["expression_text", "to_text"]
 

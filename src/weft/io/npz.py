@@ -11,10 +11,10 @@ import numpy as np
 
 from ..dtypes import value_dtype
 from ..errors import FileFormatError
+from ..execution import verify
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
 from ..interop.pydata_sparse import from_nodes, to_nodes
-from ..pipeline import verify
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray

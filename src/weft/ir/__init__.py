@@ -1,7 +1,5 @@
 """The imperative IR: nodes, helpers to build them, and the passes over them. It knows nothing of tensors."""
 
-from .batches import in_batches
-from .fusing import with_fused_sums
 from .nodes import (
     Allocate,
     Array,
@@ -32,11 +30,13 @@ from .nodes import (
     Var,
     While,
 )  # fmt: skip
-from .polling import LongCalls, with_polls
+from .passes.fused_sums import with_fused_sums
+from .passes.polling import LongCalls, with_polls
+from .passes.prefetch_streams import read_ahead
+from .passes.reciprocals import with_reciprocals
+from .passes.simplify import simplify, simplify_expression
+from .passes.vector_math import in_batches
 from .printer import expression_text, function_text, statement_text
-from .reciprocals import with_reciprocals
-from .simplify import simplify, simplify_expression
-from .streams import read_ahead
 from .traversal import children, free_variables, rebuild, rewrite, used_names, walk
 from .verify import problems, verify
 

@@ -13,27 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..concrete_notation.nodes import Assign, Where, Workspace, result_of
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, result_of
 from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.levels import Listed, ListedHashed, Marked, Paired
-from ..index_notation.operators import OPERATORS
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
 from ..ir import simplify_expression
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub
 from ..remapping import Remapping
-from .env import Env
-from .expressions import lower_expr, update
-from .target import Mode
-from .tensors import TensorVars
+from .environment import Env
+from .result_writer import Mode
+from .scalar_expressions import lower_expr, update
 
 if TYPE_CHECKING:
-    from .lower import Lowerer
+    from .lowerer import Lowerer
 
-__all__ = ["FEW", "LISTED", "assign", "declare", "made", "neutral_of", "types", "where"]
-
-FEW = 64
-"""Elements of a workspace that may stand in registers, or at least on the stack."""
+__all__ = ["LISTED", "assign", "declare", "made", "neutral_of", "types", "where"]
 
 _LEVELS = {
     "dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked(),
@@ -106,8 +103,8 @@ def _extent(owner: Lowerer, w: Workspace, env: Env | None = None) -> ir.Expr:
 def _few(owner: Lowerer, w: Workspace) -> int | None:
     """How many elements a dense workspace has, where that is known when compiling and few."""
     size = simplify_expression(_extent(owner, w))
-    found = int(size.value) if isinstance(size, ir.Const) else FEW + 1  # type: ignore[arg-type]
-    return found if found <= FEW else None
+    found = int(size.value) if isinstance(size, ir.Const) else SMALL_WORKSPACE + 1  # type: ignore[arg-type]
+    return found if found <= SMALL_WORKSPACE else None
 
 
 def _paired(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:

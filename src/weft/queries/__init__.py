@@ -3,7 +3,8 @@
 from .canonical import canonical
 from .nodes import Aggregate, Query
 from .parser import parse
-from .passes import (
+from .statement import Map, Reference, Statement, Width
+from .table1_rewrites import (
     Stored,
     counter_to_histogram,
     fold_constants,
@@ -12,7 +13,6 @@ from .passes import (
     reduction_to_assign,
     simplify_width_count,
 )
-from .statement import Map, Reference, Statement, Width
 
 __all__ = [
     "Aggregate",

@@ -15,35 +15,16 @@ from typing import TYPE_CHECKING, Any
 from ..codegen import abi, emit_library, shared_by
 from ..config import config
 from ..errors import CompilerError, NotCompiledError
-from ..records import record
 from . import cache, forks, log, shipped, toolchain
 from ._ffi import ffi
 from .objects import Library, listening, open_object
 from .together import at_once
+from .wanted import Wanted, note
 
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
 __all__ = ["Functions", "Wanted", "forget", "load", "open_all"]
-
-
-@record
-class Wanted:
-    """A C text of which a shared object is wanted.
-
-    Parameters
-    ----------
-    source : str
-        The text.
-    names : tuple of str
-        The C functions that are wanted of it.
-    what : str
-        The words for what it computes, for the log and for errors.
-    """
-
-    source: str
-    names: tuple[str, ...]
-    what: str
 
 
 class Functions:
@@ -125,11 +106,8 @@ def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
     if lacking:
         with _locked(lacking):
             lacking = [text for text in lacking if _key(text.source) not in _libraries]
-            if config.record:
-                from .warming import note
-
-                for text in lacking:
-                    note(text)
+            for text in lacking if config.record else ():
+                note(text)
             for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
                 _libraries[_key(text.source)] = library
     return [_libraries[_key(text.source)] for text in texts]

@@ -10,26 +10,12 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ..codegen import abi
-from ..config import available_cpus, config
+from ..config import available_cpus
 from ..errors import FileFormatError
 from . import loader
-from .loader import Wanted
+from .wanted import Wanted
 
-__all__ = ["compile_all", "note", "read"]
-
-
-_noted: set[str] = set()
-
-
-def note(kernel: Wanted) -> None:
-    """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process."""
-    if kernel.source in _noted:
-        return
-    _noted.add(kernel.source)
-    found = {"abi": abi.VERSION, "what": kernel.what, "names": [*kernel.names], "source": kernel.source}
-    line = json.dumps(found)
-    with open(config.record, "a", encoding="utf-8") as file:
-        file.write(line + "\n")
+__all__ = ["compile_all", "read"]
 
 
 def read(path: str) -> Iterator[Wanted]:

@@ -1,9 +1,11 @@
 """Level arrays of one tensor: their holder, their invariants, coordinates as such storage, and a walk over it."""
 
-from .coordinates import coordinate_format, coordinate_storage, segment_order
+from .coordinates import coordinate_format, coordinate_storage
+from .entry_order import segment_order
+from .hierarchy import Walk, entries
 from .invariants import check
-from .storage import Storage, checked_shape, fill_of, is_far_longer, tensor_type
-from .walk import Walk, entries
+from .shapes import checked_shape
+from .storage import Storage, fill_of, is_far_longer, tensor_type
 
 __all__ = [
     "Storage",

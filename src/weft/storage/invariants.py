@@ -6,15 +6,18 @@ dtypes, and the order of coordinate tuples that a level and the singletons below
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dtypes import INDEX_DTYPES
 from ..errors import StorageError
 from ..remapping.nodes import Axis, evaluate
-from .coordinates import chain_order
-from .storage import Storage, checked_shape
+from .entry_order import chain_order
+from .shapes import checked_shape
+
+if TYPE_CHECKING:
+    from .storage import Storage
 
 __all__ = ["check"]
 

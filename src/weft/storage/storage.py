@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import INT64_MAX, name_of, value_dtype
-from ..errors import DensifyError, ShapeError, StorageError
+from ..dtypes import name_of, value_dtype
+from ..errors import DensifyError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
+from .invariants import check
 
-__all__ = ["Storage", "checked_shape", "fill_of", "is_far_longer", "tensor_type"]
+__all__ = ["Storage", "fill_of", "is_far_longer", "tensor_type"]
 
 _NAN = math.nan
 
@@ -51,28 +52,6 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     if value == 0 and not (isinstance(value, float | complex) and math.copysign(1.0, value.real) < 0):
         return 0
     return value
-
-
-def checked_shape(shape: tuple[int, ...], what: str = "a tensor") -> tuple[int, ...]:
-    """Return the shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape.
-    what : str, optional
-        The operation or the tensor, for the message.
-
-    Raises
-    ------
-    ShapeError
-        When an axis has more elements than these count.
-    """
-    if shape and max(shape) > INT64_MAX:
-        raise ShapeError(
-            f"{what} has shape {shape}, with an axis of {max(shape)} elements; 64-bit integers count up to {INT64_MAX}"
-        )
-    return shape
 
 
 _WIDE, _FEW = 16, 1 << 16
@@ -253,8 +232,6 @@ def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
     StorageError
         When that breaks an invariant of the format: kernels trust their arrays, and bytes may have changed.
     """
-    from .invariants import check
-
     whole = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
     if not (whole and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
         raise StorageError("a pickle of a tensor does not hold one")

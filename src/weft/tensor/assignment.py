@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
-from ..pipeline.grow import Room, room_of
+from ..execution.hash_growth import Room, room_of
 from ..records import cached
 from ..storage import Storage, coordinate_storage
 from .indexing import coordinates
@@ -68,7 +68,7 @@ def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[
         if room is not None:
             room.insert(rows, vals)
             return room.storage, room
-    coo = pipeline.convert(storage, coordinates(len(storage.shape)))
+    coo = execution.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
     dtypes = [index_dtype(n) for n in storage.shape]
     both = [
@@ -77,7 +77,7 @@ def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[
     ]
     whole = np.concatenate([coo.vals[outside], vals])
     made = coordinate_storage(storage.shape, both, whole, storage.type.fill)
-    return pipeline.convert(made, storage.format), None
+    return execution.convert(made, storage.format), None
 
 
 def _in_place(storage: Storage, key: Any, value: Any) -> None:
@@ -172,7 +172,7 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
         if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
             fits = _trimmed(given.storage.shape, region.shape)
             whole = broadcast_to(SparseTensor(given.storage).reshape(fits), region.shape)._storage
-            coo = pipeline.convert(whole, coordinates(len(region.shape)))
+            coo = execution.convert(whole, coordinates(len(region.shape)))
             places = tuple(coo.arrays[1:])
             return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
         require_dense(given.storage.shape, dtype, "all elements of the value")

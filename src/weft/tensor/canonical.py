@@ -16,7 +16,7 @@ from ..storage import Storage, tensor_type
 from . import foreign
 
 if TYPE_CHECKING:
-    from ..pipeline import Executable
+    from ..execution import Executable
 
 __all__ = ["canonical", "count_explicit_fill", "entries_alone", "pruned"]
 
@@ -47,11 +47,11 @@ _ONE = Storage.dense(np.asarray(1, np.int64))
 
 @lru_cache(maxsize=64)
 def _counter(types: tuple[TensorType, ...]) -> Executable:
-    from .. import pipeline
+    from .. import execution
     from ..index_notation import parse
 
     text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
-    return pipeline.executable(parse(text), types)
+    return execution.executable(parse(text), types)
 
 
 def pruned(storage: Storage) -> Storage:

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
+from ..execution import verify
 from ..formats import FormatLike, parse_format
-from ..pipeline import verify
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from . import foreign
 from .devices import require_cpu
@@ -94,7 +94,7 @@ def asarray(
             raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
         storage = storage.with_values(storage.vals, fill)
     if wanted is not None and wanted != storage.dtype:
-        storage = pipeline.in_dtype(storage, wanted)
+        storage = execution.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign.convert(storage, format)
     if not copy and storage is source and isinstance(obj, SparseTensor):

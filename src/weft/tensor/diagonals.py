@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import shifted
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
@@ -56,12 +56,12 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
     # In the order in which entries are stored, so that none is sorted.
     modes = range(n) if storage.format.is_structured else storage.format.mode_order
     turned = SparseTensor(storage).transpose(modes)._storage
-    coo = pipeline.convert(turned, coordinates(n))
+    coo = execution.convert(turned, coordinates(n))
     rows = dict(zip(modes, coo.arrays[1:], strict=True))
     keep = inside(rows[n - 2], rows[n - 1])
     found = coordinate_storage(turned.shape, [row[keep] for row in coo.arrays[1:]], coo.vals[keep], 0)
     back = [list(modes).index(axis) for axis in range(n)]
-    return SparseTensor(pipeline.convert(found, turned.format)).transpose(back)
+    return SparseTensor(execution.convert(found, turned.format)).transpose(back)
 
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:
@@ -108,7 +108,7 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
     (n,) = storage.shape
     size = n + abs(k)
     checked_shape((size, size), f"diagonal {k} of {n} elements")
-    coo = pipeline.convert(refilled(storage, 0), coordinates(1))
+    coo = execution.convert(refilled(storage, 0), coordinates(1))
     rows = [shifted(coo.arrays[1], max(0, by), size) for by in (-k, k)]
     return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..dtypes import as_values
-from ..pipeline import convert
+from ..execution import convert
 from ..runtime import memory
 from ..storage import checked_shape
 from .indexing import coordinates

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.soundness import why_unsound
+from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
-from ..index_notation.operators import ABSENT_ANSWERS, operator
-from ..index_notation.promotion import COMPARISONS, holds, loop_dtypes
+from ..index_notation.operator_table import ABSENT_ANSWERS, operator
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign, levelwise
@@ -49,7 +49,7 @@ class Plan:
     ) -> None:
         self.types = types
         own = None if format is None else format.unconditional
-        planned = pipeline.executable(assignment, types, format=own, prune=prune)
+        planned = execution.executable(assignment, types, format=own, prune=prune)
         run: Run = planned.run
         self.target = planned.target
         dense = self.target.format.is_dense
@@ -98,7 +98,7 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
     assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
     if depends_on_values(op, left, right):
-        looked = pipeline.looked_up(assignment, {"A": left, "B": right}, usual=True)
+        looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
         assignment = looked.assignment
     key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
     plan = _binary.get(key)

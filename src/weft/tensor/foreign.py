@@ -98,12 +98,12 @@ def convert(
 
     If ``strict`` it is an error that the format cannot hold the entries, else it then asks nothing of them.
     """
-    from .. import pipeline  # the compiler is imported when it has something to do
+    from .. import execution  # the compiler is imported when it has something to do
 
     wanted = parse_format(format, len(storage.shape), **(options or {}))
     if not sort and storage.format != wanted:
         wanted = wanted.unsorted(storage.format.is_unique)
-    found: Storage = pipeline.convert(storage, wanted, strict=strict, **dtypes)
+    found: Storage = execution.convert(storage, wanted, strict=strict, **dtypes)
     return found
 
 
@@ -115,9 +115,9 @@ def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
     StorageError
         When its entries are not those of a tensor.
     """
-    from .. import pipeline
+    from .. import execution
 
-    pipeline.verify_entries(storage)
+    execution.verify_entries(storage)
     return kind(storage).called(asked)
 
 
@@ -125,6 +125,6 @@ def count_entries(storage: Storage) -> int:
     """How many entries storage holds, padding left out."""
     if storage.format.is_compact:
         return storage.nnz
-    from .. import pipeline
+    from .. import execution
 
-    return pipeline.count_entries(storage)
+    return execution.count_entries(storage)

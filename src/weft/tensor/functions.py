@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_einsum, result_dtype
 from ..index_notation.nodes import Assignment, Reduce
-from ..index_notation.operators import REDUCTIONS
+from ..index_notation.operator_table import REDUCTIONS
 from ..records import replace
 from .kernel import CompiledKernel, check_names, operand_names, orders, reads, report
 from .operands import Operand, adopt, is_scalar, scalar_storage
@@ -126,7 +126,7 @@ def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | No
 def _run(
     assignment: Assignment, operands: Mapping[str, Operand], format: FormatLike | None, dtype: DTypeLike | None
 ) -> Any:
-    result = pipeline.evaluate(
+    result = execution.evaluate(
         assignment,
         {name: operand.storage for name, operand in operands.items()},
         format=_format_of(assignment, format),
@@ -250,7 +250,7 @@ def _converted(
                 "casting='unsafe' allows every conversion"
             )
     return wanted, {
-        name: o if np.can_cast(o.storage.dtype, wanted) else Operand(pipeline.in_dtype(o.storage, wanted), o.is_array)
+        name: o if np.can_cast(o.storage.dtype, wanted) else Operand(execution.in_dtype(o.storage, wanted), o.is_array)
         for name, o in operands.items()
     }
 
@@ -291,7 +291,7 @@ def _contracted(
     common = np.result_type(*dtypes.values())
     if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
         # Pair by pair they have another dtype: each is converted to what all have in common, as by NumPy.
-        found = {name: Operand(pipeline.in_dtype(o.storage, common), o.is_array) for name, o in found.items()}
+        found = {name: Operand(execution.in_dtype(o.storage, common), o.is_array) for name, o in found.items()}
         dtypes = dict.fromkeys(dtypes, common)
     if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
         planned = _planned(notation, list(found.values()), optimize)
@@ -399,7 +399,7 @@ def compile(
     /,
     *,
     dtypes: Mapping[str, DTypeLike] | None = None,
-    schedule: Callable[[pipeline.Loops], pipeline.Loops] | None = None,
+    schedule: Callable[[execution.Loops], execution.Loops] | None = None,
     **formats: FormatLike,
 ) -> CompiledKernel:
     """Compile an expression in tensor index notation for formats.
@@ -490,8 +490,8 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     wanted = None if dtype is None else value_dtype(dtype).name
-    looked = pipeline.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
-    plan = pipeline.executable(
+    looked = execution.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
+    plan = execution.executable(
         looked.assignment,
         tuple(found[name].storage.type for name in operand_names(assignment)),
         format=_format_of(assignment, format),

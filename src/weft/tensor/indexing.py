@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import INT64_MAX, index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..formats.soundness import why_unsound
@@ -25,8 +25,8 @@ from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..records import replace
 from ..remapping import Remapping
 from ..storage import Storage, is_far_longer, tensor_type
-from ..storage.cutting import cut
-from ..storage.windows import Part, part_of, picked
+from ..storage.slicing import cut
+from ..storage.views import Part, part_of, picked
 from .elementwise import with_axes, without_axis
 from .keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
@@ -47,7 +47,7 @@ def getitem(storage: Storage, key: Any) -> Storage:
         return piece
     one = one_vector(key, storage.shape)
     if one is not None and not storage.format.is_structured:
-        return pipeline.convert(take_along(storage, *one), storage.format)
+        return execution.convert(take_along(storage, *one), storage.format)
     if (both := crossed(key, storage.shape)) is not None:
         keys = [both[0], (slice(None), both[1])]
         if not storage.format.is_structured and storage.format.mode_order == (1, 0):
@@ -67,11 +67,11 @@ def _of_spans(storage: Storage, parsed: Key) -> Storage:
     span = _one_stepped(parsed, storage)
     if span is not None:
         index = np.arange(span.count) * span.step + span.start
-        return pipeline.convert(take_along(storage, span.axis, index), storage.format)
+        return execution.convert(take_along(storage, span.axis, index), storage.format)
     parts = [_part(storage, s) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
-    return pipeline.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+    return execution.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
 
 
 def _part(storage: Storage, span: Span) -> Part:
@@ -137,7 +137,7 @@ def _piece(storage: Storage, span: Span, dropped: bool) -> Storage | None:
     if piece is None or not dropped:
         return piece
     smaller = without_axis(piece, span.axis)
-    return None if smaller is None else pipeline.convert(smaller, _without_root(format))
+    return None if smaller is None else execution.convert(smaller, _without_root(format))
 
 
 @lru_cache(maxsize=1024)
@@ -151,13 +151,13 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
     """A view; of the tensor in plain form where a level cannot be seen in part."""
     format = storage.format
     if format.is_structured:
-        return part_of(pipeline.convert(storage, storage.plain_format), parts)
+        return part_of(execution.convert(storage, storage.plain_format), parts)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         part = parts[axis]
         whole = isinstance(part, tuple) and part == (0, 1, storage.shape[axis])
         seen = level.iteration == "position" if isinstance(part, tuple) else level.picks
         if not (whole or level.has_every or seen):
-            return part_of(pipeline.convert(storage, storage.plain_format), parts)
+            return part_of(execution.convert(storage, storage.plain_format), parts)
     return part_of(storage, parts)
 
 
@@ -202,18 +202,18 @@ def _is_coordinates(format: Format) -> bool:
 def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Storage:
     """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
     if not dropped:
-        return pipeline.convert(view, like)
+        return execution.convert(view, like)
     found = _without(like, dropped)
     if found is not None:
         whole, kept, rest, goal = found
-        stored = pipeline.convert(view, whole)
+        stored = execution.convert(view, whole)
         old, arrays = stored.type, [stored.arrays[n] for n in kept]
         if not stored.vals.size:
             arrays[0] = np.zeros(2, arrays[0].dtype)  # of the root, though levels above it held nothing
         shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
         type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
-        return pipeline.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
-    packed = pipeline.convert(view, _dropped_outside(like, dropped, len(view.shape)))
+        return execution.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
+    packed = execution.convert(view, _dropped_outside(like, dropped, len(view.shape)))
     for axis in sorted(dropped, reverse=True):
         smaller = without_axis(packed, axis)
         assert smaller is not None
@@ -295,7 +295,7 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
             found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
             goal = natural(like, len(arrays.shape) + key.places.count(None))
             wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
-            return pipeline.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
+            return execution.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
         index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
         found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # the arrays' axis first
         at = 0
@@ -308,7 +308,7 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
         shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
     goal = natural(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
     if tuple(shape) == found.shape:
-        return pipeline.convert(found, goal)
+        return execution.convert(found, goal)
     return reshaped(found, tuple(shape), goal) if here >= 0 else found
 
 
@@ -359,7 +359,7 @@ def take_along(
             back = [*range(1, len(storage.shape))]
             back.insert(axis, 0)
             return joined.permuted(tuple(back))
-        storage = pipeline.convert(storage, _outermost(axis, len(storage.shape)))
+        storage = execution.convert(storage, _outermost(axis, len(storage.shape)))
     parts[axis] = index.astype(index_dtype(size), copy=False)
     return _seen(storage, parts)
 
@@ -412,7 +412,7 @@ def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
 def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Storage:
     """Single elements of a matrix: those that the rows they are in, which are found, hold of one coordinate each."""
     if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
+        storage = execution.convert(storage, storage.format.canonical())
     outer, inner = storage.format.mode_order
     count, size = len(indices[0]), storage.shape[inner]
     rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
@@ -434,10 +434,10 @@ def _wanting(index: str) -> TensorType:
 
 
 @lru_cache(maxsize=256)
-def _search(types: tuple[TensorType, TensorType], outer: int) -> pipeline.Executable:
+def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Executable:
     axes = ("k", "m") if outer == 0 else ("m", "k")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", axes)))
-    return pipeline.executable(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
+    return execution.executable(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
 
 
 def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
@@ -476,7 +476,7 @@ def _choosing(outer: LevelFormat, index: str) -> TensorType:
 def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> Storage:
     """The join ``B(...,k,...) = select(S(k,m), A(...,m,...))``."""
     if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
+        storage = execution.convert(storage, storage.format.canonical())
     # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
     old = storage.type
     bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
@@ -485,11 +485,11 @@ def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> 
 
 
 @lru_cache(maxsize=1024)
-def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> pipeline.Executable:
+def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> execution.Executable:
     names = [f"i{k}" for k in range(types[1].format.order)]
     of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", of)))
-    return pipeline.executable(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
+    return execution.executable(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
 
 
 def _refilled(type: TensorType, fill: Any) -> TensorType:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import index_dtype, name_of, shifted
 from ..errors import ShapeError
 from ..formats import Format, TensorType
@@ -61,7 +61,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     if not sparse:
         whole = np.concatenate(
             [
-                pipeline.convert(s, Format.dense(len(shape))).to_dense_array().astype(dtype, copy=False)
+                execution.convert(s, Format.dense(len(shape))).to_dense_array().astype(dtype, copy=False)
                 for s in storages
             ],
             axis,
@@ -71,7 +71,7 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     parts = storages
     if not alike:
         fill = model.dtype.type(model.type.fill).astype(dtype)
-        typed = [s if s.dtype == dtype else pipeline.in_dtype(s, dtype) for s in storages]
+        typed = [s if s.dtype == dtype else execution.in_dtype(s, dtype) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
     goal = natural(model.format, len(shape))
     found = None
@@ -85,7 +85,7 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     if goal.is_structured or goal.mode_order[0] != axis:
         return None
     goal = goal.canonical()
-    same = [part if part.format == goal else pipeline.convert(part, goal) for part in parts]
+    same = [part if part.format == goal else execution.convert(part, goal) for part in parts]
     offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     arrays: list[np.ndarray[Any, Any]] = []
     parents = [1] * len(same)
@@ -113,7 +113,7 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     moved: list[Storage] = []
     offset = 0
     for part in parts:
-        own = part if part.format == goal else pipeline.convert(part, goal)
+        own = part if part.format == goal else execution.convert(part, goal)
         found = goal.levels[k].moved(own.level_arrays(k), offset, wide)
         if found is None:
             return None
@@ -139,7 +139,7 @@ def _sum(left: TensorType, right: TensorType) -> Plan:
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
     """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
-    same = [pipeline.convert(part, coordinates(len(shape))) for part in parts]
+    same = [execution.convert(part, coordinates(len(shape))) for part in parts]
     offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     rows: list[np.ndarray[Any, Any]] = []
     for a, size in enumerate(shape):
@@ -148,4 +148,4 @@ def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ..
             columns = [shifted(column, by, size) for column, by in zip(columns, offsets, strict=True)]
         rows.append(np.concatenate(columns))
     vals = np.concatenate([s.vals for s in same])
-    return pipeline.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)
+    return execution.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)

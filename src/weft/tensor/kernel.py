@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..errors import DTypeError, FormatError, NotationError, ShapeError
 from ..formats import SYNONYMS, Format, TensorType
 from ..hints import did_you_mean, nearest
@@ -127,8 +127,8 @@ class CompiledKernel:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
         self._by_hand = by_hand
-        self._assumed = pipeline.assumed(assignment, {name: types[name] for name in self.operands})
-        self._kernel = pipeline.compile(self._assumed.assignment, types, by_hand)
+        self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
+        self._kernel = execution.compile(self._assumed.assignment, types, by_hand)
         self.source: str = self._kernel.source
 
     @property
@@ -156,7 +156,7 @@ class CompiledKernel:
         """Compute the result."""
         storages, has_array = self._arguments(operands, named)
         held = dict(zip(self.operands, storages, strict=True))
-        found = pipeline.looked_up(self._assignment, held)
+        found = execution.looked_up(self._assignment, held)
         # What was assumed to be sparse is not when a divisor holds a zero: the result is then as it would be inferred.
         given = self._assignment.target.tensor in self._types or not found.refused
         planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
@@ -210,7 +210,7 @@ class CompiledKernel:
         return result
 
     def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
-        return pipeline.executable(
+        return execution.executable(
             assignment,
             tuple(s.type for s in storages),
             format=format,
@@ -220,7 +220,7 @@ class CompiledKernel:
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
-        looked = pipeline.looked_up(self._assignment, operands, usual=True)
+        looked = execution.looked_up(self._assignment, operands, usual=True)
         if looked.refused:
             raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
         found = self._executable(looked.assignment, storages, self._kernel.type.format)
@@ -253,7 +253,7 @@ class CompiledKernel:
             if len(storage.shape) != type.format.order:
                 raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
             if storage.type.dtype != type.dtype:
-                storage = pipeline.in_dtype(storage, np.dtype(type.dtype))
+                storage = execution.in_dtype(storage, np.dtype(type.dtype))
             storages.append(foreign.convert(storage, type.format))
         return tuple(storages), has_array
 

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import name_of
+from ..execution import Executable
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
-from ..pipeline import Executable
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
 
@@ -37,7 +37,7 @@ def apply(op: str, left: Storage, right: Storage) -> Storage | None:
     if not is_apt(left, right):
         return None
     format = left.format.canonical()
-    left, right = (pipeline.convert(storage, format) for storage in (left, right))
+    left, right = (execution.convert(storage, format) for storage in (left, right))
     a, b = _with_axes(left), _with_axes(right)
     if a is None or b is None or a.shape != b.shape:
         return None
@@ -63,7 +63,7 @@ def _plan(op: str, left: TensorType, right: TensorType) -> Executable | None:
     """The kernel; None where its result has other levels."""
     axes = tuple(f"i{k}" for k in range(left.format.order))
     assignment = Assignment(Access("C", axes), Apply(op, (Access("A", axes), Access("B", axes))))
-    plan = pipeline.executable(assignment, (left, right))
+    plan = execution.executable(assignment, (left, right))
     return plan if plan.target.format == left.format else None
 
 

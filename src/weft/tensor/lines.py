@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..records import record
 from ..storage import Storage
 from .indexing import coordinates
@@ -90,7 +90,7 @@ def lines(storage: Storage, axis: int | None) -> Lines:
         turned, rest, length = storage.permuted(order), tuple(shape[a] for a in order[:-1]), shape[axis]
     count = math.prod(rest)
     flat = reshaped(turned, (count, length), coordinates(2))
-    flat = pipeline.convert(flat, coordinates(2))
+    flat = execution.convert(flat, coordinates(2))
     fill = storage.dtype.type(storage.type.fill)
     row, column = (a.astype(np.int64, copy=False) for a in flat.arrays[1:])
     return Lines(row, column, flat.vals, fill, count, length, rest)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import index_dtype, shifted
 from ..errors import DTypeError
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -104,7 +104,7 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     order = len(storage.shape) + len(axes)
     places = tuple(sorted(normalize_axis_tuple(axes, order)))
-    return SparseTensor(pipeline.convert(with_axes(storage, places), natural(storage.format, order)))
+    return SparseTensor(execution.convert(with_axes(storage, places), natural(storage.format, order)))
 
 
 def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
@@ -122,7 +122,7 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     if len(axes) == n:
         return reshape(x, ())
     found = without_axes(storage, list(axes))
-    return SparseTensor(pipeline.convert(found, natural(storage.format, n - len(axes))))
+    return SparseTensor(execution.convert(found, natural(storage.format, n - len(axes))))
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def reshape(
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
         found = reshaped(turned, wanted[::-1], fitting(goal, wanted[::-1], entries))
         back = found.permuted(tuple(reversed(range(len(wanted)))))
-        found = pipeline.convert(back, fitting(goal, wanted, entries))
+        found = execution.convert(back, fitting(goal, wanted, entries))
     else:
         found = reshaped(storage, wanted, fitting(goal, wanted, entries))
     return SparseTensor(found.apart_from(storage) if copy else found)
@@ -229,11 +229,11 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
     smaller = with_fill(without_axes(storage, stretched), 0)
     goal = natural(like, n)
     if not storage.nnz and not goal.is_dense:
-        return SparseTensor(pipeline.convert(nothing(wanted, storage.type), goal))
-    each = math.prod(wanted[a] for a in range(n) if a not in kept) * pipeline.entry_bytes(goal, storage.dtype, wanted)
+        return SparseTensor(execution.convert(nothing(wanted, storage.type), goal))
+    each = math.prod(wanted[a] for a in range(n) if a not in kept) * execution.entry_bytes(goal, storage.dtype, wanted)
     entries = smaller.nnz
     if not memory.fits(entries * each) and not smaller.format.is_dense:
-        entries = pipeline.count_entries(smaller)  # without padding
+        entries = execution.count_entries(smaller)  # without padding
     memory.require(entries * each, f"broadcasting {entries} entries of a tensor of shape {storage.shape} to {wanted}")
     operands = {"A": smaller}
     value: Any = Access("A", tuple(f"i{a}" for a in kept))
@@ -243,8 +243,8 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
             value = Apply("select", (Access(f"S{a}", (f"i{a}",)), value))
     target = Access("B", tuple(f"i{a}" for a in range(n)))
     made = goal if goal.is_dense or fill == 0 else goal.plain()  # padding would keep the wrong fill value
-    found = with_fill(pipeline.evaluate(Assignment(target, value), operands, format=made), fill)
-    return SparseTensor(pipeline.convert(found, goal))
+    found = with_fill(execution.evaluate(Assignment(target, value), operands, format=made), fill)
+    return SparseTensor(execution.convert(found, goal))
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
@@ -309,7 +309,7 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
 
 def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
     """Every entry at other coordinates: a function of the rows of coordinates, one for each axis."""
-    coo = pipeline.convert(storage, coordinates(len(storage.shape)))
+    coo = execution.convert(storage, coordinates(len(storage.shape)))
     return placed(storage, shape, move(list(coo.arrays[1:])), coo.vals)
 
 
@@ -320,7 +320,7 @@ def placed(
     narrow = [np.ascontiguousarray(row, index_dtype(size)) for row, size in zip(rows, shape, strict=True)]
     found = coordinate_storage(shape, narrow, vals, storage.type.fill)
     entries = max((*storage.level_sizes, found.nnz))
-    return SparseTensor(pipeline.convert(found, fitting(natural(storage.format, len(shape)), shape, entries)))
+    return SparseTensor(execution.convert(found, fitting(natural(storage.format, len(shape)), shape, entries)))
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = None) -> SparseTensor:
@@ -378,7 +378,7 @@ def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTen
 
 
 def _taken(storage: Storage, index: np.ndarray[Any, Any], axis: int) -> SparseTensor:
-    return SparseTensor(pipeline.convert(take_along(storage, axis, index), storage.format))
+    return SparseTensor(execution.convert(take_along(storage, axis, index), storage.format))
 
 
 def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:

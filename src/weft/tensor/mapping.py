@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import value_dtype
 from ..errors import DTypeError
 from ..storage import Storage
@@ -62,7 +62,7 @@ def _unique(x: Any) -> Storage:
     """Storage of a tensor that has one value for each element."""
     storage = storage_of(x)
     if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
+        storage = execution.convert(storage, storage.format.canonical())
     return storage
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import name_of, value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -82,7 +82,7 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
     require_dense(tuple(given.shape[a] for a in axes.kept), dtype, "variances of all slices")
     entries = entries_alone(given)
     if not entries.format.is_dense and not entries.format.is_unique:
-        entries = pipeline.convert(entries, entries.format.canonical())
+        entries = execution.convert(entries, entries.format.canonical())
     if entries.dtype != dtype:
         entries = entries.with_values(entries.vals.astype(dtype), dtype.type(given.type.fill))
     fill = entries.dtype.type(entries.type.fill)
@@ -113,7 +113,7 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
 
 
 def _dense(storage: Storage) -> np.ndarray[Any, Any]:
-    return pipeline.convert(storage, Format.dense(len(storage.shape))).to_dense_array()
+    return execution.convert(storage, Format.dense(len(storage.shape))).to_dense_array()
 
 
 def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes: Axes) -> np.ndarray[Any, Any]:
@@ -131,7 +131,7 @@ def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes
     if axes.gone:
         value = Reduce("add", tuple(indices[a] for a in axes.gone), value)
     assignment = Assignment(Access("C", kept), value)
-    return pipeline.evaluate(assignment, operands, format=Format.dense(len(kept))).to_dense_array()
+    return execution.evaluate(assignment, operands, format=Format.dense(len(kept))).to_dense_array()
 
 
 def _parts(distance: Expr, dtype: np.dtype[Any]) -> list[Expr]:

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.operators import OPERATORS
+from ..index_notation.operator_table import OPERATORS
 from ..storage import Storage
 from . import foreign
 from .canonical import entries_alone

@@ -17,7 +17,7 @@ from ..storage import Storage
 from . import foreign
 
 if TYPE_CHECKING:
-    from ..pipeline.grow import Room
+    from ..execution.hash_growth import Room
 
 __all__ = ["Operand", "Tensor", "Writing", "adopt", "describe", "is_scalar", "scalar_storage"]
 

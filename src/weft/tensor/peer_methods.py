@@ -202,7 +202,7 @@ class PeerMethods(Tensor):
         StorageError
             Says which invariant of which level is broken.
         """
-        from ..pipeline import verify
+        from ..execution import verify
 
         verify(self._storage)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import pipeline
+from .. import execution
 from ..errors import ShapeError
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
@@ -42,7 +42,7 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
         assignment = Assignment(Access("C", target), value)
-        format = pipeline.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
+        format = execution.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
         plan = _plans[key] = Plan(assignment, (left.type, right.type), format)
     return plan, (left, right)
 

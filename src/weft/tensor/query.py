@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import INT64_MAX, index_dtype
 from ..errors import IndexOverflowError, NotationError
+from ..execution.run_queries import ask, bounds, optimized
 from ..formats import Format
-from ..pipeline.ask import ask, bounds, optimized
 from ..queries import Query, Statement, canonical, parse
 from ..queries.nodes import Aggregate
 from ..records import replace
@@ -153,8 +153,8 @@ def _entries_of(storage: Storage) -> Storage:
     """The tensor with nothing but its entries, each once."""
     format = storage.format
     if format.is_dense or not _entries_alone(format):
-        return pipeline.convert(storage, coordinates(len(storage.shape)), prune=True)
-    return storage if format.is_unique else pipeline.convert(storage, format.canonical())
+        return execution.convert(storage, coordinates(len(storage.shape)), prune=True)
+    return storage if format.is_unique else execution.convert(storage, format.canonical())
 
 
 def _entries_alone(format: Format) -> bool:
@@ -200,7 +200,7 @@ def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statem
 
 def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...]) -> Storage:
     """Where a tensor whose coordinates are some expressions has entries: a canonical tensor of true."""
-    coo = pipeline.convert(storage, coordinates(len(storage.shape)))
+    coo = execution.convert(storage, coordinates(len(storage.shape)))
     own = [row.astype(np.int64) for row in coo.arrays[1:]]
     shape = _sizes(exprs, storage.shape)
     rows = []
@@ -208,4 +208,4 @@ def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...]) -> Storage:
         row = np.broadcast_to(evaluate(expr, own, shape=storage.shape), coo.vals.shape)
         rows.append(np.ascontiguousarray(row - bounds(expr, storage.shape)[0]).astype(index_dtype(size)))
     vals = np.ones(len(coo.vals), bool)
-    return pipeline.convert(coordinate_storage(shape, rows, vals, False), coordinates(len(shape)))
+    return execution.convert(coordinate_storage(shape, rows, vals, False), coordinates(len(shape)))

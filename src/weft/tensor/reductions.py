@@ -28,14 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
+from ..analysis.implicit_values import same_value
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..formats import Compressed, Dense, Format, TensorType
+from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
-from ..index_notation.operators import OPERATORS, REDUCTIONS, REPETITIONS
-from ..index_notation.promotion import loop_dtypes
-from ..lowering.values import same_value
+from ..index_notation.operator_table import OPERATORS, REDUCTIONS, REPETITIONS
 from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage
@@ -215,7 +215,7 @@ def kept_first(storage: Storage, axes: Axes) -> Storage:
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
     # Entries find their rows by counting where there is room for a count of each; else they are sorted.
     counted = len(order) == 2 and _has_room(storage, order[0])
-    return pipeline.convert(storage, _ordered(order, counted))
+    return execution.convert(storage, _ordered(order, counted))
 
 
 def _is_kept_first(format: Format, axes: Axes) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..config import config
 from ..errors import DensifyError
 from ..formats import Format
@@ -47,8 +47,8 @@ def refilled(storage: Storage, fill: Any) -> Storage:
     if storage.format.is_dense or same_number(own, wanted):
         return with_fill(storage, fill)
     require_dense(storage.shape, storage.dtype, f"elements of {own}, which the fill value {wanted} would not be,")
-    whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
-    return pipeline.convert(with_fill(whole, fill), storage.format)
+    whole = execution.convert(storage, Format.dense(len(storage.shape)))
+    return execution.convert(with_fill(whole, fill), storage.format)
 
 
 def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> None:

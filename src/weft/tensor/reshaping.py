@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import INT64_MAX, name_of
 from ..errors import IndexOverflowError
 from ..formats import Compressed, Format, LevelFormat, TensorType
@@ -48,7 +48,7 @@ def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
     size = math.prod(storage.shape[axis] for axis in axes)
     _require(size, storage.shape)
     rest = [axis for axis in range(len(storage.shape)) if axis not in axes]
-    found = pipeline.convert(storage, linear((tuple(axes), *((axis,) for axis in rest))))
+    found = execution.convert(storage, linear((tuple(axes), *((axis,) for axis in rest))))
     shape = (size, *(storage.shape[axis] for axis in rest))
     old = found.type
     format = Format(Remapping.identity(len(shape)), found.format.levels)
@@ -64,22 +64,22 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
         Where there are more elements than integers.
     """
     if storage.shape == shape:
-        return pipeline.convert(storage, format)
+        return execution.convert(storage, format)
     old = storage.type
     if storage.format.is_dense:
-        whole = pipeline.convert(storage, Format.dense(len(storage.shape)))
+        whole = execution.convert(storage, Format.dense(len(storage.shape)))
         seen = tensor_type(old.dtype, Format.dense(len(shape)), (), old.fill)
-        return pipeline.convert(Storage(shape, seen, (), whole.vals), format)
+        return execution.convert(Storage(shape, seen, (), whole.vals), format)
     if 0 in storage.shape:
-        return pipeline.convert(nothing(shape, old), format)
+        return execution.convert(nothing(shape, old), format)
     if not storage.shape or not shape:  # one element
         return _of_one(storage, shape, format)
     if (found := _above(storage, shape, format)) is not None:
         return found
     mine, its = _groups(storage.shape, shape)
-    flat = pipeline.convert(storage, linear(mine))
+    flat = execution.convert(storage, linear(mine))
     seen = tensor_type(old.dtype, linear(its), flat.type.index_dtypes, old.fill)
-    return pipeline.convert(Storage(shape, seen, flat.arrays, flat.vals), format)
+    return execution.convert(Storage(shape, seen, flat.arrays, flat.vals), format)
 
 
 def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[Groups, Groups]:
@@ -115,7 +115,7 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
     found = _cut(storage.format, format, n) if n else None
     if found is None:
         return None
-    storage = pipeline.convert(storage, found.source)
+    storage = execution.convert(storage, found.source)
     old, order = storage.type, len(found.upper.levels)
     positions = np.arange(storage.level_sizes[order - 1])  # as values they tell where each has come
     type = tensor_type(name_of(positions.dtype), found.upper, old.index_dtypes[: found.split])
@@ -126,7 +126,7 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
     index_dtypes = (*made.type.index_dtypes, *old.index_dtypes[found.split :])
     type = tensor_type(old.dtype, found.target, index_dtypes, old.fill)
     whole = Storage(shape, type, (*made.arrays, *storage.arrays[found.split :]), storage.vals)
-    return pipeline.convert(whole, format)
+    return execution.convert(whole, format)
 
 
 @record
@@ -184,9 +184,9 @@ def nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
 
 
 def _of_one(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
-    value = pipeline.convert(storage, Format.dense(len(storage.shape))).vals
+    value = execution.convert(storage, Format.dense(len(storage.shape))).vals
     dense = Storage(shape, tensor_type(storage.type.dtype, Format.dense(len(shape)), (), storage.type.fill), (), value)
-    return pipeline.convert(dense, format)
+    return execution.convert(dense, format)
 
 
 def _require(size: int, shape: tuple[int, ...]) -> None:

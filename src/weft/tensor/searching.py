@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import pipeline
+from .. import execution
 from ..storage import Storage
 from .canonical import pruned
 from .elementwise import SPREADS, with_axes
@@ -49,7 +49,7 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
     along = None if axis is None else normalize_axis_index(axis, max(n, 1))
     along = along if n else None  # an element is all there is along an axis of its own
     if storage.format.is_dense:
-        whole = pipeline.convert(storage, storage.format.dense(n)).to_dense_array()
+        whole = execution.convert(storage, storage.format.dense(n)).to_dense_array()
         found = getattr(np, name)(whole, axis=along, keepdims=keepdims)
         return found if not np.ndim(found) else SparseTensor(Storage.dense(found))
     seen = lines(storage, along)
@@ -99,7 +99,7 @@ def _nonzero_rows(x: Any) -> list[np.ndarray[Any, Any]]:
     storage = storage_of(x)
     if not storage.shape:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    coo = pruned(pipeline.convert(refilled(storage, 0), coordinates(len(storage.shape))))
+    coo = pruned(execution.convert(refilled(storage, 0), coordinates(len(storage.shape))))
     return [row.astype(np.int64) for row in coo.arrays[1:]]
 
 
@@ -143,7 +143,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Which elements of a tensor are among those of another."""
     storage = storage_of(x1)
     if not storage.format.is_unique:
-        storage = pipeline.convert(storage, storage.format.canonical())
+        storage = execution.convert(storage, storage.format.canonical())
     among = _values(x2)
     own = storage.dtype.type(storage.type.fill)
     vals = np.isin(storage.vals, among, invert=invert)
@@ -178,7 +178,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     whole = [t for t in given if t.ndim]  # numbers have no entries that others lack
     spread = _on_all(whole)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
-    spread = [pipeline.convert(s, format) for s in spread]
+    spread = [execution.convert(s, format) for s in spread]
     if not all(_agree(spread[0], other) for other in spread[1:]):
         # Formats differ in what they store beside entries: rows as arrays, diagonals.
         spread = _on_all([SparseTensor(s) for s in spread])

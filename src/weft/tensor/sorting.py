@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import pipeline
+from .. import execution
 from ..records import replace
 from ..storage import Storage, coordinate_storage
 from .elementwise import with_axes
@@ -75,7 +75,7 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
     whole = reshaped(flat, shape, natural(flat.format, len(shape)))
     back = list(range(len(shape) - 1))
     back.insert(axis, len(shape) - 1)
-    return SparseTensor(pipeline.convert(whole.permuted(tuple(back)), like.format))
+    return SparseTensor(execution.convert(whole.permuted(tuple(back)), like.format))
 
 
 def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:

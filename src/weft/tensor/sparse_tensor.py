@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
@@ -320,7 +320,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
         if wanted == self.dtype and not copy:
             return self
-        return SparseTensor(pipeline.in_dtype(self._storage, wanted)).called(self._named)
+        return SparseTensor(execution.in_dtype(self._storage, wanted)).called(self._named)
 
     def copy(self) -> SparseTensor:
         """A tensor that shares no memory with this one."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from .. import pipeline
+from .. import execution
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
@@ -185,12 +185,12 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     like = fitting(like, shape, entries)
     wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
     if wide:  # rows that store nothing are not paired
-        first, second = (pipeline.convert(s, s.format.plain(True)) for s in (first, second))
+        first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
     plan, flat = _kron_plan(first.type, second.type, like, wide)
     found = plan.run((first, second))
     old = found.type
     whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
-    return SparseTensor(pipeline.convert(whole, like))
+    return SparseTensor(execution.convert(whole, like))
 
 
 @lru_cache(maxsize=256)
@@ -212,6 +212,6 @@ def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) 
 def _with_order(storage: Storage, order: int) -> Storage:
     """Level by level in the order of the axes, new ones first."""
     if storage.format.is_structured:
-        storage = pipeline.convert(storage, storage.plain_format)
+        storage = execution.convert(storage, storage.plain_format)
     missing = order - len(storage.shape)
     return expand_dims(SparseTensor(storage), tuple(range(missing)))._storage if missing else storage

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import pipeline
+from .. import execution
 from ..runtime import memory
 from .manipulation import broadcast_to, expand_dims, storage_of
 from .mapping import map
@@ -123,7 +123,7 @@ def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
     """The stored values, the fill value, and how many elements have it."""
     storage = storage_of(x)
     if not (storage.format.is_dense or (storage.format.is_unique and storage.format.is_compact)):
-        storage = pipeline.convert(storage, storage.plain_format.canonical())
+        storage = execution.convert(storage, storage.plain_format.canonical())
     total = 1
     for size in storage.shape:
         total *= size

@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import value_dtype
 from ..errors import DTypeError
-from ..index_notation.operators import ALIASES, OPERATORS, operator
+from ..index_notation.operator_table import ALIASES, OPERATORS, operator
 from ..storage import Storage
 from .elementwise import apply_unary, with_axes
 from .operands import Tensor, adopt, is_scalar

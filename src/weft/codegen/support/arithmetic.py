@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from ...index_notation.operators import OPERATORS, REPETITIONS
+from ...index_notation.operator_table import OPERATORS, REPETITIONS
 from ...ir.types import INTEGERS, is_complex, is_float, is_integer
 from ..types import complex_of, constant
 from . import complexes, floats, integers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...formats.levels.hashed import MOST
+from ...formats.levels.hash_tables import MOST
 from .snippet import Snippet
 
 __all__ = ["SNIPPETS"]

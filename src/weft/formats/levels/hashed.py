@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,47 +15,10 @@ from ...remapping import Remapping
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
+from .hash_tables import MOST, home, key_of, misplaced
+from .spanned import Spanned
 
-__all__ = ["MIX", "MOST", "Hashed", "Slots", "home", "key_of", "misplaced"]
-
-MIX = 1000003
-MOST = 12
-"""Coordinates that a whole one may have where a table is asked for it."""
-
-
-def key_of(coords: tuple[Expr, ...]) -> Expr:
-    """What a whole coordinate is hashed by."""
-    key: Expr = lit(0)
-    for coord in coords:
-        key = add(mul(key, lit(MIX)), coord)
-    return key
-
-
-def home(key: int, width: int) -> int:
-    """The slot of a table where looking for a key begins."""
-    return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
-
-
-def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
-    """Why looking up would miss what tables hold: a key beyond an empty slot, counted from where it belongs.
-
-    Parameters
-    ----------
-    keys : ndarray
-        Shape ``(width,)`` for one table or ``(tables, width)``; what is not ``taken`` is ignored.
-    taken : ndarray of bool
-        The slots that are not empty.
-    """
-    keys, taken = np.atleast_2d(keys), np.atleast_2d(taken)
-    width = keys.shape[1]
-    table, slot = np.nonzero(taken)
-    hashed = keys[table, slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
-    home = (hashed & np.uint64(width - 1)).astype(np.int64)
-    empty = np.zeros((len(taken), 2 * width + 1), np.int64)  # empty slots before each, going round once
-    np.cumsum(np.concatenate([~taken, ~taken], axis=1), axis=1, out=empty[:, 1:])
-    end = slot + width * (slot < home)
-    lost = empty[table, end] > empty[table, home]
-    return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None
+__all__ = ["Hashed", "Slots"]
 
 
 @record
@@ -86,8 +49,6 @@ class Slots(LevelFormat):
         return "each entry has a slot of its own, below which no level can have several"
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
-        from .spanned import Spanned
-
         entries = len(below) < MOST and all(level.branchless and level.roles == ("crd",) for level in below)
         return (*(Dense() for _ in below), Spanned(arity=1 + len(below))) if entries else None
 

@@ -9,7 +9,7 @@ from ...ir.builder import add, lit
 from ...ir.nodes import Expr
 from ...records import record
 from ...remapping import Remapping
-from .. import geometry
+from .. import level_bounds
 from ..level import LevelFormat, LevelVars, Placing
 
 __all__ = ["Offset"]
@@ -28,7 +28,7 @@ class Offset(LevelFormat):
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
-        if geometry.computed(remapping, k) is None:
+        if level_bounds.computed(remapping, k) is None:
             return "its coordinate does not follow from those of the levels above"
         return None
 

@@ -17,7 +17,7 @@ from ...ir.nodes import Call, Expr, Stmt
 from ...records import record
 from ..level import Arrays, LevelFormat, LevelVars
 from .access import element, put
-from .hashed import MIX, home, key_of, misplaced
+from .hash_tables import MIX, home, key_of, misplaced
 
 __all__ = ["Spanned"]
 

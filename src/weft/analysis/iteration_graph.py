@@ -1,0 +1,405 @@
+"""Iteration graphs (2017 paper, section 4): tensor paths, and the loop orders they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache, partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from ..formats import Dense, Format, TensorType
+from ..index_notation import nodes
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from . import merge_lattice
+from .derived_variables import Definition, path
+from .implicit_values import (
+    UNKNOWN,
+    Absent,
+    Number,
+    adds_in_place,
+    application_dtypes,
+    asked_of,
+    converted,
+    decides,
+    fill_of,
+    is_constant,
+    literal_dtype,
+    neutral_in_sum,
+    same_value,
+    typed,
+)
+
+__all__ = [
+    "Types", "Visit", "conversions", "fill_of_reduced", "fits", "is_counted", "is_full", "is_linear", "is_never_empty",
+    "places", "reads", "strip", "types_of",
+]  # fmt: skip
+
+# How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
+# free variables; puts each in its own place of such a result; adds them into a workspace over some variables; or needs
+# them merged or appended in order.
+Visit: TypeAlias = Literal["scatter", "gather", "place", "workspace", "merge"]
+
+_DENSE = Dense()
+
+
+def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
+    """Pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
+    variables = path(access, format)
+    for k, level in enumerate(format.levels):
+        if not level.has_every:
+            for above in variables[:k]:
+                if above != variables[k]:
+                    yield above, variables[k]
+
+
+def places(order: Sequence[str], definitions: Sequence[Definition] = ()) -> dict[str, int]:
+    """At which loop each variable becomes known, those included that follow from the loops' own."""
+    place = {v: n for n, v in enumerate(order)}
+    for _ in definitions:
+        for d in definitions:
+            if d.var not in place and all(v in place for v in d.needs):
+                place[d.var] = max((place[v] for v in d.needs), default=-1)
+    return place
+
+
+def fits(access: Access, format: Format, order: Sequence[str], definitions: Sequence[Definition] = ()) -> bool:
+    """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
+    place, loops = places(order, definitions), set(order)
+    variables = path(access, format)
+    if any(v not in (place if level.has_every else loops) for v, level in zip(variables, format.levels, strict=True)):
+        return False
+    return all(place[a] < place[b] for a, b in constraints(access, format))
+
+
+def reads(expr: Expr) -> list[Access]:
+    """The distinct accesses of an expression, in order."""
+    found: dict[Access, None] = {}
+
+    def visit(e: Expr) -> None:
+        match e:
+            case Access():
+                found[e] = None
+            case Apply(args=args):
+                for arg in args:
+                    visit(arg)
+            case Reduce(body=body):
+                visit(body)
+
+    visit(expr)
+    return list(found)
+
+
+def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
+    """The fill value of an expression, reductions included, computed in the dtypes that its values have."""
+    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in reads(expr)])
+    return _known_fill(expr, kinds)
+
+
+@lru_cache(maxsize=4096)
+def _known_fill(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object:
+    return _fill_and_dtype(expr, dict(kinds))[0]
+
+
+def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
+    """The fill value and the dtype, a Python type for a bare literal."""
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            dtype = types[tensor].dtype
+            return typed(types[tensor].fill, dtype) if indices else UNKNOWN, dtype
+        case nodes.Literal(value=value):
+            return value, literal_dtype(value)
+        case Reduce(op=op, body=body):
+            fill, dtype = _fill_and_dtype(body, types)
+            row = OPERATORS[op]
+            fill = neutral_in_sum(row.identity, fill) if op == "add" else fill
+            stays = fill is not UNKNOWN and (row.collapses(fill) or same_value(fill, row.identity))
+            return fill if stays else UNKNOWN, dtype
+        case Apply(op=op, args=args):
+            found = [_fill_and_dtype(arg, types) for arg in args]
+            if all(isinstance(d, type) for _, d in found):
+                found = [(fill, np.result_type(d).name) for fill, d in found]
+            *wanted, dtype = application_dtypes(expr, tuple(d for _, d in found))
+            parts = tuple(
+                _SCALAR if fill is UNKNOWN else (Number if is_constant(arg) else Absent)(typed(fill, w), w)
+                for arg, (fill, _), w in zip(args, found, wanted, strict=True)
+            )
+            return fill_of(Apply(op, parts), lambda a: UNKNOWN), dtype
+    raise TypeError(f"no fill value of {expr!r}")
+
+
+_SCALAR = Access("")
+
+
+def strip(expr: Expr) -> Expr:
+    """The expression without its Reduce nodes."""
+    match expr:
+        case Reduce(body=body):
+            return strip(body)
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(strip(a) for a in args))
+    return expr
+
+
+def is_full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
+    """Whether the loop over ``v`` visits every coordinate, whatever operands turn out to be absent outside it."""
+    return _full(strip(expr), v, types) is not False
+
+
+def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
+    match expr:
+        case Access(tensor=tensor):
+            format = types[tensor].format
+            mine = [format.levels[k] for k, u in enumerate(path(expr, format)) if u == v]
+            return all(level.full for level in mine) if mine else None
+        case nodes.Literal():
+            return None
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _full(asked_of(expr) or args[0], v, types)
+            a, b = (_full(arg, v, types) for arg in args)
+            fill = [fill_of_reduced(arg, types) for arg in args]
+            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
+                return b if a is None else a if b is None else a and b
+            if a is None and b is None:
+                return None
+            if is_constant(args[0]) or is_constant(args[1]):
+                return b if a is None else a
+            full_a, full_b = a is not False, b is not False
+            return (full_a and full_b) or (full_a and _solid(args[0], types)) or (full_b and _solid(args[1], types))
+    raise TypeError(f"cannot tell whether {expr!r} is full")
+
+
+def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Whether an expression has a value at every coordinate."""
+    match expr:
+        case Access(tensor=tensor):
+            return types[tensor].format.is_dense
+        case nodes.Literal():
+            return True
+        case Apply(op=op, args=args):
+            if len(args) == 1:
+                return _solid(asked_of(expr) or args[0], types)
+            fill = [fill_of_reduced(arg, types) for arg in args]
+            both = decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1])
+            return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
+    return False
+
+
+Types: TypeAlias = tuple[tuple[str, TensorType], ...]
+
+
+def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
+    """The types of what an expression reads, by which is kept what all loop orders share."""
+    return tuple([(a.tensor, types[a.tensor]) for a in reads(expr)])
+
+
+def conversions(
+    expr: Expr,
+    order: Sequence[str],
+    types: Mapping[str, TensorType],
+    how: Visit,
+    definitions: Sequence[Definition] = (),
+    copying: bool = False,
+    loose: frozenset[str] = frozenset(),
+    *,
+    dtype: str,
+) -> tuple[Access, ...]:
+    """The accesses whose operand must be stored another way for this loop order.
+
+    An operand does not fit when its levels come in another order than the loops; when a level that must be merged
+    with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
+    place, in the ``dtype`` of the result. Coordinates of ``loose`` variables may come in any order in a workspace.
+    """
+    walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
+    return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
+
+
+@lru_cache(maxsize=1024)
+def _walked(
+    expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str], dtype: str
+) -> frozenset[Access]:
+    """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
+    types = dict(kinds)
+    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
+
+
+def _is_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], how: Visit, copying: bool, loose: frozenset[str],
+    dtype: str,
+) -> bool:  # fmt: skip
+    format = types[access.tensor].format
+    repeats = len(set(access.indices)) < len(access.indices)
+    if repeats and any(not level.unique or level.locates is None for level in format.levels):
+        return False
+    last = path(access, format)[-1:]
+    alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
+    summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
+    if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
+        explicit = converted(strip(expr), {name: type.dtype for name, type in types.items()}, dtype)
+        summable = adds_in_place(explicit, access, types[access.tensor].dtype)
+    match how:
+        case "scatter":
+            as_it_is = summable
+        case "gather":
+            as_it_is = summable and all(level.unique for level in format.levels[:-1])
+        case "place":
+            as_it_is = expr == access and format.is_unique
+        case "workspace":
+            in_order = all(level.merges for level in format.levels[:-1])
+            as_it_is = summable and in_order and set(last) <= loose
+        case "merge":
+            as_it_is = False
+    walks = all(level.walks for level in format.levels)
+    adding = how == "scatter" and not copying
+    ordered = {*path(access, format)} - loose if how in ("workspace", "merge") else set[str]()
+    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered)
+
+
+def _can_be_walked(
+    expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str]
+) -> bool:
+    """Whether no level of an access is merged with others that cannot be, or out of order where it must be ``ordered``.
+
+    Where what comes up is ``adding`` to the result, absent entries are not counted.
+    """
+    format = types[access.tensor].format
+    if all(level.merges for level in format.levels):
+        return True
+    if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
+        return False
+
+    def fill(a: Access) -> object:
+        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
+
+    for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
+        if level.merges:
+            continue
+        owner = _reduction_over(expr, v)
+        body = _in_loops(expr if owner is None else owner.body, fill)
+        summed = owner is None or owner.op == "add"
+        neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types)
+        if summed:
+            neutral = neutral_in_sum(fill_of(body, fill), neutral)
+        of_v = partial(level_iterators, v=v, types=types)
+        try:
+            points = merge_lattice.build(
+                body, of_v, fill, merge_lattice.Iterator(None, 0, _DENSE, v), neutral, merge_lattice.MANY_CASES
+            )
+        except merge_lattice.TooManyCases:
+            return False
+        walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
+        if not walks:
+            continue
+        if not level.walks:
+            return False
+        alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
+        if not alone or (v in ordered and not level.ordered):
+            return False
+    return True
+
+
+def _reduction_over(expr: Expr, v: str) -> Reduce | None:
+    """The reduction that binds a variable; None for a free one."""
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return expr if v in vars else _reduction_over(body, v)
+        case Apply(args=args):
+            return next((found for arg in args if (found := _reduction_over(arg, v)) is not None), None)
+    return None
+
+
+def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
+    """What loops around an expression see of it: of a reduction what is reduced, and that absent entries matter."""
+    match expr:
+        case Reduce(op=op, body=body):
+            seen, row = _in_loops(body, fill), OPERATORS[op]
+            absent = fill_of(seen, fill)
+            nothing = neutral_in_sum(absent, row.identity) if op == "add" else row.identity
+            same = nothing is not None and same_value(absent, nothing)
+            return seen if same or is_never_empty(op, absent) else Apply("add", (seen, _SCALAR))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_in_loops(arg, fill) for arg in args))
+    return expr
+
+
+def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
+    """What makes no difference where it is absent: to the reduction that the expression is, or to its result.
+
+    What many absent entries come to is found by counting those that are not.
+    """
+    match expr:
+        case Reduce(op=op, body=body):
+            row, absent = OPERATORS[op], fill_of_reduced(body, types)
+            if absent is not UNKNOWN and is_counted(op, absent):
+                return absent
+            return UNKNOWN if row.identity is None else row.identity
+        case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
+            found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
+            return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
+    return fill_of_reduced(expr, types)
+
+
+def is_counted(op: str, absent: Any) -> bool:
+    """Whether it follows from their number what absent entries of a reduction come to."""
+    return op in REPETITIONS or OPERATORS[op].collapses(absent)
+
+
+def is_never_empty(op: str, absent: Any) -> bool:
+    """Whether a reduction has the same value wherever all is absent, and none where there is nothing to reduce."""
+    row = OPERATORS[op]
+    return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
+
+
+def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.Iterator, ...]:
+    """The levels of an access that iterate over ``v``, outermost first."""
+    if not access.indices:
+        return ()
+    format = types[access.tensor].format
+    return tuple(
+        merge_lattice.Iterator(access, k, level, f"{access.tensor}{k + 1}")
+        for k, (u, level) in enumerate(zip(path(access, format), format.levels, strict=True))
+        if u == v
+    )
+
+
+def is_linear(expr: Expr, access: Access) -> bool:
+    """Whether an expression is a product (or sum of products) in which ``access`` is a factor once."""
+    match expr:
+        case Access():
+            return True
+        case Reduce(op="add", body=body):
+            return is_linear(body, access)
+        case Apply(op="multiply", args=(a, b)):
+            in_a, in_b = access in reads(a), access in reads(b)
+            return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
+        case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(nodes.Literal(value=0), a)):
+            return is_linear(a, access)
+    return access not in reads(expr)
+
+
+def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
+    """Whether entries of an access can be summed one by one: where none is there is nothing to sum."""
+
+    def fill(a: Access) -> object:
+        return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
+
+    absent: Any = fill_of(strip(expr), fill)
+    return absent is not UNKNOWN and bool(absent == 0)
+
+
+def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
+    """Whether every other operand can be located, so that nothing has to be merged."""
+    return all(a == access or types[a.tensor].format.is_dense for a in reads(expr))
+
+
+def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
+    """Whether every other operand's coordinates along some variables are found, so that nothing is merged there."""
+    others = [(a, types[a.tensor].format) for a in reads(expr) if a != access]
+    return all(
+        level.has_every
+        for a, format in others
+        for v, level in zip(path(a, format), format.levels, strict=True)
+        if v in over
+    )

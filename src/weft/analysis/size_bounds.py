@@ -1,0 +1,84 @@
+"""How large an appended result can get, from the sizes of its operands' levels: results are sized once.
+
+The bound of a result level is the number of coordinates that the expression can have over the variables down to that
+level. It is known when an operand has exactly those variables in its upper levels: their number is the size of a
+level. What a workspace gathers from one operand is never more than that operand holds. Elsewhere the kernel counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from ..formats import TensorType
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation.operator_table import OPERATORS
+from .derived_variables import path
+from .implicit_values import asked_of, decides, same_value
+from .iteration_graph import fill_of_reduced, reads
+
+__all__ = ["Bound", "bound"]
+
+Bound = Callable[[Mapping[str, Sequence[int]]], int]
+
+
+def _indices(expr: Expr) -> frozenset[str]:
+    return frozenset(v for access in reads(expr) for v in access.indices)
+
+
+def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
+    """A bound of an outer product: each combination of coordinates that factors have over variables of their own."""
+    own = [variables & _indices(factor) for factor in factors]
+    found = [bound(factor, over, types) for factor, over in zip(factors, own, strict=True)]
+    known = [f for f in found if f is not None]
+    each_once = sorted(v for over in own for v in over) == sorted(variables)
+    return (lambda sizes: prod(f(sizes) for f in known)) if each_once and len(known) == len(factors) else None
+
+
+def _level_size(tensor: str, level: int) -> Bound:
+    return lambda sizes: sizes[tensor][level]
+
+
+def bound(
+    expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType], gathered: bool = False
+) -> Bound | None:
+    """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known.
+
+    ``gathered`` says that a reduction's coordinates are those of its entries, as where a workspace gathers it; one
+    that is summed in a scalar has a coordinate without an entry, too.
+    """
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            if not variables & set(indices) or types[tensor].format.is_partial:
+                return None
+            seen: set[str] = set()
+            for k, v in enumerate(path(expr, types[tensor].format)):
+                seen.add(v)
+                if variables <= seen:
+                    return _level_size(tensor, k) if gathered or seen == variables else None
+            return None
+        case Literal():
+            return None
+        case Reduce(op=op, body=body):
+            # Where absent entries are reduced too, every coordinate is computed.
+            neutral = same_value(fill_of_reduced(body, types), OPERATORS[op].identity)
+            return bound(body, variables, types, gathered and isinstance(body, Access)) if neutral else None
+        case Apply(args=(arg,)):
+            return bound(asked_of(expr) or arg, variables, types)
+        case Apply(op=op, args=args):
+            found = [bound(arg, variables, types) for arg in args]
+            fills = [fill_of_reduced(arg, types) for arg in args]
+            # Entries are among those of each operand whose absence decides the result.
+            deciding = [decides(op, args, k, fill) for k, fill in enumerate(fills)]
+            needed = [f for f, alone in zip(found, deciding, strict=True) if alone]
+            known = [f for f in found if f is not None]
+            if needed:
+                within = [f for f in needed if f is not None]
+                if within:
+                    return lambda sizes: min(f(sizes) for f in within)
+                own = [variables & _indices(arg) for arg in args]
+                if not all(alone for over, alone in zip(own, deciding, strict=True) if over):
+                    return None  # the result has coordinates where one of them has none
+                return _apart([arg for arg, over in zip(args, own, strict=True) if over], variables, types)
+            return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
+    return None

@@ -1,0 +1,73 @@
+"""The order in which each element of a result is summed, whatever loops make it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where, accesses
+from ..concrete_notation.nodes import Sequence as Seq
+from ..config import config
+from ..formats import TensorType
+from ..index_notation.nodes import Access
+from .derived_variables import path
+
+__all__ = ["order_of_sums"]
+
+
+def order_of_sums(
+    program: Program, target: Access, types: Mapping[str, TensorType]
+) -> tuple[tuple[str, ...], ...] | None:
+    """The variables over which each term of a result is summed, in the order of their loops.
+
+    Every loop over one of them visits its coordinates in order, each once, so that programs with the same answer give
+    the same result to the last bit. None where it is not so; it does not matter for integers.
+    """
+    dtype = types[target.tensor].dtype
+    if np.dtype(dtype).kind not in "fc":
+        return ()
+    if any(w.dtype != dtype or (w.kind == "scalar" and config.reassociate) for w in program.workspaces):
+        return None
+    # A piece of the result has all that is added to its elements.
+    whole = {s.inner: s.var for s in program.splits}
+    pieces = {
+        s.outer for s in program.splits if (s.tiles or s.var if isinstance(s, Split) else s.var) in target.indices
+    }
+    found, begun = [], False
+    for assign, loops in _sums(program.stmt):
+        summed = tuple(v for u in loops if (v := whole.get(u, u)) not in target.indices and v not in pieces)
+        read = list(accesses(assign.value))
+        if assign.target != target or begun or any(a.tensor in types for a in read):
+            if not all(_in_order(a, summed, types) for a in read):
+                return None
+            found.append(summed)
+        # Else it is a sum gathered in a workspace, which is added to zero.
+        begun |= assign.target == target
+    return tuple(found)
+
+
+def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Sequence[str]]]:
+    """Yield each accumulation, with the loops around it."""
+    match stmt:
+        case Assign(op=op) if op is not None:
+            yield stmt, loops
+        case Forall(var=var, body=body):
+            yield from _sums(body, (*loops, var))
+        case Where(consumer=consumer, producer=producer):
+            yield from _sums(producer, loops)
+            yield from _sums(consumer, loops)
+        case Seq(stmts=stmts):
+            for each in stmts:
+                yield from _sums(each, loops)
+        case Assign() | Fill():
+            return
+
+
+def _in_order(access: Access, summed: Sequence[str], types: Mapping[str, TensorType]) -> bool:
+    """Tell whether loops over an operand's levels visit the coordinates that are summed over in order, each once."""
+    if access.tensor not in types:
+        return True
+    format = types[access.tensor].format
+    mine = [level for v, level in zip(path(access, format), format.levels, strict=True) if v in summed]
+    return format.is_unique and all(level.ordered for level in mine)

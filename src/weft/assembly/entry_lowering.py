@@ -1,0 +1,79 @@
+"""Passes over the entries of one tensor: what is made of each is not what the loops assign to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.implicit_values import without_conversions
+from ..analysis.iteration_graph import reads
+from ..concrete_notation.nodes import Program, assignments
+from ..formats import TensorType
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..lowering.environment import Env
+from ..lowering.lowerer import Lowerer
+from ..lowering.result_writer import Mode
+from ..records import replace
+
+__all__ = ["Entries", "among_threads"]
+
+
+def among_threads(stmt: ir.Stmt) -> ir.Stmt:
+    """A statement whose stores are those of several threads to one place, of the same value."""
+    match stmt:
+        case ir.Store(array=array, index=index, value=value):
+            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
+        case ir.Block(stmts=stmts):
+            return ir.Block(tuple(among_threads(s) for s in stmts))
+    return stmt
+
+
+class Entries(Lowerer):
+    """Lowers loops over a tensor around one assignment; subclasses say in ``assign`` what becomes of an entry.
+
+    Parameters
+    ----------
+    program : Program
+        The loops.
+    target : Access
+        What is assigned to: its levels are neither located nor appended to.
+    types : mapping
+        The type of every tensor.
+    names : mapping
+        C names.
+    mode : Mode
+        Whether values matter.
+    skip_fill : bool
+        Leave out entries equal to the fill value.
+    """
+
+    apart = True
+
+    def __init__(
+        self,
+        program: Program,
+        target: Access,
+        types: Mapping[str, TensorType],
+        names: Mapping[str, str],
+        mode: Mode,
+        skip_fill: bool = False,
+    ):
+        super().__init__(program, target, types, names, mode, skip_fill)
+        self.target.chains = ()
+        self.made = self.tensors[target.tensor]
+        self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
+
+    def take(self, made: TensorVars, arrays: Sequence[ir.Var]) -> None:
+        """Have the function take these arrays, too, after those of the result."""
+        self.made = replace(made, arrays=(*made.arrays, *arrays))
+        self.tensors[self.target.access.tensor] = self.made
+
+    def function(self, name: str, operands: Sequence[str], body: ir.Stmt) -> ir.Function:
+        """A function of the result and the operands."""
+        names = [self.target.access.tensor, *operands]
+        params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
+        return ir.Function(name, params, body)
+
+    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
+        return super()._resolve(env, [a for a in targets if a != self.target.access])

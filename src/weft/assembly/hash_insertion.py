@@ -1,0 +1,88 @@
+"""Insertion into hash tables that grow (2018 paper, section 3.4): entries come in any order, and more than once.
+
+One pass over a list of coordinates puts each where its table has it, or has room for it. A table that would be more
+than half full stops the pass, which says how far it came; it goes on from there when there is a larger one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.derived_variables import path
+from ..concrete_notation.nodes import Assign, Program
+from ..formats import Format, LevelFormat, TensorType
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul
+from ..lowering.environment import Env
+from ..lowering.result_writer import COUNTS, Mode
+from ..lowering.scalar_expressions import lower_expr, update
+from .entry_lowering import Entries
+
+__all__ = ["FULL", "Growing", "tables_of"]
+
+FULL = 2
+"""What the pass returns when a table has no room left."""
+
+
+def tables_of(format: Format) -> Format | None:
+    """The same arrays as levels found by arithmetic above tables that grow; None where they are not."""
+    seen = format.looked_up or format
+    if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].grows:
+        return None
+    return seen if all(level.has_every and not level.roles for level in seen.levels[:-1]) else None
+
+
+class Growing(Entries):
+    """Lowers the pass.
+
+    Parameters
+    ----------
+    program : Program
+        Loops over the entries around one assignment to the result.
+    target : Access
+        The result, stored as ``tables_of`` sees it.
+    types : mapping
+        The type of every tensor.
+    names : mapping
+        C names.
+    adds : bool
+        Whether a value is added to one that is there; it takes its place otherwise.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        target: Access,
+        types: Mapping[str, TensorType],
+        names: Mapping[str, str],
+        adds: bool,
+    ):
+        super().__init__(program, target, types, names, Mode.COMPUTE)
+        self.adds = adds
+        self.used = ir.Var(f"{self.made.name}_used", "int64*")
+        self.take(self.made, (self.used,))
+        self.path = path(target, self.made.type.format)
+
+    def lower(self, operands: Sequence[str]) -> ir.Function:
+        body = self.statement(self.program.stmt, Env())
+        return self.function("grow", operands, block(*self.scratch, body, *self.release))
+
+    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
+        levels: tuple[LevelFormat, ...] = self.made.type.format.levels
+        coords = tuple(env.coords[v] for v in self.path)
+        parent: ir.Expr = lit(0)
+        for level, m, coord in zip(levels[:-1], self.made.levels, coords, strict=False):
+            parent = level.locate(m, parent, coord)
+        table, m, p, of = levels[-1], self.made.levels[-1], self.name("p"), self.name("table")
+        used, here = ir.Load(self.used, of), ir.Load(self.made.vals, p)
+        full = gt(mul(add(used, lit(1)), lit(2)), ir.Load(m.arrays["width"], lit(0)))
+        stop = block(ir.Store(COUNTS, lit(0), self.position(self.source, env)), ir.Return(lit(FULL)))
+        enters = block(if_(full, stop), increment(used), table.settle(m, p, coords), ir.Store(self.made.vals, p, value))
+        there = update("add", here, value) if self.adds else ir.Store(self.made.vals, p, value)
+        return block(
+            ir.Declare(of, table.table_of(parent)),
+            ir.Declare(p, table.slot(m, parent, coords)),
+            if_(table.is_free(m, p), enters, there),
+        )

@@ -1,0 +1,427 @@
+"""Assembly by insertion (2020 paper, section 6): what fills a structure whose coordinates cannot be appended in order.
+
+The loops over the source run once for each level that has something to find out, from the root down (its attribute
+query), and once more to insert every entry. A level places an entry by what its query found (``get_pos``) or takes
+the next free position of its parent (``yield_pos``).
+
+Two things that are arrays in general are scalars where the order of the loops allows it (section 4.2): the counter
+``#i`` where the loop over ``i`` is outside the others, and the next free position where entries come in its order.
+
+Threads share a pass by the outermost loop. What a query writes each of them has for itself, and it is put together
+afterwards: of histograms the sums, which also say where the entries of each thread go, so that they come out in the
+same order as from one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ..analysis.derived_variables import path
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
+from ..formats import LevelVars, TensorType
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
+from ..lowering.environment import Env
+from ..lowering.result_writer import COUNTS, Mode
+from ..lowering.scalar_expressions import lower_expr
+from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, Found, each_thread, piece_of
+from ..queries import Stored, Width
+from ..records import replace
+from ..remapping.emit_ir import emit
+from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
+from . import query_lowering
+from .edge_insertion import Edges, Source, adjoining
+from .entry_lowering import Entries, among_threads
+from .insertion_plan import (
+    UNSORTED,
+    Arrival,
+    Phase,
+    grouped,
+    private_roles,
+    running,
+    scalar_counters,
+    scratch_dtype,
+    scratch_roles,
+    shared,
+    staying,
+)
+from .insertion_prefetch import fetched
+
+__all__ = ["Assembly"]
+
+_UNKNOWN = ir.Var("unknown")
+"""The coordinate of an axis that no loop has reached; declared nowhere."""
+
+
+class Assembly(Entries):
+    """Lowers the passes that assemble a result by insertion.
+
+    Parameters
+    ----------
+    program : Program
+        Loops over the source around one assignment to the result.
+    target : Access
+        The result.
+    types : mapping
+        The type of every tensor.
+    names : mapping
+        C names.
+    phase : Phase
+        Which pass.
+    skip_fill : bool
+        Leave out entries equal to the fill value.
+    arrival : Arrival
+        In which order entries come.
+    threads : bool
+        Whether threads share the pass.
+    kept : collection of int
+        Levels whose coordinates stand already where they are to be.
+    shares : bool
+        Whether the values do.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        target: Access,
+        types: Mapping[str, TensorType],
+        names: Mapping[str, str],
+        phase: Phase,
+        skip_fill: bool = False,
+        arrival: Arrival = UNSORTED,
+        threads: bool = False,
+        kept: Collection[int] = (),
+        shares: bool = False,
+    ):
+        mode = Mode.COMPUTE if (phase.level is None and not shares) or skip_fill else Mode.ASSEMBLE
+        super().__init__(program, target, types, names, mode, skip_fill)
+        self.phase = phase
+        self.shared = shared(types[target.tensor].format, arrival)
+        self.grouped = grouped(types[target.tensor].format, arrival)
+        tensor = self.made
+        extra = scratch_roles(tensor.type.format, arrival)
+        arrays = {
+            (k, role): ir.Var(
+                f"{tensor.name}{k + 1}_{role}", f"{scratch_dtype(tensor.type, tensor.type.format.levels[k], role)}*"
+            )
+            for k, role in extra
+        }
+        self.private = private_roles(tensor.type.format, arrival) if threads else ()
+        for k, role in self.private:
+            ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
+            arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
+        levels = tuple(
+            replace(m, arrays={**m.arrays, **{role: v for (at, role), v in arrays.items() if at == k}})
+            for k, m in enumerate(tensor.levels)
+        )
+        self.take(replace(tensor, levels=levels), tuple(arrays.values()))
+        self.format = tensor.type.format
+        self.path = path(target, self.format)
+        self.arrival, self.running = arrival, running(self.format, arrival)
+        self.next = ir.Var(f"p{tensor.name}_next")
+        self.threads, self.kept, self.shares = threads, kept, shares
+        self.edges: Edges | None = None
+        self.shared_loop: tuple[Source, tuple[ir.Var, ir.Var]] | None = None
+        stays = staying(self.format, arrival)
+        if phase.level is None and stays is not None:
+            self.edges = Edges(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
+        self.own = tuple(self._own(k) for k in range(len(levels)))
+        loops = list(foralls_of(program.stmt))
+        self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
+        self.segments: Forall | None = None
+        self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
+
+    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.Asked, ...]:
+        """The questions of a level, asked of segments where all of them can be."""
+        source = query_lowering.stored(self.types[self.source.tensor].format) if not self.skip_fill else Stored()
+        last = loops[-1] if loops else None
+        # Segments without entries are visited, too: their coordinates must have positions.
+        above = all(level.has_every and not level.roles for level in self.format.levels[:k])
+        inner = None if source.innermost is None else self.source.indices[source.innermost]
+        # Where entries meet at a position, it is positions that are counted, and a segment may hold less of them.
+        if last is not None and last.var == inner and above and k not in self.grouped:
+            found = query_lowering.asked(self.format, k, source)
+            if found and all(isinstance(a.statement.value, Width) for a in found):
+                self.segments = last
+                return found
+        return query_lowering.asked(self.format, k, Stored(), histograms=k not in self.counted)
+
+    def _own(self, k: int) -> LevelVars:
+        """The variables of a level as its queries or an insertion write them: a thread's own, where threads share."""
+        m = self.made.levels[k]
+        for role, how in query_lowering.answers(self.format, k).items() if self.threads else ():
+            inserts = self.phase.level is None and how == "sum" and k != self.running
+            if how != "same" and (self.phase.level == k or inserts):
+                own = ir.Var(f"{self.made.name}{k + 1}_own", m.arrays["private"].ty)
+                return replace(m, arrays={**m.arrays, role: own})
+        return m
+
+    @property
+    def chunks(self) -> ir.Expr:
+        private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
+        return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
+
+    def start(self, chunk: ir.Expr) -> ir.Stmt:
+        owns: list[ir.Stmt] = []
+        for k, role in self.private:
+            m, own = self.made.levels[k], self.own[k]
+            if own is not m:
+                size, q = ir.Load(COUNTS, lit(k)), ir.Var("q")
+                first = mul(chunk, size)
+                if self.phase.level is None:
+                    first = add(first, lit(1))  # where a count was is where the next entry goes
+                array = own.arrays[role]
+                owns.append(ir.Declare(array, add(m.arrays["private"], first)))
+                if self.phase.level is not None:
+                    owns.append(ir.For(q, lit(0), size, ir.Store(array, q, lit(0, array.ty[:-1]))))
+        return block(*owns)
+
+    def _among_threads(self, a: query_lowering.Asked, answer: ir.Stmt) -> ir.Stmt:
+        """An answer of which several threads may write the same into one element."""
+        same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
+        return among_threads(answer) if self.threads and same else answer
+
+    def _chunked(self, stmt: Forall) -> ir.Stmt | None:
+        source = self.types[self.source.tensor].format
+        if self.edges and self.edges.has_parents and not adjoining(source):
+            return None  # how many entries a chunk begins behind is not known
+        return super()._chunked(stmt)
+
+    def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
+        if self.edges is None or not self.edges.has_parents:
+            return ()
+        tensor = self.tensors[self.source.tensor]
+        self.shared_loop = Source(tensor.type, tensor.levels, *limits), edges
+        return tuple(self.shared_loop[0].behind(edge) for edge in edges)
+
+    def finish(self, chunk: ir.Expr) -> ir.Stmt:
+        return self.edges.finish(*self.shared_loop) if self.edges and self.shared_loop else block()
+
+    def _combine(self, k: int) -> ir.Stmt:
+        """What the threads found, put together."""
+        ((role, how),) = query_lowering.answers(self.format, k).items()
+        m = self.made.levels[k]
+        found = Found(m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1)
+        if how == "max":
+            return block(found.largest(), self.format.levels[k].insert_edges(m, self._size(k - 1)))
+        return found.sums()
+
+    def _blank(self) -> ir.Stmt:
+        """Values where entries are missing: as many as ``counts`` says after the lengths of the levels."""
+        if not self.threads or self.shares:
+            return block()
+        q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.format.levels)))
+        fill = ir.Store(self.made.vals, q, lit(self.made.type.fill, self.made.type.dtype))
+        return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
+
+    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+        if stmt is self.segments:
+            return self._segment(self.segments, env)
+        starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
+        return block(*starts, super().statement(stmt, env))
+
+    def _segment(self, loop: Forall, env: Env) -> ir.Stmt:
+        """Answers from how many entries the innermost loop would visit: the distance of two positions (Table 1)."""
+        ((it,),) = (point.coiterate for point in self._lattice(loop, env))
+        begin, end = self._bounds(it, loop.var, env)
+        k = self.phase.level
+        assert k is not None
+        coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
+        stmts, parent = self._placed(k, coords, env)
+        for a in self.asked:
+            stmts.append(
+                query_lowering.answer(a.statement, self._element(k, a, parent, coords), lambda _: sub(end, begin))
+            )
+        return block(*stmts)
+
+    def _counter(self, k: int) -> ir.Var:
+        return ir.Var(f"count{k + 1}")
+
+    def lower(self, operands: Sequence[str]) -> ir.Function:
+        k = self.phase.level
+        asks = k is None or self.phase.collects or bool(self.asked)
+        stmt, among_threads = self.program.stmt, None
+        if self.threads and asks and isinstance(stmt, Forall):
+            among_threads = self._chunked(stmt)
+        body = among_threads or (self.statement(stmt, Env()) if asks else block())
+        if k is None and self.running is not None and not self.arrival.follows:
+            body = block(ir.Declare(self.next, lit(0)), body)
+        q = ir.Var(f"q{self.made.name}")
+        ends = [
+            level.finalize_yield_pos(m, self._size(n - 1), q)
+            for n, (level, m) in enumerate(zip(self.format.levels[:k], self.made.levels[:k], strict=True))
+            if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
+        ]
+        if self.edges:
+            ends.append(self.edges.after(told=self.shared_loop is not None))
+        if k is None:
+            pass
+        elif self.phase.collects:
+            ends.append(self.format.levels[k].shared_finish(self.made.levels[k], self._size(k - 1)))
+        elif self.own[k] is not self.made.levels[k]:
+            ends.append(self._combine(k))
+        else:
+            m = self.made.levels[k]
+            for a in self.asked:
+                if a.is_histogram:
+                    counts, dimensions = m.arrays["counter"], self.made.dimensions
+                    ends.append(query_lowering.from_histogram(a.statement, m.arrays[a.label], counts, dimensions))
+            ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
+        if k is None:
+            body = block(self._blank(), body)
+        met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
+        body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
+        scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
+        return self.function(self.phase.name, operands, block(*scratch, body, *ends, *release))
+
+    def _size(self, level: int) -> ir.Expr:
+        """Positions of a level above the one that is assembled."""
+        size: ir.Expr = lit(1)
+        for k in range(level + 1):
+            size = self.format.levels[k].get_size(self.made.levels[k], size)
+        return size
+
+    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+        """One entry: to the query of this pass, or to its place."""
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
+        coords, stmts = self._count(env)
+        k = self.phase.level
+        placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
+        stmts += placing
+        if k is None:
+            stmts.append(ir.Store(self.made.vals, parent, value) if not self.shares else block())
+        elif self.phase.collects:
+            collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
+            stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # another mark than the query's
+        else:
+            stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
+        code = block(*stmts)
+        if self.skip_fill:
+            code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
+        return code
+
+    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Env) -> tuple[list[ir.Stmt], ir.Expr]:
+        """The position of an entry in the level above ``last``, and what finds it."""
+        stmts: list[ir.Stmt] = []
+        parent: ir.Expr = lit(0)
+        for k in range(last):
+            level, m = self.format.levels[k], self.own[k]
+            p = self.name(f"p{self.made.name}{k + 1}")
+            if k in self.shared:
+                stmts.append(level.shared_pos(m, parent, coords, p))
+            elif k in self.grouped:
+                stmts += self._grouped(k, parent, coords, p)
+            elif k == self.running and self.arrival.follows:
+                stmts.append(ir.Declare(p, self.position(self.source, env)))
+                stmts.append(self.edges.entry(parent, p) if self.edges else block())
+            elif k == self.running:
+                stmts += [ir.Declare(p, self.next), increment(self.next)]
+            elif level.placing == "yield":
+                stmts += [self._fetched(k, env), level.yield_pos(m, parent, p)]
+            else:
+                stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
+            inserts = self.phase.level is None or level.placing == "find"
+            if inserts and k not in self.shared and k not in self.kept:
+                stmts.append(level.insert_coord(m, p, coords[k]))
+            parent = p
+        return stmts, parent
+
+    def _fetched(self, k: int, env: Env) -> ir.Stmt:
+        """Ask for the memory that an entry some way behind this one will be put into."""
+        if self.phase.level is not None or not env.coords.keys() >= {*self.path}:
+            return block()
+        source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
+        result = self.format, self.own, self.path
+        here = self.position(self.source, env)
+        return fetched(self.source, source, here, env.coords, result, k, values, self.name("next"))
+
+    def _answer(
+        self, k: int, a: query_lowering.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Env
+    ) -> ir.Stmt:
+        """Heed one entry: only the first of those with its coordinates, where each of these counts once."""
+        if a.is_histogram:
+            return block()  # the counter has gone up
+
+        def index(e: IndexExpr) -> ir.Expr:
+            return self._index(e, coords, env)
+
+        made = self._among_threads(a, query_lowering.answer(a.statement, self._element(k, a, parent, coords), index))
+        if k in self.grouped:  # whose positions are what is counted, and entries meet there
+            return self._if_new(k, parent, coords, (made,))
+        if not a.is_distinct:
+            return made
+        if k in self.shared:
+            return self._if_first(k, add(parent, lit(1)), coords, made)
+        assert a.statement.where is not None
+        place = query_lowering.place_of(a.statement.where.target.indices, self.made.dimensions, index)
+        return query_lowering.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
+
+    def _element(self, k: int, a: query_lowering.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
+        """Where an answer stands."""
+        m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
+        if a.place == "own":
+            place = sub(place, m.lowest)
+        return ir.Load(m.arrays[a.label], add(place, lit(1)) if a.label in self.format.levels[k].shifted else place)
+
+    def _if_first(self, k: int, sign: ir.Expr, coords: tuple[ir.Expr, ...], then: ir.Stmt) -> ir.Stmt:
+        """``then``, for the first entry with its coordinate below a parent, whose entries come together."""
+        m = self.own[k]
+        return query_lowering.mark(m.arrays["stamp"], sub(coords[k], m.lowest), sign, then)
+
+    def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Env) -> ir.Expr:
+        """An index expression over the axes; what a level has as its coordinate is not computed again."""
+        for c, coord in zip(self.format.remapping.coordinates, coords, strict=True):
+            if c == expr:
+                return coord
+        match expr:
+            case Constant(value=value):
+                return lit(value)
+            case Extent(axis=axis):
+                return self.made.dimensions[axis]
+            case Binary(op="+" | "-" as op, left=left, right=right):
+                a, b = self._index(left, coords, env), self._index(right, coords, env)
+                return add(a, b) if op == "+" else sub(a, b)
+        axes = {axis: env.coords[v] for axis, v in enumerate(self.target.access.indices) if v in env.coords}
+        return emit(expr, axes, self.made.dimensions)
+
+    def _last(self, k: int) -> tuple[ir.Var, ...]:
+        """Of the entry before, where those of one position follow each other: its position, parent and coordinates."""
+        what = ("position", "parent", *(f"coord{n + 1}" for n in self.grouped[k]))
+        return tuple(ir.Var(f"last{k + 1}_{name}") for name in what)
+
+    def _if_new(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], then: Sequence[ir.Stmt]) -> ir.Stmt:
+        """``then``, for the first of the entries that meet at a position of level ``k``."""
+        last = self._last(k)[1:]
+        now = (parent, *(coords[n] for n in self.grouped[k]))
+        differs = ne(last[0], now[0])
+        for before, here in zip(last[1:], now[1:], strict=True):
+            differs = lor(differs, ne(before, here))
+        same = [ir.Set(before, here) for before, here in zip(last, now, strict=True)]
+        return if_(differs, block(*then, *same))
+
+    def _grouped(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], p: ir.Var) -> list[ir.Stmt]:
+        """The position that the entry before has, or the next one."""
+        position, new = self._last(k)[0], self.name(f"new{k + 1}")
+        take = self.format.levels[k].yield_pos(self.own[k], parent, new)
+        return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
+
+    def _count(self, env: Env) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
+        """The coordinates in every level, counters advanced."""
+        coords: list[ir.Expr] = []
+        stmts: list[ir.Stmt] = []
+        for k, c in enumerate(self.format.remapping.coordinates):
+            if not isinstance(c, Counter):
+                coords.append(env.coords[self.path[k]])
+                continue
+            count: ir.Var | ir.Load = self._counter(k)
+            if k not in self.counted:
+                at: ir.Expr = lit(0)
+                for e in c.over:
+                    (axis,) = axes_of(e)
+                    at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
+                count = ir.Load(self.made.levels[k].arrays["counter"], at)
+            nth = self.name(f"nth{k + 1}")
+            stmts += [ir.Declare(nth, cast(count, "int64")), increment(count)]
+            coords.append(nth)
+        return tuple(coords), stmts

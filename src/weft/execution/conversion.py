@@ -1,0 +1,325 @@
+"""Conversion between formats, by the compiler: an assignment that copies.
+
+A source that is traversed in the target's order is appended directly. From any other, entries are inserted where
+queries have found their places (2020, section 6). Where that would leave them out of order, or several have one place,
+they become triples: put one by one into hash tables that grow, or sorted by the target's order of levels and appended
+or inserted from there, duplicates summed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ..analysis.append_chains import is_appendable, takes_any_order
+from ..analysis.implicit_values import same_value
+from ..assembly.hash_insertion import tables_of
+from ..config import config
+from ..dtypes import adds_alike
+from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, StorageError
+from ..formats import Compressed, Dense, Format, Singleton, TensorType
+from ..remapping import Remapping
+from ..remapping.nodes import counters_of
+from ..runtime import get_num_threads, memory
+from ..scheduling.operand_conversions import triples_format
+from ..storage import Storage, tensor_type
+from ..storage.fitness import why_unfit
+from .entry_lists import copier, count_entries, listed, sorted_triples
+from .hash_growth import empty_tables, inserted
+from .insertion import Assembler, assembler
+from .kernel import Kernel
+from .result_buffers import sorting_bytes
+
+__all__ = ["convert", "count_entries", "finish", "in_dtype", "listed", "sorted_triples"]
+
+
+def convert(
+    storage: Storage,
+    format: Format,
+    *,
+    dtype: str | None = None,
+    index_dtype: str | None = None,
+    prune: bool = False,
+    strict: bool = False,
+) -> Storage:
+    """The same tensor in another format.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+    format : Format
+        Of the same order.
+    dtype : str, optional
+        Of the values.
+    index_dtype : str, optional
+        ``int32`` or ``int64``; chosen by size where not given.
+    prune : bool
+        Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
+    strict : bool
+        Raise where the format cannot hold the entries. Else the result has the format without what it asks of the data.
+
+    Raises
+    ------
+    StorageError
+        Names the level and two coordinates.
+    """
+    try:
+        warm = _warm.get((id(storage.type), id(format))) if dtype is None and not prune else None
+        if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
+            return warm[0].run((storage,))
+        return _converted(storage, format, dtype or storage.type.dtype, index_dtype, prune, strict)
+    except ResultTooLargeError as error:
+        what = f"converting a tensor of shape {storage.shape} from {storage.format} to {format}"
+        raise ResultTooLargeError(f"{error}; in {what}") from None
+
+
+def _converted(
+    storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool, strict: bool
+) -> Storage:
+    source = storage.type
+    if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
+        return relabelled
+    if (reason := _why_unfit(storage, format, prune)) is not None:
+        if strict:
+            raise StorageError(reason)
+        format = format.unconditional
+    onto_others = format.is_dense and not same_value(source.fill, 0)
+    if not source.format.is_unique and (onto_others or not adds_alike(storage.dtype, np.dtype(dtype))):
+        # Duplicates can be summed in place onto zeros only, and in the dtype that they have.
+        storage = convert(storage, source.format.canonical())
+        source = storage.type
+    index = index_dtype or _index_dtype(storage, format)
+    target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
+    # A dense source holds mostly fill values, which a sparse result does not store.
+    skip_fill = prune or (source.format.is_dense and not format.is_dense)
+    if format.is_dense and dtype == source.dtype and not prune:
+        found = _at_once(source, target, skip_fill)
+        if isinstance(found, Kernel):
+            _warm[id(source), id(format)] = found, source, format
+    return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
+
+
+def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
+    """The same entries in another dtype, on the same index arrays.
+
+    Those that have one coordinate are summed first where a sum in the other dtype is another.
+    """
+    if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
+        storage = convert(storage, storage.format.canonical())
+    return storage.with_values(storage.vals.astype(dtype), storage.type.fill)
+
+
+_warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}
+"""What makes arrays, whose type follows from the source's, by identity; with what has it, to keep that alive."""
+
+
+def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
+    """A conversion, with wider index arrays where positions turn out not to fit."""
+    try:
+        return _convert(storage, target, skip_fill)
+    except IndexOverflowError:
+        wide = ("int64",) * len(target.index_dtypes)
+        if target.index_dtypes == wide:
+            raise
+        return _convert(storage, tensor_type(target.dtype, target.format, wide, target.fill), skip_fill)
+
+
+def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
+    source, format = storage.type, target.format
+    found = _at_once(source, target, skip_fill)
+    shared = get_num_threads() > 1 and storage.vals.size >= config.parallel_threshold
+    if shared and isinstance(found, Kernel) and not found.chunked:
+        found = _for_threads(source, target, skip_fill) or found
+    if isinstance(found, Kernel):
+        if skip_fill and found.chains and found.chains[-1].last + 1 < len(format.levels):
+            # Which coordinates lead to entries is known only where all levels store theirs.
+            stored = Format(format.remapping, (Compressed(),) * len(format.levels))
+            return _convert(_convert(storage, _over(stored, storage, target), True), target, False)
+        return found.run((storage,))
+    if not isinstance(found, str):
+        return found.run(storage)
+    if tables_of(format) is not None:  # which take what comes twice, too
+        return _inserted(_as_triples(storage, target, Remapping.identity(format.order), skip_fill), target)
+    middle = _listed(format)
+    if middle is not None and middle != source.format and not format.is_curved:
+        keeping = _at_once(source, _over(middle, storage, target), skip_fill)
+        if not isinstance(keeping, Kernel | str) and keeping.copies:
+            return _convert(keeping.run(storage), target, False)
+    rows = _rows_of(format)
+    if rows is not None and storage.vals.size >= rows.level_shape(storage.shape)[0]:
+        if format != rows:
+            return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
+        apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
+        between = _over(apart, storage, target)
+        if source.format != apart and isinstance(_at_once(between, target, False), Kernel):
+            into = _assembler(source, between, skip_fill)
+            if not isinstance(into, str):
+                return _convert(into.run(storage), target, False)
+    if is_appendable(format.uncurved()):
+        return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
+    if middle is not None:
+        between = _over(middle, storage, target)
+        into = _assembler(between, target, False, format.is_curved)
+        if not isinstance(into, str):
+            triples = _as_triples(storage, target, _triples_of(format, storage.shape), skip_fill)
+            return into.run(_sorted_into(triples, between, format))
+    plain = storage.plain_format
+    if source.format == plain:
+        raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
+    return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
+
+
+def _as_triples(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
+    """The entries as they come, with the coordinates that a remapping makes."""
+    loose = triples_format(remapping)
+    made = tensor_type(target.dtype, loose, ("int64",) * len(loose.roles), target.fill)
+    if not skip_fill and storage.format.is_compact:  # its entries are what will be sorted
+        each = sorting_bytes(made) + 8 * len(loose.levels) + storage.dtype.itemsize
+        memory.require(storage.nnz * each, f"sorting {storage.nnz} entries")
+    return copier(storage.type, made, skip_fill).run((storage,))
+
+
+def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
+    """What ``target`` holds, in another format on the way to it."""
+    return tensor_type(target.dtype, format, (_index_dtype(storage, format),) * len(format.roles), target.fill)
+
+
+@lru_cache(maxsize=1024)
+def _listed(format: Format) -> Format | None:
+    """A sorted list of the coordinates that a format's levels have; None where these count entries."""
+    coordinates = format.remapping.coordinates
+    if not coordinates or any(counters_of(c) for c in coordinates):
+        return None
+    n = len(coordinates)
+    chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
+    return Format(format.remapping, chain)
+
+
+@lru_cache(maxsize=1024)
+def _rows_of(format: Format) -> Format | None:
+    """The rows of a matrix that is stored in their order: each is sorted on its own, once its entries are together."""
+    plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
+    if not plain or format.is_dense or format != format.canonical():
+        return None
+    return Format(format.remapping, (Dense(), Compressed()))
+
+
+def _inserted(triples: Storage, target: TensorType) -> Storage:
+    return inserted(empty_tables(triples.shape, target), triples, True)
+
+
+def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
+    """What is stored of each entry until it is sorted: what the levels are to have, and the codes of their curves."""
+    if format.is_curved:
+        codes = [e for e in format.sorted_by(shape) if e not in format.remapping.coordinates]
+        return Remapping((*format.remapping.coordinates, *codes), format.order)
+    return format.remapping if format.is_structured else Remapping.identity(format.order)
+
+
+def pack(triples: Storage, target: TensorType) -> Storage:
+    """Triples in any order, with duplicates, into a format that promises order."""
+    format = target.format
+    if tables_of(format) is not None:
+        return _inserted(triples, target)
+    have = triples.format.remapping
+    if have != _triples_of(format, triples.shape) or not is_appendable(format.uncurved()):
+        plain = triples.plain_format
+        middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
+        return _convert(pack(triples, middle), target, False)
+    made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
+    packed = _sorted_into(triples, made, format)
+    return Storage(packed.shape, target, packed.arrays, packed.vals)
+
+
+def _sorted_into(triples: Storage, target: TensorType, like: Format) -> Storage:
+    """Triples, whose coordinates and codes are those of ``like``, in its order, appended."""
+    have = triples.format.remapping.coordinates
+    order = tuple(have.index(e) for e in like.sorted_by(triples.shape))
+    ordered = sorted_triples(triples, order, tuple(have.index(e) for e in like.remapping.coordinates))
+    return copier(ordered.type, target, False).run((ordered,))
+
+
+def finish(result: Storage, target: TensorType) -> Storage:
+    """What a kernel made on the way to ``target``, as that."""
+    if (reason := _why_unfit(result, target.format, False)) is not None:
+        raise StorageError(reason)
+    if takes_any_order(result.format):
+        return pack(result, target)
+    return _widened(result, target, False)
+
+
+def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
+    """Return why a format cannot hold the entries of a tensor; those equal to the fill value aside if ``prune``."""
+    if not format.conditions:
+        return None
+    entries = listed(storage)
+    kept = slice(None)
+    if prune or (storage.format.is_dense and not format.is_dense):
+        fill = storage.type.fill
+        kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)
+    reason = why_unfit(format, storage.shape, [crd[kept] for crd in entries.arrays[1:]])
+    return None if reason is None else f"{reason}; a tensor of shape {storage.shape} does not fit the format {format}"
+
+
+def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
+    """The same arrays under another name, where they already are what is asked for."""
+    source = storage.type
+    if source.dtype != dtype:
+        return None
+    dtypes = source.index_dtypes
+    how = "same" if source.format is format else _name_of(source.format, format)
+    if how is None or (how != "looked up" and index_dtype is not None and any(d != index_dtype for d in dtypes)):
+        return None
+    if how == "same":
+        return storage
+    return Storage(storage.shape, tensor_type(dtype, format, dtypes, source.fill), storage.arrays, storage.vals)
+
+
+@lru_cache(maxsize=4096)
+def _name_of(source: Format, format: Format) -> Literal["same", "looked up", "other"] | None:
+    """As what the arrays of a format are those of another: as itself, as its whole table, or with more promised."""
+    if source.remapping != format.remapping:
+        return None
+    if format == source.looked_up:
+        return "looked up"
+    for have, want in zip(source.levels, format.levels, strict=True):
+        promised = all(getattr(have, p) or not getattr(want, p) for p in ("ordered", "unique", "full"))
+        if type(have) is not type(want) or not promised:
+            return None
+    return "same" if source == format else "other"
+
+
+def _index_dtype(storage: Storage, format: Format) -> str:
+    """The narrowest that holds every coordinate and position."""
+    wide = max((*storage.shape, *format.level_shape(storage.shape), storage.vals.size), default=0) > 2**31 - 2
+    return "int64" if wide else "int32"
+
+
+@lru_cache(maxsize=4096)
+def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | Assembler | str:
+    """What converts without anything between: by appending, else by insertion; or why nothing does."""
+    if not target.format.is_structured and is_appendable(target.format):
+        sharing = _assembler(source, target, skip_fill)
+        if not isinstance(sharing, str) and sharing.shares:
+            return sharing
+        kernel = copier(source, target, skip_fill)
+        if kernel.lowered.schedule.final is None:
+            # One loop over a coordinate list need not find where a row ends: rows are counted, and the rest is copied.
+            listed = bool(source.format.levels) and not source.format.levels[0].unique
+            found = _for_threads(source, target, skip_fill) if listed else None
+            return found if found is not None and found.copies else kernel
+    return _assembler(source, target, skip_fill)
+
+
+@lru_cache(maxsize=4096)
+def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | None:
+    """What converts by insertion, where threads can share that."""
+    found = _assembler(source, target, skip_fill)
+    return found if not isinstance(found, str) and found.shareable else None
+
+
+def _assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
+    return assembler(source, target, skip_fill, curved)

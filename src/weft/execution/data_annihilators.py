@@ -1,0 +1,385 @@
+"""Operators that what is absent decides beside the values that there are: quotients, products of tropical semirings.
+
+Zero divided by anything but zero and NaN is zero; infinity plus anything is infinity, but for its negative and NaN; the
+minimum of zero and what is not negative is zero. Whether that is so hangs on the values of the other operand, a divisor
+for example, which each call looks at: at the range of its values (:mod:`.ranges`), or, where that leaves it open and
+they cost no more than what is divided, at each. Where it is so, the operator is planned as one that the fill value
+annihilates, and only what is stored is visited. Where it is not, all coordinates are, and the reason is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from ..analysis.implicit_values import UNKNOWN, application_dtypes, is_constant, literal_dtype, typed
+from ..analysis.iteration_graph import Types, fill_of_reduced, reads
+from ..analysis.terms import dtype_of
+from ..config import config
+from ..errors import DensifyError
+from ..formats import TensorType
+from ..index_notation import accesses, computed_in, explicit_sums, expression_text, free_variables, to_text, variables
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.operator_table import ABSORBING, OPERATORS, Near
+from ..index_notation.traversal import children, tensors
+from ..records import record, replace
+from ..storage import Storage
+from .operand_extents import extents_of, visits
+from .value_ranges import Range, range_of
+
+__all__ = ["Absorbed", "Absorption", "absorbing", "assumed"]
+
+Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
+_Decide: TypeAlias = Callable[["Absorption"], bool]
+_T = TypeVar("_T")
+_Asking: TypeAlias = Generator["Absorption", bool, _T]
+
+
+@record
+class Absorption:
+    """An operator, one of whose operands may decide alone where it is absent.
+
+    Parameters
+    ----------
+    expr : Apply
+        The operator with its operands.
+    near : Near
+        How an operand of it may decide.
+    fill : object
+        Its fill value.
+    dtype : str
+        In which the operator takes the other operand.
+    """
+
+    expr: Apply
+    near: Near
+    fill: Any
+    dtype: str
+
+    @property
+    def position(self) -> int:
+        """The operand that may decide."""
+        return self.near.position
+
+    @property
+    def result(self) -> Any:
+        """Return what it would decide."""
+        return self.fill if self.near.result is None else self.near.result
+
+    @property
+    def other(self) -> Expr:
+        """The operand whose values are looked at."""
+        return self.expr.args[1 - self.position]
+
+    def beside(self, other: Any, fill: Any) -> tuple[Any, Any]:
+        """The operands, with something in the place of each."""
+        return (fill, other) if self.position == 0 else (other, fill)
+
+    def makes(self, values: Any) -> Any:
+        """The results of the fill value beside values."""
+        with np.errstate(all="ignore"):
+            return OPERATORS[self.expr.op].ufunc(*self.beside(values, self.fill))
+
+    def decides(self, values: Any) -> bool:
+        """Tell whether the fill value beside each value makes that result; zeros of either sign are one."""
+        found, result = self.makes(values), self.result
+        return bool(np.all(found == result if result == result else found != found))
+
+    @property
+    def subject(self) -> str:
+        """The operator with its fill value, as text."""
+        return expression_text(Apply(self.expr.op, self.beside(self.other, Literal(_plain(self.fill)))))
+
+    @property
+    def reason(self) -> str:
+        """Return a clause that says which value is in the way."""
+        values = (typed(v, np.asarray(self.fill).dtype.name) for v in (0.0, -1.0, math.inf))
+        others = [found for v in values if not self.decides(v) for found in [self.makes(v)]]
+        return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.result)}'}"
+
+    @property
+    def advice(self) -> str:
+        """Return what to write instead, where there is something; a clause that ends a sentence."""
+        instead = OPERATORS[self.expr.op].instead
+        if not instead or self.fill != 0:
+            return ""
+        ends = [expression_text(a) if not isinstance(a, Apply) else f"({expression_text(a)})" for a in self.expr.args]
+        return f"; write {instead.format(*ends)}, which is 0 there"
+
+
+def _plain(fill: Any) -> Any:
+    """A fill value as Python writes it, without the point of a whole number."""
+    value = fill.item() if isinstance(fill, np.generic) else fill
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@record
+class Absorbed:
+    """An assignment with operators that absorb.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to plan.
+    holding : tuple of Absorption
+        The operators that an absent operand decides.
+    refused : tuple of Absorption
+        Those that it was expected to decide, and does not.
+    """
+
+    assignment: Assignment
+    holding: tuple[Absorption, ...] = ()
+    refused: tuple[Absorption, ...] = ()
+
+    def notes(self, assumed: bool) -> str:
+        """Return the values that were looked at, line by line, with what follows from them or is assumed."""
+        lines = []
+        for a in self.holding:
+            kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
+            how = "assumed, and looked up at each call" if assumed else "looked up at this call"
+            lines.append(f"{kept} ({how}): only what {expression_text(a.expr.args[a.position])} stores is visited")
+        for a in self.refused:
+            lines.append(f"{expression_text(a.expr)} visits all of {_variables(a)} because {a.reason}{a.advice}")
+        return "\n".join(lines)
+
+    def require_room(self, operands: Mapping[str, Storage], target: TensorType) -> None:
+        """Refuse to compute every element of a large result because of a value that was not expected.
+
+        Raises
+        ------
+        DensifyError
+            Where the elements take more than ``weft.config.max_densify_bytes``.
+        """
+        if not self.refused:
+            return
+        expected = assumed(self.assignment, {name: operands[name].type for name in tensors(self.assignment.value)})
+        count = _elements(self.assignment, operands)
+        needed = count * np.dtype(target.dtype).itemsize
+        if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
+            a = self.refused[0]
+            given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
+            raise DensifyError(
+                f"{expression_text(a.expr)} has a value at all of {_variables(a)} because {a.reason}: {count} elements "
+                f"take {needed} bytes, more than weft.config.max_densify_bytes, {config.max_densify_bytes}{a.advice}, "
+                f"or raise the limit; in {to_text(self.assignment)}, with {given}"
+            )
+
+
+def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
+    """At most how many elements a result has that are computed."""
+    extents = extents_of(assignment.value, operands)
+    if extents is None or any(v not in extents for v in assignment.target.indices):
+        return 0
+    whole = math.prod(extents[v] for v in assignment.target.indices)
+    return min(visits(assignment.value, operands, extents), whole)
+
+
+def _names(absorption: Absorption) -> dict[str, None]:
+    return dict.fromkeys(a.tensor for a in reads(absorption.expr))
+
+
+def _variables(absorption: Absorption) -> str:
+    return ", ".join(free_variables(absorption.expr)) or "its operands"
+
+
+def absorbing(
+    assignment: Assignment,
+    operands: Mapping[str, Storage],
+    evaluate: Evaluate,
+    dtype: str | None = None,
+    *,
+    usual: bool = False,
+) -> Absorbed:
+    """The assignment with operators that absorb, wherever operands' values allow that.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    operands : mapping
+        Its operands.
+    evaluate : callable
+        Computes an assignment, for values that have to be looked at.
+    dtype : str, optional
+        In which it is computed, where that is wider.
+    usual : bool
+        Only operators that absorb beside most values.
+    """
+    if not might_absorb(assignment.value):
+        return Absorbed(assignment)
+    types = {access.tensor: operands[access.tensor].type for access in reads(assignment.value)}
+    look = _Look(assignment, operands, types, evaluate)
+    return _answered(assignment, tuple(types.items()), dtype, lambda a: (a.near.usual or not usual) and look(a))
+
+
+def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None) -> Absorbed:
+    """The assignment with the operators that are expected to absorb, before there are values to be looked at."""
+    if not might_absorb(assignment.value):
+        return Absorbed(assignment)
+    return _answered(assignment, tuple(types.items()), dtype, lambda a: a.near.usual and _is_open(a, types))
+
+
+@lru_cache(maxsize=1024)
+def might_absorb(expr: Expr) -> bool:
+    """Tell whether an expression has operators that might absorb."""
+    if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
+        return True
+    return any(might_absorb(child) for child in children(expr))
+
+
+def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:
+    """The assignment with the operators that absorb by the answers to one question after another."""
+    questions = _questions(assignment, kinds, dtype)
+    answers: tuple[bool, ...] = ()
+    while not isinstance(found := questions.after(answers), Absorbed):
+        answers += (answer(found),)
+    return found
+
+
+class _Questions:
+    """The questions of an assignment for operands of certain types: kept, as they hang on no values."""
+
+    def __init__(self, assignment: Assignment, kinds: Types, dtype: str | None):
+        self.assignment, self.types, self.dtype = assignment, dict(kinds), dtype
+        self._known: dict[tuple[bool, ...], Absorption | Absorbed] = {}
+
+    def after(self, answers: tuple[bool, ...]) -> Absorption | Absorbed:
+        """The next question after some answers, or what follows from them."""
+        found = self._known.get(answers)
+        if found is None:
+            asking = _asking(self.assignment, self.types, self.dtype)
+            try:
+                found = next(asking)
+                for answer in answers:
+                    found = asking.send(answer)
+            except StopIteration as done:
+                found = done.value
+            self._known[answers] = found
+        return found
+
+
+_questions = lru_cache(maxsize=1024)(_Questions)
+
+
+def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None) -> _Asking[Absorbed]:
+    explicit = explicit_sums(assignment)
+    if dtype is not None:
+        explicit = computed_in(explicit, tuple((name, type.dtype) for name, type in types.items()), dtype)
+    found: dict[Absorption, bool] = {}
+    value = yield from _rewritten(explicit.value, types, found)
+    holding = tuple(a for a, holds in found.items() if holds)
+    refused = tuple(a for a, holds in found.items() if a.near.usual and not holds)
+    return Absorbed(replace(explicit, value=value) if holding else assignment, holding, refused)
+
+
+def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorption, bool]) -> _Asking[Expr]:
+    """An expression with operators that absorb: those inside first, which decide what is absent outside."""
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, (yield from _rewritten(body, types, found)))
+        case Apply(op=op, args=args):
+            new = []
+            for arg in args:
+                new.append((yield from _rewritten(arg, types, found)))
+            decided: dict[Any, list[int]] = {}
+            for absorption in _absorptions(expr, new, types):
+                if absorption not in found:
+                    found[absorption] = yield absorption
+                if found[absorption]:
+                    decided.setdefault(absorption.near.result, []).append(absorption.position)
+            if decided:
+                result, positions = next(iter(decided.items()))
+                op = ABSORBING[op][tuple(positions), result]
+            return Apply(op, tuple(new))
+    return expr
+
+
+def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorType]) -> Iterator[Absorption]:
+    """Return how operands of an operator may decide, those left out that always do."""
+    row = OPERATORS[expr.op]
+    if not row.near_annihilators:
+        return
+    for position, operand in enumerate(args):
+        fill: Any = fill_of_reduced(operand, types)
+        dense = all(types[a.tensor].format.is_dense for a in reads(operand))
+        if fill is UNKNOWN or dense or row.annihilates(position, fill):
+            continue
+        wanted = _loop(expr, types)
+        fill = typed(fill, wanted[position])
+        for near in row.near(position, fill):
+            yield Absorption(expr, near, fill, wanted[1 - position])
+
+
+def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
+    """Tell whether absent elements of a sparse operand leave a question open, as a sparse divisor's do not."""
+    other = absorption.other
+    if not isinstance(other, Access) or not other.indices or types[other.tensor].format.is_dense:
+        return True
+    return absorption.decides(typed(types[other.tensor].fill, absorption.dtype))
+
+
+def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
+    """The dtypes in which an operator takes its operands, and that of its result."""
+    dtypes = {name: type.dtype for name, type in types.items()}
+    own = [literal_dtype(a.value) if isinstance(a, Literal) else dtype_of(a, dtypes) for a in expr.args]
+    return application_dtypes(expr, tuple(own))
+
+
+class _Look:
+    """Looks at the values of operands."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        operands: Mapping[str, Storage],
+        types: Mapping[str, TensorType],
+        evaluate: Evaluate,
+    ):
+        self.assignment, self.operands, self.types, self.evaluate = assignment, operands, types, evaluate
+
+    def __call__(self, absorption: Absorption) -> bool:
+        """Tell whether the fill value decides beside all values of the other operand."""
+        other = absorption.other
+        if isinstance(other, Access) and not _is_open(absorption, self.types):
+            held = self.operands[other.tensor]
+            if held.vals.size < math.prod(held.shape):
+                return False
+        found = range_of(other, self.operands)
+        if found is not None and self._holds(absorption, found):
+            return True
+        return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
+
+    def _holds(self, absorption: Absorption, found: Range) -> bool:
+        """Tell whether it is so beside the ends of a range, and so beside all that is between them."""
+        wanted: np.dtype[Any] = np.dtype(absorption.dtype)
+        if wanted.kind == "c":
+            return False
+        with np.errstate(all="ignore"):
+            ends = np.asarray([end for ends in found.ends(wanted) for end in ends]).astype(wanted)
+        return absorption.decides(ends)
+
+    def _is_cheap(self, absorption: Absorption) -> bool:
+        """Tell whether computing the other operand costs no more than reading it and what may be absent does."""
+        extents = extents_of(absorption.expr, self.operands)
+        if extents is None:
+            return False
+        held = sum(self.operands[access.tensor].nnz for access in accesses(absorption.expr))
+        return visits(absorption.other, self.operands, extents) <= held
+
+    def _everywhere(self, absorption: Absorption) -> bool:
+        """Tell whether it is so beside each value, all of which are computed."""
+        names = (f"Z{k}" for k in itertools.count())
+        name, target = itertools.islice((n for n in names if n not in {*self.operands, *variables(self.assignment)}), 2)
+        fill = Access(name, ())
+        result = Apply(absorption.expr.op, absorption.beside(absorption.other, fill))
+        wanted = fill if absorption.near.result is None else Literal(absorption.near.result)
+        same = Apply("isnan", (result,)) if absorption.result != absorption.result else Apply("equal", (result, wanted))
+        free = tuple(free_variables(absorption.other))
+        question = Assignment(Access(target, ()), Reduce("logical_and", free, same) if free else same)
+        given = {name: Storage.dense(np.asarray(absorption.fill)), **self.operands}
+        return bool(self.evaluate(question, given).vals[0])

@@ -1,0 +1,107 @@
+"""List the entries of a tensor, and sort such lists: what conversions go by where there is no direct way."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..codegen import emit_library
+from ..compiler import lower
+from ..dtypes import name_of
+from ..formats import Compressed, Format, Singleton, TensorType
+from ..index_notation.nodes import Access, Assignment
+from ..remapping import Remapping
+from ..runtime import fail, loader, memory
+from ..runtime._ffi import ffi
+from ..scheduling.operand_conversions import triples_format
+from ..scheduling.variant import Premises
+from ..storage import Storage, tensor_type
+from .kernel import Kernel
+from .result_buffers import sorting_bytes
+
+__all__ = ["copier", "count_entries", "listed", "sorted_triples"]
+
+_BLOCK = 1 << 22  # elements that NumPy is given to do at once
+
+
+def count_entries(storage: Storage) -> int:
+    """How many entries a tensor stores, padding left out."""
+    return _lister(storage.type).count((storage,))
+
+
+def listed(storage: Storage) -> Storage:
+    """The entries of a tensor as a list of coordinates, as they come."""
+    return _lister(storage.type).run((storage,))
+
+
+def _lister(type: TensorType) -> Kernel:
+    loose = triples_format(Remapping.identity(type.format.order))
+    return copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
+
+
+@lru_cache(maxsize=4096)
+def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
+    indices = tuple(f"i{axis}" for axis in range(source.format.order))
+    assignment = Assignment(Access("B", indices), Access("A", indices))
+    return Kernel(lower(assignment, {"B": target, "A": source}, Premises(copying=True), skip_fill=skip_fill))
+
+
+def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:
+    """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
+
+    What is left are the levels ``keep``, in this order: those of ``order`` where they are not given.
+    """
+    keep = order if keep is None else keep
+    intervals = [triples.format.remapping.extents(triples.shape)[k] or (0, 0) for k in order]
+    columns = [
+        triples.arrays[1 + k] - low if low else triples.arrays[1 + k]
+        for k, (low, _) in zip(order, intervals, strict=True)
+    ]
+    n = len(triples.vals)
+    memory.require(n * sorting_bytes(triples.type), f"sorting {n} entries of a tensor of shape {triples.shape}")
+    permutation = memory.empty(n, np.dtype(np.int64))
+    ordered = {
+        k: memory.empty(n, column.dtype)
+        for k, column, (low, _) in zip(order, columns, intervals, strict=True)
+        if low == 0 and k in keep
+    }
+    lists = ffi.new("void *[]", [ffi.from_buffer(c) for c in columns])
+    widths = ffi.new("int64_t[]", [c.itemsize for c in columns])
+    dimensions = ffi.new("int64_t[]", [max(high - low, 1) for low, high in intervals])
+    wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
+    status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
+    if status > 0:
+        fail(status, f"sorting {n} entries of a tensor of shape {triples.shape}")
+    coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
+    if status == 0:
+        coords = [ordered[k] if k in ordered else _taken(triples.arrays[1 + k], permutation) for k in keep]
+        vals = _taken(vals, permutation)
+    arrays = (triples.arrays[0], *coords)
+    dtypes = tuple(name_of(a.dtype) for a in arrays)
+    format = _sorted_format(triples.format.remapping, keep)
+    return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
+
+
+def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements at some places, taken block by block, between which a signal's handler can run."""
+    found = memory.empty(len(places), array.dtype)
+    for begin in range(0, len(places), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        np.take(array, places[block], out=found[block], mode="clip")  # which, unlike "raise", makes no copy
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
+    levels = (Compressed(unique=False), *(Singleton(unique=False) for _ in keep[1:]))
+    return Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
+
+
+@lru_cache(maxsize=1)
+def _sorter() -> Any:
+    text = loader.Wanted(emit_library(["weft_sort_tuples"]), ("weft_sort_tuples",), "the sorting of coordinates")
+    (library,) = loader.open_all([text])
+    signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *, void **)"
+    return ffi.cast(signature, library.address("weft_sort_tuples"))

@@ -1,0 +1,342 @@
+"""Running an assembly by insertion: arrays are made when a query has said how large, then every entry is inserted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..analysis.implicit_values import same_value
+from ..assembly.insertion_lowering import Assembly
+from ..assembly.insertion_plan import (
+    Arrival,
+    arrival,
+    can_insert,
+    counters,
+    kept,
+    marked,
+    phases,
+    private_roles,
+    running,
+    scalar_counters,
+    scratch_dtype,
+    scratch_roles,
+    shareable,
+    shared,
+    staying,
+)  # fmt: skip
+from ..assembly.query_lowering import Asked
+from ..codegen import emit_module
+from ..compiler import Lowered, in_tiles, over_entries
+from ..concrete_notation.nodes import foralls_of
+from ..formats import LevelFormat, TensorType
+from ..ir import simplify
+from ..ir.nodes import Function
+from ..records import cached, record, replace
+from ..remapping.inverse import interval_of
+from ..remapping.nodes import axes_of
+from ..runtime import Functions, fail, for_work, memory
+from ..runtime.structs import counts_pointer
+from ..storage import Storage
+
+__all__ = ["Assembler", "assembler"]
+
+
+class _Work:
+    """What one conversion has made so far."""
+
+    def __init__(self, storage: Storage, levels: int, threads: int):
+        self.storage, self.threads = storage, threads
+        self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
+        self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
+        self.lengths = np.zeros(levels + 1 + threads, np.int64)
+        self.vals = np.empty(0, storage.dtype)
+
+    def share(self, level: int, role: str) -> None:
+        """Give each thread an array of its own beside one that a query writes."""
+        whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
+        self.lengths[level] = len(whole)
+        self.scratch[level, "private"] = memory.empty(self.threads * len(whole) + 1, whole.dtype)
+
+    def stay(self, level: int) -> int:
+        """How many positions there are in a level where entries have those that they have in the source."""
+        size: int = self.storage.vals.size
+        self.lengths[level] = size
+        return size
+
+
+@record
+class _Level:
+    """What one level takes to be assembled, whatever the shape.
+
+    Parameters
+    ----------
+    level : LevelFormat
+        The level.
+    dtypes : mapping
+        Of its arrays, by role.
+    passes : tuple of str
+        Its queries, and what collects their coordinates.
+    shared : bool
+        Whether several entries meet at one of its positions, in any order.
+    marked : tuple of Asked
+        What is answered by marking coordinates.
+    own : str or None
+        The array of which each thread has one for itself.
+    kept : int or None
+        The level of the source whose coordinates it has.
+    """
+
+    level: LevelFormat
+    dtypes: Mapping[str, np.dtype[Any]]
+    passes: tuple[str, ...]
+    shared: bool
+    marked: tuple[Asked, ...]
+    own: str | None
+    kept: int | None
+
+    def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """An array as it is before a query."""
+        return memory.empty(size, dtype) if role in self.level.unread else memory.zeros(size, dtype)
+
+
+class Assembler:
+    """Conversion of one type of tensor to another by insertion.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Loops over the source.
+    target : TensorType
+        What is assembled.
+    arrival : Arrival
+        In which order entries come.
+    """
+
+    def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
+        self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
+        source = lowered.schedule.types["A"]
+        self._stays = staying(target.format, arrival)
+        self.shares = self._stays is not None and source.dtype == target.dtype
+        self.kept = kept(source, target, arrival) if self.shares else {}
+        self.phases = phases(target.format, arrival)
+        self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
+        self.types = {**lowered.schedule.types, "B": target}
+        dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
+        self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
+        self._roles = scratch_roles(self.format, arrival)
+        own = dict(private_roles(self.format, arrival))
+        self._private = [(k, "private") for k in own]
+        together = shared(self.format, arrival)
+        self._levels = [
+            _Level(
+                level,
+                {role: dtypes[k, role] for role in level.roles},
+                tuple(phase.name for phase in self.phases if phase.level == k),
+                k in together,
+                marked(self.format, k, arrival),
+                own.get(k),
+                self.kept.get(k),
+            )
+            for k, level in enumerate(self.format.levels)
+        ]
+        self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
+
+    @cached
+    def _described(self) -> str:
+        source = self.lowered.schedule.types["A"]
+        return f"the conversion of {source.format} {source.dtype} to {self.format} {self.target.dtype}"
+
+    @cached
+    def functions(self) -> tuple[Function, ...]:
+        """The IR, a function for each pass."""
+        return self._passes(threads=False)
+
+    def _passes(self, threads: bool) -> tuple[Function, ...]:
+        s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
+        passes = [
+            Assembly(
+                s.program,
+                s.target,
+                self.types,
+                self.lowered.names,
+                phase,
+                skip_fill,
+                self.arrival,
+                threads,
+                self.kept,
+                self.shares,
+            )
+            for phase in self.phases
+        ]  # fmt: skip
+        return tuple(simplify(one.lower(("A",))) for one in passes)
+
+    @cached
+    def source(self) -> str:
+        """The C."""
+        return emit_module(self.functions)
+
+    @cached
+    def _compiled(self) -> Functions:
+        return self._loaded(self.functions)
+
+    @cached
+    def _compiled_for_threads(self) -> Functions:
+        """The same passes, shared by threads."""
+        return self._loaded(self._passes(threads=True))
+
+    def _loaded(self, passes: Sequence[Function]) -> Functions:
+        """Return the functions of all passes, of which a conversion calls each."""
+        texts = {one.name: emit_module([one], shared=True) for one in passes}
+        return Functions(texts.__getitem__, 2, self._described).have(*texts)
+
+    @cached
+    def shareable(self) -> bool:
+        """Whether threads can share the passes."""
+        return not self.lowered.skip_fill and shareable(self.format, self.arrival)
+
+    @cached
+    def copies(self) -> bool:
+        """Whether the entries keep their order, so that each is inserted where it was."""
+        return running(self.format, self.arrival) is not None
+
+    def run(self, storage: Storage) -> Storage:
+        """The tensor in the target's format.
+
+        Raises
+        ------
+        ResultTooLargeError
+            When it would take more memory than there is; nothing large is allocated before.
+        """
+        shape = storage.shape
+        threads = for_work(storage.vals.size) if self.shareable else 1
+        work = _Work(storage, len(self._levels), threads)
+        room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
+        for k in self._counters:
+            over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
+            size = prod(shape[axis] for e in over for axis in axes_of(e))
+            room.take(size * self._scratch.itemsize)
+            work.scratch[k, "counter"] = memory.zeros(size, self._scratch)
+        parents = 1
+        for k, (of, n) in enumerate(zip(self._levels, self.format.level_shape(shape), strict=True)):
+            level = of.level
+            first = level.first_arrays(parents, n)
+            scratch = self._scratch_of(of, parents, n, shape)
+            need = {role: size * of.dtypes[role].itemsize for role, size in first.items()}
+            for role, size in scratch.items():
+                need[role] = size * np.dtype(scratch_dtype(self.target, level, role)).itemsize
+            room.take(sum(need.values()) + (threads * need[of.own] if of.own is not None and threads > 1 else 0))
+            made = work.made[k] = {role: of.blank(role, size, of.dtypes[role]) for role, size in first.items()}
+            for role, size in scratch.items():
+                work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
+            if of.own is not None and threads > 1:
+                work.share(k, of.own)
+            for name in of.passes[:1]:
+                self._pass(name, work)
+            if k == self._stays:
+                size = work.stay(k)
+            else:
+                size = level.size_to_be(parents, n, made)
+            lengths = zip(level.roles, level.array_sizes(parents, size, n), strict=True)
+            later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
+            last = k + 1 == len(self._levels) and not self.shares
+            room.take(sum(later) + size * self._dtype.itemsize * last)
+            if of.kept is not None:
+                made["crd"] = storage.level_arrays(of.kept)["crd"]
+            self._finish_arrays(level, made, parents, size, n, of.dtypes)
+            for name in of.passes[1:]:
+                self._pass(name, work)
+            parents = size
+        work.vals = storage.vals if self.shares else self._values(work, parents)
+        self._pass("insert", work)
+        return Storage(shape, self.target, self._in_order(work.made), work.vals)
+
+    def _values(self, work: _Work, size: int) -> np.ndarray[Any, Any]:
+        """Room for the values, filled where not every position gets an entry, or to be filled by threads."""
+        storage = work.storage
+        source, dtype, fill = storage.format, self._dtype, self.target.fill
+        whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
+        if not whole and work.threads == 1 and same_value(fill, 0):
+            return memory.zeros(size, dtype)
+        vals = memory.empty(size, dtype)
+        if not whole and work.threads > 1:
+            work.lengths[len(self._levels)] = size
+        elif not whole:
+            vals[...] = fill
+        return vals
+
+    @staticmethod
+    def _scratch_of(of: _Level, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
+        """Lengths of the arrays that only the assembly of a level needs."""
+        if not of.shared and not of.marked:
+            return of.level.scratch(parents, n)
+        found = dict(of.level.scratch(parents, n))
+        if of.shared:
+            found.update(of.level.shared_scratch(parents, n), stamp=n)
+        for a in of.marked:
+            assert a.statement.where is not None
+            ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
+            found[f"{a.label}_mark"] = prod(high - low for low, high in ends)
+        return found
+
+    def _finish_arrays(
+        self,
+        level: LevelFormat,
+        arrays: dict[str, np.ndarray[Any, Any]],
+        parents: int,
+        size: int,
+        dimension: int,
+        dtypes: Mapping[str, np.dtype[Any]],
+    ) -> None:
+        """Cut what was made first to its length, and make the rest."""
+        for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
+            if role in arrays:
+                arrays[role] = memory.shrink(arrays[role], length)
+            else:
+                arrays[role] = memory.empty(length, dtypes[role])
+                if level.blank:
+                    arrays[role][...] = level.blank
+
+    def _in_order(self, made: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:
+        return tuple([made[k].get(role, nothing) for k, role, nothing in self._order])
+
+    def _pass(self, name: str, work: _Work) -> None:
+        for k in self._counters:
+            work.scratch[k, "counter"][...] = 0
+        functions, roles = self._compiled, self._roles
+        if work.threads > 1:
+            functions, roles = self._compiled_for_threads, (*roles, *self._private)
+        extra = [work.scratch.get(key, _NOTHING) for key in roles]
+        result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
+        status = functions[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
+        if status:
+            fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
+
+
+@lru_cache(maxsize=4096)
+def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
+    """What converts by insertion, or why entries of ``source`` cannot be inserted into ``target``.
+
+    They come along the target's curves where ``curved`` says so.
+    """
+    lowered = over_entries(source, target)
+    if not source.format.is_unique and target.format.is_unique:
+        return f"{source.format} may hold a coordinate twice"
+    comes = arrival(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
+    if curved:
+        comes = replace(comes, curved=True)
+    comes = replace(comes, follows=comes.follows and not skip_fill)
+    reason = can_insert(target.format, comes)
+    if reason is not None:
+        return reason
+    if not shared(target.format, comes):
+        tiled = in_tiles(lowered, target.format)
+        comes = comes if tiled is lowered else replace(comes, grouped=())
+        lowered = tiled
+    return Assembler(replace(lowered, skip_fill=skip_fill), target, comes)
+
+
+_NOTHING = np.empty(0, np.int64)

@@ -1,0 +1,425 @@
+"""A compiled assignment: sizes its result, calls the C functions, and hands the result over."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from math import prod
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..analysis.append_chains import chains, takes_any_order
+from ..analysis.derived_variables import digits, path
+from ..analysis.size_bounds import bound
+from ..compiler import Lowered
+from ..config import config
+from ..dtypes import INT32_MAX, INT64_MAX
+from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError, StorageError
+from ..index_notation import to_text
+from ..index_notation.nodes import Apply, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
+from ..lowering.result_writer import Mode
+from ..lowering.thread_partials import CHUNKS_PER_THREAD
+from ..records import cached
+from ..runtime import Functions, fail, for_work, get_num_threads, memory
+from ..runtime.structs import counts_pointer
+from ..storage import Storage
+from ..storage.views import share
+from .result_buffers import Room, sorting_bytes
+from .structure import Structure
+from .summary import summary
+
+__all__ = ["Kernel", "work"]
+
+_HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
+_PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
+_ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
+_BESIDE = {"listed": 9, "paired": 28, "marked": 1}
+"""Bytes that workspaces have for each coordinate beside its value, by their kind."""
+_HASHED = -1
+"""Stands for workspaces over so many coordinates that they are hash tables instead."""
+
+
+class Kernel:
+    """One assignment compiled for the types of its operands.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        The program.
+    """
+
+    def __init__(self, lowered: Lowered):
+        self.lowered = lowered
+        s = lowered.schedule
+        self.type = s.types[s.target.tensor]
+        self.format = self.type.format
+        self.operands = lowered.operands
+        self.chains = chains(self.format)
+        self.arity = 1 + len(self.operands)
+        self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
+        self._dtype = np.dtype(self.type.dtype)
+        self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
+        self._rooms: dict[tuple[int, ...], Room] = {}
+        self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
+        self._plain = not self.chains
+        sorted_later = s.final is not None and takes_any_order(self.format)
+        self._afterwards = sorting_bytes(self.type) if sorted_later else 0
+        if config.debug:
+            self._show(config.debug)
+
+    # -- compiling ----------------------------------------------------------------------------------------------
+    @cached
+    def source(self) -> str:
+        """The C of the functions that a run calls, in one text that stands alone."""
+        return self.lowered.source
+
+    @cached
+    def _functions(self) -> Functions:
+        return Functions(lambda name: self.lowered.text(Mode(name)), self.arity, self.lowered.described)
+
+    @cached
+    def _evaluate(self) -> Any:
+        return self._functions["evaluate"]
+
+    @cached
+    def _in_parts(self) -> Functions | None:
+        """The functions by which threads append in parts; None where they cannot."""
+        if not self.lowered.goes_in_parts:
+            return None
+        return Functions(lambda name: self.lowered.text_in_parts(Mode(name)), self.arity, self.lowered.described)
+
+    @cached
+    def _huge(self) -> Kernel:
+        """The kernel for results with dimensions too large for a workspace over one."""
+        return Kernel(self.lowered.gathered("hashed"))
+
+    @cached
+    def _widened(self) -> Kernel:
+        """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
+        return Kernel(self.lowered.widened())
+
+    @cached
+    def text(self) -> str:
+        """The expression."""
+        return to_text(self.lowered.assignment)
+
+    @cached
+    def chunked(self) -> bool:
+        """Whether the outermost loop can be shared by threads."""
+        return self.lowered.evaluation[1].chunked
+
+    @cached
+    def _unsequenced(self) -> frozenset[int]:
+        return frozenset(self.lowered.evaluation[1].target.unsequenced)
+
+    @cached
+    def _bounds(self) -> tuple[Any, ...] | None:
+        s = self.lowered.schedule
+        types = s.types
+        if s.final is not None or (self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)):
+            return None
+        expr = self.lowered.renamed_value
+        if not self.lowered.reaches_entries_alone:
+            return None
+        gathered = isinstance(expr, Reduce) and Mode.BOUND in self.lowered.modes
+        variables, definitions = path(s.target, self.format), self.lowered.lowerer(Mode.EVALUATE).definitions
+        for spelled in ([(v,) for v in variables], [digits(v, definitions) for v in variables]):
+            down = [frozenset(chain.from_iterable(spelled[: c.last + 1])) for c in self.chains]
+            found = [bound(expr, to, types, gathered) for to in down if all(spelled)]
+            if found and all(b is not None for b in found):
+                return tuple(found)
+        return None
+
+    # -- running ------------------------------------------------------------------------------------------------
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        """The result's shape.
+
+        Raises
+        ------
+        ShapeError
+            When the operands' shapes do not fit together.
+        """
+        key = tuple([s.shape for s in storages])
+        found = self._shapes.get(key)
+        if found is None:
+            extents = self._infer(dict(zip(self.operands, key, strict=True)))
+            found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
+            if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.listed):
+                self._unusual[key] = _HASHED
+            elif (scratch := self._scratch(extents)) >= memory.CHECKED:
+                self._unusual[key] = scratch
+            if len(self._shapes) < 1024:
+                self._shapes[key] = found
+        return found
+
+    def _scratch(self, extents: Mapping[str, int]) -> int:
+        """The bytes of the workspaces of all threads that dimensions of these sizes ask for."""
+        size = sum(
+            prod(extents.get(v, 1) for v in w.indices) * (np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0))
+            for w in self.lowered.schedule.program.workspaces
+            if w.kind not in ("scalar", "hashed")
+        )
+        threads = get_num_threads()
+        return size * threads if size * threads >= memory.CHECKED and self.chunked else size
+
+    def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        """The size of every variable."""
+        extents: dict[str, int] = {}
+        from ..analysis.iteration_graph import reads
+
+        for access in reads(self.lowered.renamed_value):
+            for v, n in zip(access.indices, shapes[access.tensor], strict=True):
+                if extents.setdefault(v, n) != n:
+                    formats = {name: self.lowered.schedule.types[name].format for name in shapes}
+                    given = ", ".join(f"{name}: {shape} {formats[name]}" for name, shape in shapes.items())
+                    raise ShapeError(f"{v} is both {extents[v]} and {n} in {self.text}, with shapes {given}")
+        for v, op in reductions(self.lowered.assignment.value):
+            if extents.get(v) == 0 and not OPERATORS[op].has_identity:
+                raise ShapeError(f"{op} over no values of {v} has no identity, in {self.text}")
+        if prod(extents.values()) > INT64_MAX:
+            for over in self.lowered.numbered:
+                if prod(extents[v] for v in over) > INT64_MAX:
+                    raise IndexOverflowError(
+                        f"{self.text} reduces more coordinates of {', '.join(over)} than int64 counts"
+                    )
+        missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
+        if missing:
+            raise ShapeError(f"the size of {missing[0]} is not known in {self.text}")
+        return extents
+
+    def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Compute the result, in new memory."""
+        shape = self.shape(storages)
+        if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
+            if unusual == _HASHED:
+                return self._huge.run(storages, out)
+            size = unusual + (prod(shape) * self._dtype.itemsize if self._plain else 0)
+            memory.require(size, f"the workspaces for a result of shape {shape} in format {self.format}")
+        if self._plain:
+            result = Storage(shape, self.type, (), self._dense_values(shape, out))
+            threads = self._threads(storages, shape)
+            status = self._evaluate(result.struct, *[s.struct for s in storages], _NO_COUNTS, threads)
+            if status:
+                self._fail(status, shape)
+            return result
+        return self._append(shape, storages)
+
+    def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
+        if out is not None:
+            copied: np.ndarray = out.vals.copy()
+            return copied
+        return memory.empty(prod(shape), self._dtype)
+
+    def _threads(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> int:
+        threads = for_work(work(storages))
+        return threads if threads > 1 and self.chunked else 1
+
+    def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
+        structs = [s.struct for s in storages]
+        threads = self._threads(storages, shape)
+        room, n = self._room(shape), len(self.chains)
+        if threads > 1 and self._in_parts is not None and not self._overflows(room):
+            found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
+            if found is not None:
+                return found
+        bounds, totals = self._bounds, None
+        if bounds is not None and threads == 1:
+            sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
+            totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
+            counts, most = np.array([0] * n + totals, np.int64), max(totals)
+            many = most > min(INT32_MAX, totals[-1] + _HUGE)  # far more slices than entries, too
+            if many or (most > room.few and not memory.fits(room.bytes(totals))):  # there may be less
+                totals = None
+        if totals is None:
+            counts, totals = self._count(room, structs, threads)
+            most = max(totals)
+        if self._overflows(room, most):
+            if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
+                raise self._overflow(totals)
+            return self._widened.run(storages)
+        if most > room.few:
+            room.require(totals, self._afterwards)
+        result = room.made(totals)
+        status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
+        if status:
+            self._fail(status, shape)
+        found = counts.reshape(-1)[-n:].tolist()
+        if n == 1 and found == totals:
+            return result
+        if any(f > t for f, t in zip(found, totals, strict=True)):
+            raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
+        return room.trimmed(result, found)
+
+    def _append_in_parts(
+        self, functions: Functions, room: Room, storages: Sequence[Storage], structs: Sequence[Any], threads: int
+    ) -> Storage | None:
+        """The result, to which threads have appended in parts; None where there may be too much of it."""
+        functions.have("bound", "evaluate")
+        chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
+        counts = np.zeros(chunks + 1, np.int64)
+        counts[0] = chunks
+        if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        most, total = int(counts[1:].max()), int(counts[1:].sum())
+        crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
+        arrays = (*crds, self._dtype)
+        size = (total + threads * most) * sum(d.itemsize for d in arrays)
+        if size > _ROOM or total > INT32_MAX or not memory.fits(size):
+            return None
+        result = room.made([int(min(total, room.limits[0]))])
+        spares = [memory.empty(threads * most, dtype) for dtype in arrays]
+        counts = np.array([chunks, most, 0, 0], np.int64)
+        with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
+        if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        return room.trimmed(result, [int(counts[3])])
+
+    def _room(self, shape: tuple[int, ...]) -> Room:
+        room = self._rooms.get(shape)
+        if room is None:
+            room = Room(self.type, shape, self.chains, self._unsequenced)
+            if len(self._rooms) < 1024:
+                self._rooms[shape] = room
+        return room
+
+    def count(self, storages: Sequence[Storage]) -> int:
+        """How many coordinates the last level of an appended result would have."""
+        room = self._room(self.shape(storages))
+        return int(self._counted(room, [s.struct for s in storages], 1)[-1, -1])
+
+    def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
+        """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
+        n = len(self.chains)
+        if threads == 1 and Mode.BOUND in self.lowered.modes:
+            counts = np.zeros(2 * n, np.int64)
+            functions = self._functions.have("bound", "evaluate")
+            if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
+                self._fail(status, room.shape)
+            totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
+            size = totals[-1] * (self._dtype.itemsize + 4)
+            if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
+                counts[:] = [0] * n + totals
+                return counts, totals
+        self._functions.have("count", "evaluate")
+        table = self._counted(room, structs, threads)
+        totals = table[-1].tolist()
+        return table, totals
+
+    def _counted(self, room: Room, structs: Sequence[Any], threads: int) -> np.ndarray:
+        """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
+        chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
+        counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
+        if status := self._functions["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+            self._fail(status, room.shape)
+        if chunks > 1:
+            np.cumsum(counts, axis=0, out=counts)
+        return counts
+
+    def _overflows(self, room: Room, most: int = 0) -> bool:
+        """Tell whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
+
+    def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
+        return IndexOverflowError(f"{self.text}: {max(totals)} entries, or their coordinates, do not fit int32 arrays")
+
+    def _fail(self, status: int, shape: tuple[int, ...]) -> NoReturn:
+        fail(status, f"the workspaces of {self.text}, with a result of shape {shape}")
+
+    # -- the two phases -----------------------------------------------------------------------------------------
+    def assemble(self, storages: Sequence[Storage]) -> Storage:
+        """The result's structure, with room for values (2017, section 6.3)."""
+        shape = self.shape(storages)
+        if self._plain:
+            return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
+        structs = [s.struct for s in storages]
+        room = self._room(shape)
+        self._functions.have("count", "assemble")
+        totals: list[int] = self._counted(room, structs, 1)[-1].tolist()
+        if self._overflows(room, max(totals)):
+            raise self._overflow(totals)
+        room.require(totals)
+        result = room.made(totals, zeros=True)
+        counts = np.zeros(2 * len(totals), np.int64)
+        if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
+            self._fail(status, shape)
+        made = room.trimmed(result, totals)
+        made.assembled_for = Structure(self.text, self.operands, storages)
+        return made
+
+    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
+        """Compute new values, on a structure that ``assemble`` made for operands of the same structure.
+
+        Raises
+        ------
+        StorageError
+            When operands have another structure, or ``assemble`` did not make the result: values would be written
+            beyond its arrays. A result of dense levels has one structure, whatever the operands are.
+        FormatError
+            When the result is of another shape or type, or its values are read-only.
+        """
+        if not self._plain:
+            self._same_structure(result, storages)
+        shape = self.shape(storages)
+        if result.shape != shape or result.type != self.type:
+            raise FormatError(f"the result of {self.text} is {self.type}, of shape {shape}")
+        if not result.vals.flags.writeable:
+            raise FormatError("the result's values are read-only")
+        counts = np.zeros(2 * len(self.chains) + 1, np.int64)
+        structs = [s.struct for s in storages]
+        if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):
+            self._fail(status, shape)
+        return result
+
+    def _same_structure(self, result: Storage, storages: Sequence[Storage]) -> None:
+        known: Structure | None = getattr(result, "assembled_for", None)
+        if known is None or known.text != self.text:
+            made = "" if known is None else f", but for {known.text}"
+            raise StorageError(f"assemble did not make this result for {self.text}{made}; call assemble, then compute")
+        if (reason := known.why_not(storages)) is not None:
+            raise StorageError(
+                f"{reason}: assemble saw another structure in {self.text}; call assemble again for these operands"
+            )
+
+    def _show(self, wanted: frozenset[str]) -> None:
+        """Print the stages that ``WEFT_DEBUG`` names."""
+        for name, text in self.stages.items():
+            if name in wanted or "all" in wanted:
+                print(f"== {name}: {self.text}\n{text}\n", file=sys.stderr)
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage of the compiler, by name."""
+        return self.lowered.stages
+
+    def explain(self) -> str:
+        """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
+        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        """Return what matters to a user, in a few lines; nothing is said of loops over variables in ``told``."""
+        return summary(self.lowered, told)
+
+
+def work(storages: Sequence[Storage]) -> int:
+    """How many entries the operands show."""
+    entries = 0
+    for s in storages:
+        entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
+    return entries
+
+
+def reductions(expr: Expr) -> Iterator[tuple[str, str]]:
+    """Every reduced variable with its operator."""
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            yield from ((v, op) for v in vars)
+            yield from reductions(body)
+        case Apply(args=args):
+            for arg in args:
+                yield from reductions(arg)
+
+
+_NO_COUNTS = counts_pointer(np.zeros(1, np.int64))

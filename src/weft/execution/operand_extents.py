@@ -1,0 +1,59 @@
+"""Work to be done: sizes of index variables, and bounds of the numbers of iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from ..analysis.implicit_values import decides
+from ..analysis.iteration_graph import fill_of_reduced, reads
+from ..formats import TensorType
+from ..index_notation import free_variables
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..storage import Storage
+
+__all__ = ["extents_of", "visits"]
+
+
+def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
+    """The size of each index variable; None where shapes do not fit together, which is for the kernel to say."""
+    found: dict[str, int] = {}
+    for access in reads(expr):
+        shape = operands[access.tensor].shape
+        if len(shape) != len(access.indices):
+            return None
+        for v, n in zip(access.indices, shape, strict=True):
+            if found.setdefault(v, n) != n:
+                return None
+    return found
+
+
+def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, int]) -> int:
+    """At most how many combinations of coordinates have to be visited for an expression.
+
+    A product visits what one factor stores, at all coordinates of the other variables; a sum what any term stores so.
+    """
+    types = {a.tensor: operands[a.tensor].type for a in reads(expr)}
+    return _visits(expr, operands, types, extents)
+
+
+def _visits(
+    expr: Expr, operands: Mapping[str, Storage], types: Mapping[str, TensorType], extents: Mapping[str, int]
+) -> int:
+    match expr:
+        case Access(tensor=tensor):
+            return int(operands[tensor].vals.size)
+        case Reduce(body=body):
+            return _visits(body, operands, types, extents)
+        case Apply(op=op, args=args):
+            every = set(free_variables(expr))
+            counts = [
+                _visits(arg, operands, types, extents)
+                * prod([extents[v] for v in every.difference(free_variables(arg))] if reads(arg) else [])
+                for arg in args
+            ]
+            deciding = [
+                count for k, count in enumerate(counts) if decides(op, args, k, fill_of_reduced(args[k], types))
+            ]
+            return min(deciding) if deciding else sum(counts)
+    return 0

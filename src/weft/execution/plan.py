@@ -1,0 +1,481 @@
+"""Plans: what is decided once for an expression and the types of its operands, and then run on any data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..analysis.append_chains import is_appendable
+from ..analysis.iteration_graph import reads
+from ..analysis.merge_lattice import MANY_CASES
+from ..analysis.result_type import result_dtype, result_fill, result_format
+from ..analysis.terms import dtype_of, wrapping_sum
+from ..compiler import lower
+from ..errors import (
+    CompilerError,
+    DTypeError,
+    FormatError,
+    NotationError,
+    NotCompiledError,
+    ResultTooLargeError,
+    ShapeError,
+    WeftError,
+)
+from ..formats import Format, TensorType
+from ..index_notation import computed_in, explicit_sums, expression_text, infer_extents, to_text
+from ..index_notation.nodes import Assignment
+from ..records import cached, record, replace
+from ..runtime.threads import for_work
+from ..scheduling.user_schedule import Loops
+from ..scheduling.variant import USUAL, Premises
+from ..storage import Storage, fill_of, tensor_type
+from .conversion import convert, finish
+from .data_annihilators import Absorbed, absorbing
+from .kernel import Kernel, work
+from .steps import Steps, anonymous, in_pairs, wrapping_first
+
+__all__ = ["Executable", "compile", "evaluate", "executable", "looked_up"]
+
+_CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
+_PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
+_FEW = 64  # entries of a vector that are always walked
+_LONG = 4  # times as long as a row is what takes longer to walk than to be searched for each entry of the row
+_OFTEN = 16  # elements of the result for each entry of an operand that is converted so that threads can share loops
+_WIDE = 1 << 26
+"""Sizes of axes from which on conversions on the way make no array over one."""
+
+
+class Executable:
+    """An expression planned for operands of certain types.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that computes it.
+    operands : tuple of str
+        The operands in the order in which ``run`` takes them.
+    target : TensorType
+        The type of the result.
+    again : callable
+        Plans the same with other premises.
+    varies : bool
+        Whether the result has another format where dimensions are too large for dense levels.
+    """
+
+    is_in_steps = False
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        operands: tuple[str, ...],
+        target: TensorType,
+        again: Callable[[Premises], Executable],
+        varies: bool = False,
+    ):
+        self._plan_again = again
+        self.kernel, self.operands, self.target = kernel, operands, target
+        s = kernel.lowered.schedule
+        self._final = s.final
+        place = {name: n for n, name in enumerate(operands)}
+        made = {c.name: c for c in s.conversions}
+        self._sources = tuple(
+            (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
+            for name in kernel.operands
+        )
+        alone = not s.conversions and self._final is None and kernel.operands == operands
+        self._again = tuple([(place[a], place[b]) for a, b in s.again])
+        automatic = not kernel.lowered.by_hand
+        self._crowds, self._walks = automatic and s.crowds, automatic and bool(s.again)
+        self._serial, self._widens = automatic and s.serial, not kernel.lowered.premises.wide
+        alone = alone and not (varies or self._crowds or self._walks or self._serial)
+        self.run = kernel.run if alone else self._run
+
+    def _given(self, **premises: Any) -> Executable:
+        return self._plan_again(replace(self.kernel.lowered.premises, **premises))
+
+    @cached
+    def _wide(self) -> Executable:
+        """The same for dimensions that are too large for dense levels."""
+        return self._given(wide=True)
+
+    @cached
+    def _crowded(self) -> Executable:
+        """The same for a result most of whose coordinates will come up."""
+        return self._given(gathering="marked")
+
+    @cached
+    def _many(self) -> Executable:
+        """The same for vectors with many entries, each of which is found instead of walked to."""
+        return self._given(finding=True)
+
+    @cached
+    def _shared(self) -> Executable | None:
+        """The same in loops that threads can share, if there are such that sum each element in the same order."""
+        found = self._given(sharing=True)
+        same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
+        return found if same and found.kernel.chunked else None
+
+    def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
+        """The plan for several threads, where they have enough to do.
+
+        A sparse operand that it converts must be read for many elements of the result.
+        """
+        if for_work(work(storages)) < 2 or self._shared is None:
+            return None
+        s = self._shared.kernel.lowered.schedule
+        shape = self.kernel.shape([storages[n] for n, _ in self._sources])
+        extents = dict(zip(s.target.indices, shape, strict=True))
+        converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
+        often = all(prod(n for v, n in extents.items() if v not in a.indices) >= _OFTEN for a in converted)
+        return self._shared if often else None
+
+    def _walks_long(self, storages: Sequence[Storage]) -> bool:
+        """Whether a vector has many more entries than the rows for each of which it would be walked."""
+        for vector, other in self._again:
+            entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
+            rows = min(prod(around.shape) // max(size, 1), around.vals.size)
+            if entries > _FEW and entries * rows > _LONG * around.vals.size:
+                return True
+        return False
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
+            return self._wide.run(storages, out)
+        if self._crowds:
+            shape = self.kernel.shape([storages[n] for n, _ in self._sources])
+            if prod(shape) <= _PLENTY + _CROWDED * work(storages):
+                return self._crowded.run(storages, out)
+        if self._walks and self._walks_long(storages):
+            return self._many.run(storages, out)
+        if self._serial and (shared := self._for_several(storages)) is not None:
+            return shared.run(storages, out)
+        given = tuple(
+            storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
+            for n, format in self._sources
+        )
+        result = self.kernel.run(given, out)
+        return result if self._final is None or result.type == self.target else finish(result, self.target)
+
+    @property
+    def prunes(self) -> bool:
+        """Whether no entry of a result equals the fill value."""
+        chains, last = self.kernel.chains, len(self.target.format.levels) - 1
+        return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
+
+    def explain(self) -> str:
+        return self.kernel.explain()
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        return self.kernel.summary(told)
+
+
+@record
+class _Asked:
+    """A request for a result, beside its value: the keywords of ``executable``."""
+
+    format: Format | None
+    dtype: str | None
+    prune: bool
+    premises: Premises
+
+
+class InSteps(Executable):
+    """An expression planned as several, of which each reads what those before it computed.
+
+    Parameters
+    ----------
+    steps : Steps
+        What is computed, one after the other.
+    types : mapping
+        Of the operands, in the order in which ``run`` takes them.
+    asked : _Asked
+        What is asked of the result.
+    again : callable
+        Plans the same with other premises.
+    """
+
+    is_in_steps = True
+
+    def __init__(
+        self,
+        steps: Steps,
+        types: Mapping[str, TensorType],
+        asked: _Asked,
+        again: Callable[[Premises], Executable],
+    ):
+        self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
+        self._reads = [_names(step) for step in steps.all]
+        self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
+        known, self._plans = dict(types), list[Executable]()
+        for n, step in enumerate(steps.all):
+            self._plans.append(self._planned(n, known))
+            known[step.target.tensor] = self._plans[n].target
+        last = self._plans[-1]
+        self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
+        self._widens = not asked.premises.wide
+
+    def _planned(self, n: int, types: Mapping[str, TensorType]) -> Executable:
+        """The plan of a step for operands and parts of these types."""
+        step, asked = self.steps.all[n], self._asked
+        given = tuple(types[name] for name in self._reads[n])
+        if n < len(self.steps.parts):
+            made = _format_of_part(step, types, asked.premises.wide)
+            return executable(anonymous(step), given, format=made, premises=asked.premises)
+        return executable(
+            anonymous(step), given,
+            format=asked.format, dtype=asked.dtype, prune=asked.prune, premises=asked.premises,
+        )  # fmt: skip
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
+            return self._wide.run(storages, out)
+        given, as_planned = dict(zip(self.operands, storages, strict=True)), True
+        _check_shapes(self.steps.whole, given)
+        for n, step in enumerate(self.steps.all):
+            # Of large dimensions a part may have wider index arrays than planned.
+            plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in given.items()})
+            read = [given[name] for name in self._reads[n]]
+            found = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
+            as_planned &= found.type == self._plans[n].target
+            given[step.target.tensor] = found
+            for name in self._reads[n]:
+                if self._last_use[name] == n:
+                    del given[name]
+        return found
+
+    @property
+    def type(self) -> TensorType:
+        return self.target
+
+    @property
+    def source(self) -> str:
+        """The C of all steps, each kernel once."""
+        return "\n".join(dict.fromkeys(plan.kernel.source for plan in self._plans))
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage of every kernel, behind the steps themselves."""
+        *parts, last = (to_text(step) for step in self.steps.all)
+        stages = {"steps": "\n".join((f"{len(parts) + 1} steps: {self.steps.reason}", *parts, last))}
+        for n, kernel in enumerate(dict.fromkeys(plan.kernel for plan in self._plans), 1):
+            stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
+        return stages
+
+    def explain(self) -> str:
+        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        """Return the steps, with the conversions and the complete loops of each."""
+        notes = [
+            f"{to_text(step)}: {line}"
+            for step, plan in zip(self.steps.all, self._plans, strict=True)
+            for line in plan.summary(told).splitlines()
+            if line.startswith(("each call", "every "))
+        ]
+        return "\n".join([self.stages["steps"], *notes])
+
+
+def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
+    """The format in which a part is computed: the one that its result would have, if loops can append to that."""
+    format = result_format(part, types, wide, part=True)
+    return format.plain(wide) if format.is_structured and not is_appendable(format) else format
+
+
+def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> None:
+    try:
+        infer_extents(assignment, {name: s.shape for name, s in operands.items()})
+    except ShapeError as error:
+        formats = ", ".join(f"{name}: {s.format}" for name, s in operands.items())
+        raise ShapeError(f"{error}; {formats}") from None
+
+
+def _names(assignment: Assignment) -> tuple[str, ...]:
+    """The operands in the order in which they first appear."""
+    return tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+
+
+def _index(type: TensorType) -> str:
+    return "int64" if "int64" in type.index_dtypes else "int32"
+
+
+def target_type(
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    format: Format | None,
+    dtype: str | None,
+    wide: bool = False,
+) -> TensorType:
+    """The type of the result."""
+    explicit = explicit_sums(assignment)
+    inferred = result_dtype(explicit.value, types)  # first of all, since it refuses what NumPy has no loop for
+    if format is None:
+        format = result_format(explicit, types, wide)
+    elif format.order != len(assignment.target.indices):
+        raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
+                          f"{to_text(assignment)}")  # fmt: skip
+    fill = result_fill(explicit.value, types)
+    if fill is None:
+        fill = 0
+    wide = any("int64" in t.index_dtypes for t in types.values())
+    index = "int64" if wide else "int32"
+    dtype = dtype or inferred
+    return tensor_type(dtype, format, (index,) * len(format.roles), fill_of(np.dtype(dtype), fill))
+
+
+@lru_cache(maxsize=4096)
+def executable(
+    assignment: Assignment,
+    operand_types: tuple[TensorType, ...],
+    *,
+    format: Format | None = None,
+    dtype: str | None = None,
+    by_hand: Callable[[Loops], Loops] | None = None,
+    prune: bool = False,
+    premises: Premises = USUAL,
+) -> Executable:
+    """Plan an assignment for operands of given types, in the order in which they first appear in it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    operand_types : tuple of TensorType
+        One for each operand.
+    format : Format, optional
+        Of the result; inferred where not given.
+    dtype : str, optional
+        Of the result; NumPy's promotion where not given. What is computed is computed in it, where it is wider.
+    by_hand : callable, optional
+        Changes the automatic schedule.
+    prune : bool
+        Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
+        the levels above imply, stay.
+    premises : Premises
+        What else it is planned for.
+    """
+    names = _names(assignment)
+    types = dict(zip(names, operand_types, strict=True))
+    if dtype is not None:
+        assignment = computed_in(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
+    explicit = explicit_sums(assignment)
+    again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
+
+    def in_steps(steps: Steps, format: Format | None) -> InSteps:
+        asked = _Asked(format, dtype, prune, premises)
+        return InSteps(steps, types, asked, lambda other: again(premises=other))
+
+    if by_hand is None and (first := wrapping_first(explicit, types)) is not None:
+        return in_steps(first, format)
+    target = target_type(assignment, types, format, dtype, premises.wide)
+    known = {assignment.target.tensor: target, **types}
+    lowered = lower(assignment, known, premises, skip_fill=prune, by_hand=by_hand)
+    if by_hand is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
+        return in_steps(pairs, target.format)
+    varies = format is None and not premises.wide and target_type(assignment, types, format, dtype, True) != target
+    return Executable(Kernel(lowered), tuple(types), target, lambda other: again(premises=other), varies)
+
+
+def evaluate(
+    assignment: Assignment,
+    operands: Mapping[str, Storage],
+    *,
+    format: Format | None = None,
+    dtype: str | None = None,
+) -> Storage:
+    """Compute an assignment.
+
+    Raises
+    ------
+    NotationError
+        When an operand of the expression is not given.
+    ShapeError
+        When shapes do not fit together.
+    """
+    names = _names(assignment)
+    missing = [n for n in names if n not in operands]
+    if missing:
+        raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
+    for access in reads(assignment.value):
+        order = len(operands[access.tensor].shape)
+        if order != len(access.indices):
+            reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
+            raise ShapeError(f"{reason}, in {_described(assignment, operands)}")
+    out = operands.get(assignment.target.tensor) if assignment.op is not None else None
+    storages = tuple(operands[n] for n in names)
+    found = looked_up(assignment, operands, dtype)
+
+    def run(named: Assignment) -> Storage:
+        plan = executable(named, tuple(s.type for s in storages), format=format, dtype=dtype)
+        if found.refused and (format is None or not format.is_dense):
+            found.require_room(operands, plan.target)
+        return plan.run(storages, out) if out is not None else plan.run(storages)
+
+    try:
+        return run(anonymous(found.assignment))
+    except ResultTooLargeError as error:
+        raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
+    except CompilerError as error:
+        if not isinstance(error, NotCompiledError):  # a compiler failed, which would only do so again
+            raise
+        return run(found.assignment)
+    except WeftError:
+        return run(found.assignment)  # whose errors have the user's names
+
+
+def looked_up(
+    assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
+) -> Absorbed:
+    """The assignment with operators that absorb, as far as the values that operands hold now allow it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    operands : mapping
+        Its operands.
+    dtype : str, optional
+        Of the result, where one is asked for.
+    usual : bool
+        Look only at operators that absorb beside most values.
+    """
+    return absorbing(assignment, operands, evaluate, dtype, usual=usual)
+
+
+def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
+    """The expression with the shapes and formats of its operands, for messages."""
+    names = dict.fromkeys(a.tensor for a in reads(assignment.value))
+    given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in names)
+    return f"{to_text(assignment)}, with {given}"
+
+
+def compile(
+    assignment: Assignment, types: Mapping[str, TensorType], by_hand: Callable[[Loops], Loops] | None = None
+) -> Kernel | InSteps:
+    """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred.
+
+    An assignment with too many cases for one kernel is planned in steps.
+    """
+    names = _names(assignment)
+    unknown = [n for n in names if n not in types]
+    if unknown:
+        raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
+    operands = {n: types[n] for n in names}
+    explicit = explicit_sums(assignment)
+    if (first := wrapping_sum(explicit, operands)) is not None:
+        part = first[1].value
+        dtypes = {name: type.dtype for name, type in operands.items()}
+        raise DTypeError(
+            f"{expression_text(part)} is summed as {dtype_of(part, dtypes)} and added as another dtype in "
+            f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
+        )
+    target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
+    lowered = lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand)
+    if by_hand is None and (pairs := in_pairs(explicit, operands)) is not None and not lowered.is_within(MANY_CASES):
+        asked = _Asked(target.format, target.dtype, False, USUAL)
+        again = partial(executable, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
+        return InSteps(pairs, operands, asked, lambda premises: again(premises=premises))
+    return Kernel(lowered)

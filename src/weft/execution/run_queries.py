@@ -1,0 +1,106 @@
+"""Answers to attribute queries, by a compiled pass over the tensor (2020 paper, section 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..assembly.query_lowering import stored
+from ..assembly.user_query_lowering import Questions
+from ..codegen import emit_module
+from ..compiler import Lowered, over_entries
+from ..formats import Format, TensorType
+from ..ir import simplify
+from ..queries import Statement, Stored, Width, optimize
+from ..remapping.inverse import limits
+from ..remapping.nodes import Axis, IndexExpr, evaluate
+from ..runtime import fail, load
+from ..runtime.structs import counts_pointer
+from ..storage import Storage, tensor_type
+
+__all__ = ["ask", "bounds", "optimized"]
+
+
+def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The half-open interval of an expression's values; empty where the tensor has no elements."""
+    if isinstance(expr, Axis):
+        return 0, shape[expr.number]
+    if math.prod(shape) == 0:
+        return 0, 0
+    low, high = (int(evaluate(end, (), shape=shape)) for end in limits(expr))
+    return low, max(low, high)
+
+
+def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
+    """The statements as they are computed on tensors of a type, by what is known of how it is stored."""
+    source = stored(type.format)
+    if not type.format.order:
+        return tuple(statements)
+    planned = _planned(type).schedule.program
+    if source.innermost is not None and Questions.innermost(planned) != f"i{source.innermost}":
+        source = Stored(None, source.only_nonzeros)
+    return tuple(optimize(s, source) for s in statements)
+
+
+def ask(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
+    """The answer to each statement: int64, in the shape of what the statement is over.
+
+    Parameters
+    ----------
+    storage : Storage
+        A tensor without duplicates and padding.
+    statements : sequence of Statement
+        As ``optimized``.
+    """
+    if not storage.shape:  # whose only element is there
+        return [np.ones((), np.int64) for _ in statements]
+    results: dict[int, np.ndarray[Any, Any]] = {}
+    for widths in (True, False):
+        mine = [n for n, s in enumerate(statements) if isinstance(s.value, Width) is widths]
+        if mine:
+            asked = [statements[n] for n in mine]
+            results.update(zip(mine, _asked(storage, asked), strict=True))
+    return [results[n] for n in range(len(statements))]
+
+
+def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
+    shape = storage.shape
+    over = [s.target.indices if s.where is None else s.where.target.indices for s in statements]
+    shapes = [
+        tuple(high - low for low, high in (bounds(e, shape) for e in coordinates[: len(s.target.indices)]))
+        for s, coordinates in zip(statements, over, strict=True)
+    ]
+    answers = [np.zeros(wanted, np.int64) for wanted in shapes]
+    temporaries = [
+        np.zeros(math.prod(high - low for low, high in (bounds(e, shape) for e in s.where.target.indices)), np.int64)
+        for s in statements
+        if s.where is not None
+    ]
+    module = _module(storage.type, tuple(statements))
+    arrays = (*(a.reshape(-1) for a in answers), *temporaries)
+    scalar = tensor_type("bool", Format.dense(0), (), False)
+    made = Storage(shape, scalar, arrays, np.empty(0, bool))
+    if math.prod(shape):
+        status = module["ask"](made.struct, storage.struct, counts_pointer(np.zeros(1, np.int64)), 1)
+        if status:
+            fail(status, f"a question about a tensor of shape {shape} in format {storage.format}")
+    return answers
+
+
+@lru_cache(maxsize=1024)
+def _planned(type: TensorType) -> Lowered:
+    """Loops over a tensor."""
+    return over_entries(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
+
+
+@lru_cache(maxsize=1024)
+def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
+    lowered = _planned(type)
+    s = lowered.schedule
+    function = Questions(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
+    what = f"a query about {type.format} {type.dtype}"
+    return load(emit_module((simplify(function),), shared=True), ["ask"], 2, what)

@@ -1,0 +1,180 @@
+"""Expressions in steps: what is computed on the way to a result, as tensors of their own.
+
+The cases of a merge double with every operand that may be absent. An expression of so many that its loops would have
+too many cases is cut: every part of it that has more than a pair of such operands is computed first. What comes first
+in a sum stays first, so that sums of floating point numbers keep their order, and a part stores a coordinate where
+the whole would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from ..analysis.implicit_values import UNKNOWN, decides, is_constant
+from ..analysis.iteration_graph import fill_of_reduced, reads
+from ..analysis.terms import wrapping_sum
+from ..formats import TensorType
+from ..index_notation import free_variables
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.traversal import accesses, rebuild
+from ..records import record, replace
+
+__all__ = ["Steps", "anonymous", "in_pairs", "wrapping_first"]
+
+_PAIR = 3
+"""Cases of a merge of two operands: both, and each alone."""
+
+
+@record
+class Steps:
+    """Assignments one after the other; each reads the operands and what those before it computed.
+
+    Parameters
+    ----------
+    parts : tuple of Assignment
+        What is computed on the way.
+    last : Assignment
+        The result, in terms of these.
+    whole : Assignment
+        The result, in terms of the operands.
+    reason : str
+        Why not all at once.
+    """
+
+    parts: tuple[Assignment, ...]
+    last: Assignment
+    whole: Assignment
+    reason: str
+
+    @property
+    def all(self) -> tuple[Assignment, ...]:
+        return (*self.parts, self.last)
+
+
+def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
+    """A sum that wraps around in its own dtype before the rest, if there is one; ``assignment`` has explicit sums."""
+    found = wrapping_sum(assignment, types)
+    if found is None:
+        return None
+    last, part = found
+    return Steps((part,), last, assignment, f"{part.target.tensor} is summed in its own dtype")
+
+
+def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
+    """An assignment with explicit sums cut into steps that merge pairs of operands; None where nothing can be cut."""
+    cutter = _Cutter(assignment, types)
+    value, _ = cutter.cut(assignment.value, confined=False)
+    if not cutter.parts:
+        return None
+    reason = f"in one nest of loops, {len(reads(assignment.value))} operands would make too many cases"
+    return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
+
+
+class _Cutter:
+    """Cuts an expression bottom up."""
+
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
+        self.types, self.target = types, assignment.target
+        self.parts: list[Assignment] = []
+        self._known: dict[Expr, Access] = {}
+        taken = {a.tensor for a in accesses(assignment)}
+        self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
+
+    def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
+        """An expression in terms of parts, and how many cases its merge has at most.
+
+        It is ``confined`` where not all of its coordinates are needed, or not all at a time.
+        """
+        match expr:
+            case Access(tensor=tensor):
+                return expr, int(not all(level.full for level in self.types[tensor].format.levels))
+            case Reduce(op=op, vars=vars, body=body):
+                inner, cases = self.cut(body, confined=True)
+                return Reduce(op, vars, inner), cases
+            case Apply(op=op, args=(arg,)):
+                inner, cases = self.cut(arg, confined)
+                return Apply(op, (inner,)), cases
+            case Apply(op=op, args=(_, _) as args):
+                return self._pair(op, args, confined)
+        return expr, 0
+
+    def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
+        meets = any(decides(op, args, k, fill_of_reduced(arg, self.types)) for k, arg in enumerate(args))
+        done = [self.cut(arg, confined or meets) for arg in args]
+        for k in sorted(range(2), key=lambda k: -done[k][1]):
+            within, cases = done[k]
+            if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined or meets):
+                done[k] = self._part(within), 1
+        return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
+
+    def _stands_alone(self, expr: Expr, confined: bool) -> bool:
+        """Tell whether a part holds no more than what is needed of it."""
+        return not confined or not self._spreads(expr)
+
+    def _spreads(self, expr: Expr) -> bool:
+        """Tell whether an expression has values along axes that an operand with entries there has not."""
+        if fill_of_reduced(expr, self.types) is UNKNOWN:
+            return True
+        match expr:
+            case Apply(op=op, args=(a, b) as args) if not (is_constant(a) or is_constant(b)):
+                meets = any(decides(op, args, k, fill_of_reduced(arg, self.types)) for k, arg in enumerate(args))
+                return (not meets and {*free_variables(a)} != {*free_variables(b)}) or any(map(self._spreads, args))
+            case Apply(args=args):
+                return any(map(self._spreads, args))
+        return False
+
+    def _part(self, expr: Expr) -> Access:
+        """The tensor that holds an expression, computed once."""
+        if expr not in self._known:
+            place = {v: n for n, v in enumerate(self.target.indices)}
+            indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
+            self._known[expr] = Access(next(self._names), indices)
+            self.parts.append(Assignment(self._known[expr], expr))
+        return self._known[expr]
+
+
+def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
+    """The cases of a merge of two: their product, or that and each alone; what is everywhere makes none."""
+    (_, a), (_, b) = done
+    return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
+
+
+_LETTERS = "ijklmnopqrstuvw"
+
+
+@lru_cache(maxsize=4096)
+def anonymous(assignment: Assignment) -> Assignment:
+    """Return the same with other names, so that expressions that differ in these alone are one kernel."""
+    target = assignment.target
+    read = accesses(assignment.value)
+    variables = dict.fromkeys((*target.indices, *_variables(assignment.value)))
+    letters = itertools.chain(_LETTERS, (f"i{n}" for n in itertools.count(1)))
+    operands = itertools.chain("ABDEFGH", (f"A{n}" for n in itertools.count(1)))
+    tensors = dict(zip(dict.fromkeys(a.tensor for a in read), operands, strict=False))
+    names = dict(zip(variables, letters, strict=False))
+
+    def renamed(expr: Expr) -> Expr:
+        match expr:
+            case Access(tensor=tensor, indices=indices):
+                return Access(tensors[tensor], tuple(names[v] for v in indices))
+            case Reduce(op=op, vars=vars, body=body):
+                return Reduce(op, tuple(names[v] for v in vars), renamed(body))
+        return rebuild(expr, renamed)
+
+    made = Access("C", tuple(names[v] for v in target.indices))
+    return Assignment(made, renamed(assignment.value), assignment.op)
+
+
+def _variables(expr: Expr) -> Iterator[str]:
+    """The variables in order of appearance, bound ones where they are bound."""
+    match expr:
+        case Access(indices=indices):
+            yield from indices
+        case Reduce(vars=vars, body=body):
+            yield from vars
+            yield from _variables(body)
+        case Apply(args=args):
+            for arg in args:
+                yield from _variables(arg)

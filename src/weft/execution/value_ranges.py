@@ -1,0 +1,171 @@
+"""Ranges of the values of expressions, from the values that operands hold: interval arithmetic by the operator table.
+
+A range says that there is no NaN, between which numbers all values are, and how close to zero one may be, since a
+divisor may be of either sign. Ends of ranges are computed in the dtypes of the kernels, so that what overflows or
+becomes zero there does so here, and are moved outwards by more than a kernel may round otherwise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..analysis.implicit_values import application_dtypes, typed
+from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
+from ..index_notation.operator_table import OPERATORS, Operator
+from ..records import record
+from ..storage import Storage
+
+__all__ = ["Range", "range_of"]
+
+_ROUNDINGS = 4
+"""By how many units in the last place a kernel's value may differ from NumPy's: functions are off by up to two."""
+
+
+@record
+class Range:
+    """All values of an expression, none of which is NaN.
+
+    Parameters
+    ----------
+    low, high : int or float
+        No value is less, or greater.
+    near : int or float
+        No value is closer to zero.
+    """
+
+    low: int | float
+    high: int | float
+    near: int | float
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Range:
+        """All numbers from one to another."""
+        return cls(low, high, 0 if low <= 0 <= high else min(abs(low), abs(high)))
+
+    @classmethod
+    def around(cls, parts: list[Range]) -> Range:
+        """Return the range that holds the values of several."""
+        return cls(min(r.low for r in parts), max(r.high for r in parts), min(r.near for r in parts))
+
+    def ends(self, dtype: np.dtype[Any]) -> Iterator[tuple[Any, ...]]:
+        """The ends of its parts below, at and above zero, for values of a dtype; zeros have two signs."""
+        least = self.near or (1 if dtype.kind in "biu" else float(np.finfo(dtype).smallest_subnormal))
+        if self.low < 0:
+            yield self.low, min(self.high, -least)
+        if not self.near:
+            yield (0.0, -0.0) if dtype.kind == "f" else (0,)
+        if self.high > 0:
+            yield max(self.low, least), self.high
+
+
+def range_of(expr: Expr, operands: Mapping[str, Storage]) -> Range | None:
+    """The range of an expression; None where it is not known, or NaN may be among the values."""
+    with np.errstate(all="ignore"):
+        return _range_and_dtype(expr, operands)[0]
+
+
+def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range | None, Any]:
+    """The range and the dtype, a Python type for a bare literal."""
+    match expr:
+        case Access(tensor=tensor):
+            return _held(operands[tensor]), operands[tensor].type.dtype
+        case Literal(value=value):
+            if isinstance(value, complex) or value != value:
+                return None, type(value)
+            return Range.between(value, value), type(value)
+        case Reduce(op=op, body=body):
+            found, dtype = _range_and_dtype(body, operands)
+            if isinstance(dtype, type):
+                dtype = np.result_type(dtype).name
+            return (None if found is None else _reduced(op, found, np.dtype(dtype))), dtype
+        case Apply(op=op, args=args):
+            parts = [_range_and_dtype(arg, operands) for arg in args]
+            if all(isinstance(d, type) for _, d in parts):
+                parts = [(r, np.result_type(d).name) for r, d in parts]
+            *wanted, dtype = application_dtypes(Apply(op, args), tuple(d for _, d in parts))
+            ranges = [r for r, _ in parts if r is not None]
+            known = len(ranges) == len(parts)
+            return (_applied(OPERATORS[op], ranges, wanted, np.dtype(dtype)) if known else None), dtype
+    raise TypeError(f"no range of {expr!r}")
+
+
+def _held(storage: Storage) -> Range | None:
+    """The range of what a tensor holds; what is padded counts, too."""
+    vals, fill = storage.vals, storage.type.fill
+    if vals.dtype.kind not in "biuf" or not storage.format.is_unique:  # duplicates are summed
+        return None
+    values = [] if storage.format.is_dense else [vals.dtype.type(fill)]
+    if vals.size:
+        values += [vals.min(), vals.max()]
+    if not values:
+        return Range(1, 1, 1)  # there are none, of which anything is true
+    low, high = min(values).item(), max(values).item()
+    if any(v != v for v in values):
+        return None
+    if not low < 0 < high or not all(values) or not vals.all():
+        return Range.between(low, high)
+    above = vals.min(where=vals > 0, initial=vals.max()).item()
+    below = vals.max(where=vals < 0, initial=vals.min()).item()
+    return Range(low, high, min(abs(x) for x in (above, below, low, high, fill or low)))
+
+
+def _reduced(op: str, body: Range, dtype: np.dtype[Any]) -> Range | None:
+    if op in ("minimum", "maximum"):
+        return body
+    if op == "add" and dtype.kind == "f" and body.low >= 0:  # of nothing it is zero
+        return Range.between(0, math.inf)
+    return None
+
+
+def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dtype[Any]) -> Range | None:
+    """The range of an operator's results."""
+    if not row.monotone or dtype.kind not in "biuf" or any(np.dtype(w).kind == "c" for w in wanted):
+        return None
+    whole = dtype.kind in "iu"
+    if whole and row.c not in _EXACT_OF_INTEGERS:
+        return None
+    parts = []
+    for sides in itertools.product(*(_typed_ends(r, w) for r, w in zip(ranges, wanted, strict=True))):
+        corners = [_corner(row, corner, dtype) for corner in itertools.product(*sides)]
+        if any(c is None for c in corners):
+            return None
+        known = [c for c in corners if c is not None]
+        parts.append(Range.between(min(low for low, _ in known), max(high for _, high in known)))
+    if whole and any(not np.iinfo(dtype).min <= end <= np.iinfo(dtype).max for r in parts for end in (r.low, r.high)):
+        return None  # it wraps around
+    return Range.around(parts)
+
+
+def _typed_ends(found: Range, dtype: str) -> list[tuple[Any, ...]]:
+    return [tuple(typed(end, dtype) for end in ends) for ends in found.ends(np.dtype(dtype))]
+
+
+_EXACT_OF_INTEGERS = ("+", "-", "*", "call:minimum", "call:maximum", "call:fmin", "call:fmax")
+
+
+def _corner(row: Operator, operands: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
+    """Between what numbers a result is; None for NaN."""
+    if dtype.kind in "iu":
+        found = row.ufunc(*(np.asarray(x.item(), object) for x in operands))
+        return found, found
+    value = row.ufunc(*operands).item()
+    if value != value:
+        return None
+    if row.monotone == "exact" or dtype.kind == "b":
+        return value, value
+    largest, least = float(np.finfo(dtype).max), float(np.finfo(dtype).tiny)
+    if math.isinf(value):  # a kernel that rounds otherwise may have the largest number instead
+        return (largest, value) if value > 0 else (value, -largest)
+    sizes = [abs(float(x)) for x in operands] if row.c in ("+", "-") else [abs(value)]
+    error = _ROUNDINGS * float(np.finfo(dtype).eps) * max(sizes)
+    if 0 < max(sizes) < least:
+        error = least  # below the normal numbers the last place is no part of the value
+    low, high = value - error, value + error
+    if row.c not in ("+", "-"):
+        low, high = (max(low, 0.0), high) if value >= 0 else (low, min(high, 0.0))
+    return (low if low > -largest else -math.inf), (high if high < largest else math.inf)

@@ -1,0 +1,168 @@
+"""Which dtype an expression has: NumPy 2's promotion, read off the operators' ufuncs.
+
+- A literal is weak: it takes its dtype from the other operand, as a Python number does in NumPy. An expression of
+  literals alone is weak too. ``True`` and ``False`` are not weak, as in NumPy.
+- A reduction keeps the dtype of what it reduces, as ``numpy.einsum`` and SciPy's ``@`` do (``numpy.sum`` would widen
+  small integers). A sum of booleans is a boolean: whether any is true. ``any`` and ``all`` give booleans.
+- A result that is asked for in a wider dtype is computed in that from the start (``widening``), as NumPy's
+  ``dtype=`` has it.
+- What NumPy computes in a dtype that weft has not (``sqrt`` of int8 is float16) is an error, as is an integer literal
+  that the other operand's dtype cannot hold. A comparison takes such a literal by its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..errors import DTypeError
+from .nodes import Access, Apply, Expr, Literal, Reduce
+from .operator_table import OPERATORS
+from .printer import expression_text
+
+__all__ = [
+    "COMPARISONS",
+    "application_dtypes",
+    "expression_dtype",
+    "holds",
+    "literal_dtype",
+    "loop_dtypes",
+    "result_dtype",
+]
+
+DType = np.dtype[Any] | type
+"""A dtype, or ``int``, ``float`` or ``complex`` for what is weak."""
+
+
+def result_dtype(expr: Expr, dtypes: Mapping[str, DTypeLike]) -> np.dtype[Any]:
+    """The dtype of the value of ``expr``.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    dtypes : mapping
+        The dtype of each tensor.
+
+    Raises
+    ------
+    DTypeError
+        When NumPy does not compute this, or in a dtype that weft has not.
+    OverflowError
+        For an integer literal that the dtype beside it does not hold.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse
+    >>> value = parse("y(i) = 2*A(i,j)*x(j)").value
+    >>> result_dtype(value, {"A": "float32", "x": "int8"})
+    dtype('float32')
+    >>> result_dtype(parse("y = 1/3*x").value, {"x": "float32"})
+    dtype('float32')
+    """
+    return _result_dtype(expr, tuple(dtypes.items()))
+
+
+@lru_cache(maxsize=4096)
+def _result_dtype(expr: Expr, dtypes: tuple[tuple[str, DTypeLike], ...]) -> np.dtype[Any]:
+    return _strong(expression_dtype(expr, {name: value_dtype(dtype) for name, dtype in dtypes}))
+
+
+def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
+    """The dtype of a node; ``int``, ``float`` or ``complex`` for an expression of literals alone, which is weak."""
+    match expr:
+        case Access(tensor=tensor):
+            return dtypes[tensor]
+        case Literal(value=value):
+            return literal_dtype(value)
+        case Apply(op=op, args=args):
+            found = tuple(expression_dtype(arg, dtypes) for arg in args)
+            loop = application_dtypes(expr, found)
+            return _WEAK.get(loop[-1].kind, loop[-1]) if all(isinstance(d, type) for d in found) else loop[-1]
+        case Reduce(op=op, body=body):
+            inner = _strong(expression_dtype(body, dtypes))
+            return loop_dtypes(op, (inner, inner))[-1]
+    raise TypeError(f"not an index expression: {expr!r}")
+
+
+def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
+    """:func:`loop_dtypes` of an operator with its operands: integer literals among them must fit, or are compared.
+
+    Raises
+    ------
+    OverflowError
+        As by NumPy, for a literal that the dtype in which the operator takes it does not hold.
+    """
+    loop = loop_dtypes(expr.op, dtypes)
+    if all(isinstance(d, type) for d in dtypes):
+        return loop  # of literals alone
+    for k, (arg, wanted) in enumerate(zip(expr.args, loop, strict=False)):
+        if isinstance(arg, Literal) and type(arg.value) is int and not holds(wanted, arg.value):
+            if OPERATORS[expr.op].c not in COMPARISONS:
+                text = expression_text(expr)
+                raise OverflowError(f"Python integer {arg.value} out of bounds for {wanted} in {text}")
+            return loop_dtypes(expr.op, (*dtypes[:k], np.asarray(arg.value).dtype, *dtypes[k + 1 :]))
+    return loop
+
+
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+"""How the operators are spelt that take a Python integer by its value, whatever dtype is beside it."""
+
+
+def holds(dtype: np.dtype[Any], value: int) -> bool:
+    """Whether a Python integer is one of those of a dtype, where that is of integers."""
+    if dtype.kind not in "iu":
+        return True
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= value <= limits.max)
+
+
+_WEAK = {"i": int, "f": float, "c": complex}
+
+
+def literal_dtype(value: complex) -> DType:
+    """The dtype of a number in an expression: weak, but for what is true or false."""
+    for weak in (bool, int, float, complex):
+        if isinstance(value, weak):
+            return np.dtype(bool) if weak is bool else weak
+    return np.asarray(value).dtype
+
+
+def _strong(dtype: DType) -> np.dtype[Any]:
+    return np.dtype(dtype) if isinstance(dtype, type) else dtype
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
+    """The dtypes to which an operator's operands are converted, and last the dtype of its result.
+
+    Parameters
+    ----------
+    op : str
+        A row of the operator table.
+    dtypes : tuple of dtype or type
+        Of the operands; ``int``, ``float`` and ``complex`` are weak.
+
+    Examples
+    --------
+    >>> loop_dtypes("divide", (np.dtype("int32"), int))
+    (dtype('float64'), dtype('float64'), dtype('float64'))
+    """
+    ufunc: Any = OPERATORS[op].ufunc
+    shown = " and ".join(d.__name__ if isinstance(d, type) else d.name for d in dtypes)
+    try:
+        found = ufunc.resolve_dtypes((*dtypes, None))
+    except TypeError as error:
+        raise DTypeError(f"{op} of {shown}: {error}") from None
+    if found[-1].char != "e":  # such as signbit of int8: what it is asked about is no less exact in float32
+        found = tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in found)
+    for dtype in found:
+        if dtype.char in "egG":
+            message = f"{op} of {shown} is computed in {dtype.name}, which weft has not; convert the operand first"
+            raise DTypeError(message)
+    return tuple(value_dtype(dtype) for dtype in found)

@@ -1,0 +1,82 @@
+"""Which conversions an expression needs to be computed in a wider dtype than its operands' own.
+
+NumPy's ``dtype=`` is the dtype in which a function computes, and ``numpy.einsum`` computes in the one that all its
+operands have together: 100*100 of int8 is 10000 where int64 is asked for, or where a third factor is of int64. The
+conversions are operators like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..errors import DTypeError
+from ..records import replace
+from .checks import explicit_sums
+from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
+from .nodes import Apply, Assignment, Expr, Reduce
+from .operator_table import OPERATORS
+
+__all__ = ["computed_in"]
+
+
+@lru_cache(maxsize=4096)
+def computed_in(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...], dtype: str) -> Assignment:
+    """An assignment whose sums, products and other arithmetic are all in ``dtype``: operands are converted first.
+
+    As it is, where that would lose what the expression's own dtypes hold: that is converted last, as a whole.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        What to compute.
+    dtypes : tuple of (str, dtype)
+        The dtype of each tensor.
+    dtype : str
+        Of the result.
+
+    Examples
+    --------
+    >>> from weft.index_notation import parse, to_text
+    >>> to_text(computed_in(parse("y = A(i)*B(i)*C(i)"), (("A", "int8"), ("B", "int8"), ("C", "int64")), "int64"))
+    'y = sum(i, int64(A(i))*int64(B(i))*C(i))'
+    """
+    known = {name: value_dtype(own) for name, own in dtypes}
+    wanted = value_dtype(dtype)
+    explicit = explicit_sums(assignment)
+    if not np.can_cast(result_dtype(explicit.value, known), wanted, "safe"):
+        return assignment
+    value = _computed_in(explicit.value, known, wanted, converted=True)
+    return assignment if value == explicit.value else replace(explicit, value=value)
+
+
+def _computed_in(expr: Expr, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtype[Any], converted: bool) -> Expr:
+    """With ``converted``, what takes the value converts it to ``dtype`` itself."""
+    found = expression_dtype(expr, dtypes)
+    if isinstance(found, type):
+        return expr  # weak, and so of the dtype beside it
+    match expr:
+        case Apply(op=op, args=args) if _closed(op, len(args), dtype) and all(
+            np.can_cast(own, dtype, "safe")
+            for own in (expression_dtype(arg, dtypes) for arg in args)
+            if not isinstance(own, type)
+        ):
+            return Apply(op, tuple(_computed_in(arg, dtypes, dtype, found == dtype) for arg in args))
+        case Reduce(op=op, vars=vars, body=body) if _closed(op, 2, dtype):
+            return Reduce(op, vars, _computed_in(body, dtypes, dtype, False))
+    return expr if converted or found == dtype else Apply(dtype.name, (expr,))
+
+
+def _closed(op: str, count: int, dtype: np.dtype[Any]) -> bool:
+    """Whether an operator is a ufunc's that takes and gives values of one dtype."""
+    if not isinstance(OPERATORS[op].ufunc, np.ufunc):
+        return False
+    try:
+        return set(loop_dtypes(op, (dtype,) * count)) == {dtype}
+    except DTypeError:
+        return False

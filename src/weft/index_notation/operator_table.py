@@ -1,0 +1,293 @@
+"""Operators are data (law 5): one row each. Merge lattices, C, dtypes and the oracle all read this table.
+
+A row says how an operator is spelt in C, which NumPy ufunc means the same (and so gives its dtype rule), its
+identity and annihilator, and its algebraic properties. Adding an operator is adding a row. What NumPy has no ufunc
+for (``real``, conversions to a dtype, an operator's repetition) has a :class:`~.functions.Function` instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..records import record, replace
+from . import table_functions as functions
+
+__all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", "REPETITIONS", "Operator", "operator"]
+
+
+@record
+class Near:
+    """An operand that decides a result where it is absent, beside some values of the other operand.
+
+    Of the other operand's values on one side of zero, those beside which it decides have none between them beside
+    which it does not: so it is enough to look at both ends of a range.
+
+    Parameters
+    ----------
+    position : int
+        The operand.
+    value : object, optional
+        Its fill value; None is any.
+    result : object, optional
+        What it decides; None is its fill value.
+    usual : bool
+        Whether it decides beside most values, as zero does in a quotient: then a result is planned to be as sparse.
+    """
+
+    position: int
+    value: Any = None
+    result: Any = None
+    usual: bool = False
+
+    def takes(self, value: Any) -> bool:
+        """Tell whether ``value`` is the fill value meant."""
+        return self.value is None or value == self.value or (value != value and self.value != self.value)
+
+
+@record
+class Operator:
+    """One operator.
+
+    Parameters
+    ----------
+    name : str
+        Name in the table: NumPy's, without clashes.
+    arity : int
+        1 or 2.
+    c : str
+        C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is
+        overloaded by a dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
+    ufunc : callable
+        The NumPy ufunc with the same meaning; gives dtypes (``resolve_dtypes``) and the oracle.
+    identity : object, optional
+        ``op(identity, x) == x == op(x, identity)``; None where there is none on both sides.
+    left_identity, right_identity : object, optional
+        One-sided identities, e.g. 0 on the right of subtraction.
+    annihilators : tuple
+        Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
+    near_annihilators : tuple of Near
+        What decides beside some values of the other operand; whether beside all that it holds, each call looks up.
+    instead : str
+        What to write, ``{0}`` and ``{1}`` being the operands, for a result that an absent operand always decides.
+    monotone : {"", "exact", "rounded"}
+        As long as no operand changes its sign, the result rises or falls with each, so that its extremes are those at
+        the ends of ranges; kernels may round it otherwise than NumPy where it is ``"rounded"``.
+    extreme : {-1, 0, 1}
+        Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
+    all_bits : bool
+        Where there is no identity: a reduction starts from the value of its dtype that has all bits.
+    skips_nan : bool
+        NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
+    absorbs : tuple of int
+        The operands whose absence decides the result, whatever their fill values are.
+    absorbed : object, optional
+        The result that they decide; None is their fill value.
+    absent : object, optional
+        The result for an absent operand whose value is not known; whoever uses the operator vouches for it.
+    symbol : str, optional
+        How index notation spells it, e.g. ``+``; None when it is called by name.
+    precedence : int
+        Binding strength of ``symbol`` when printing.
+    """
+
+    name: str
+    arity: int
+    c: str
+    ufunc: Callable[..., Any]
+    identity: Any = None
+    right_identity: Any = None
+    annihilators: tuple[tuple[int, Any], ...] = ()
+    near_annihilators: tuple[Near, ...] = ()
+    instead: str = ""
+    monotone: Literal["", "exact", "rounded"] = ""
+    idempotent: bool = False
+    extreme: int = 0
+    all_bits: bool = False
+    skips_nan: bool = False
+    absorbs: tuple[int, ...] = ()
+    absorbed: Any = None
+    absent: Any = None
+    symbol: str | None = None
+    precedence: int = 0
+
+    @property
+    def has_identity(self) -> bool:
+        """Whether a reduction of no values has one, as NumPy's: sums, products, any and all."""
+        return getattr(self.ufunc, "identity", None) is not None
+
+    def start(self, dtype: str) -> Any:
+        """What a reduction starts from: the identity, or the value of ``dtype`` that no other value changes.
+
+        Examples
+        --------
+        >>> OPERATORS["maximum"].start("int8"), OPERATORS["add"].start("int8")
+        (-128, 0)
+        """
+        if self.identity is not None or not (self.extreme or self.all_bits):
+            return self.identity
+        kind = np.dtype(dtype).kind
+        if self.all_bits:
+            return kind == "b" or (-1 if kind == "i" else int(np.iinfo(dtype).max))
+        if kind == "b":
+            return self.extreme > 0
+        if kind in "iu":
+            limits = np.iinfo(dtype)
+            return int(limits.min if self.extreme < 0 else limits.max)
+        if self.skips_nan:
+            return complex(math.nan, 0) if kind == "c" else math.nan
+        infinity = math.inf * self.extreme
+        return complex(infinity, infinity) if kind == "c" else infinity
+
+    def annihilates(self, position: int, value: Any) -> bool:
+        """Whether an absent operand ``value`` at ``position`` decides the result alone."""
+        return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
+
+    def near(self, position: int, value: Any) -> tuple[Near, ...]:
+        """Return how an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
+        return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))
+
+    def collapses(self, value: Any) -> bool:
+        """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
+
+        Examples
+        --------
+        >>> OPERATORS["maximum"].collapses(3), OPERATORS["multiply"].collapses(0), OPERATORS["add"].collapses(1)
+        (True, True, False)
+        """
+        # The sign of a product of negative zeros depends on how many there are.
+        return self.idempotent or (self.annihilates(0, value) and math.copysign(1, value.real) > 0)
+
+    def is_identity(self, position: int, value: Any) -> bool:
+        """Whether ``value`` at ``position`` of a binary operator leaves the other operand as it is."""
+        if self.arity != 2:
+            return False
+        if self.identity is not None and value == self.identity:
+            return True
+        return position == 1 and self.right_identity is not None and value == self.right_identity
+
+
+_BOTH_ZERO = ((0, 0), (1, 0))
+_INFINITE = tuple(Near(position, sign * math.inf) for position in (0, 1) for sign in (1, -1))
+_ANY = (Near(0), Near(1))
+_QUOTIENT = tuple(Near(0, value, usual=True) for value in (0, math.inf, -math.inf, math.nan))
+_FROM_ZERO = (Near(0, 0, usual=True),)
+_COMPARED = tuple(Near(position, None, answer) for position in (0, 1) for answer in (False, True))
+
+
+def _called(arity: int, names: str, **properties: Any) -> list[Operator]:
+    """Rows of NumPy's ufuncs that have no identity or annihilator: each is the prelude function of its name."""
+    return [Operator(name, arity, f"call:{name}", getattr(np, name), **properties) for name in names.split()]
+
+
+ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
+"""For an answer where nothing is stored, the operator that states it: what is asked of a scalar is known to its owner
+alone. No notation can spell them."""
+
+_REPETITIONS = functions.repetitions(lambda op, dtype: OPERATORS[op].start(dtype))
+
+OPERATORS: dict[str, Operator] = {
+    row.name: row
+    for row in (
+        Operator("add", 2, "+", np.add, identity=0, symbol="+", precedence=1,
+                 near_annihilators=_INFINITE, monotone="rounded"),
+        Operator("subtract", 2, "-", np.subtract, right_identity=0, symbol="-", precedence=1, monotone="rounded"),
+        Operator("multiply", 2, "*", np.multiply, identity=1, annihilators=_BOTH_ZERO, symbol="*", precedence=2,
+                 monotone="rounded"),
+        Operator("divide", 2, "/", np.true_divide, right_identity=1, symbol="/", precedence=2, monotone="exact",
+                 near_annihilators=_QUOTIENT, instead="{0}*(1/{1})"),
+        Operator("negative", 1, "-", np.negative, symbol="-", precedence=3, monotone="exact"),
+        Operator("minimum", 2, "call:minimum", np.minimum,
+                 idempotent=True, extreme=1, near_annihilators=_ANY, monotone="exact"),
+        Operator("maximum", 2, "call:maximum", np.maximum,
+                 idempotent=True, extreme=-1, near_annihilators=_ANY, monotone="exact"),
+        Operator("fmin", 2, "call:fmin", np.fmin,
+                 idempotent=True, extreme=1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
+        Operator("fmax", 2, "call:fmax", np.fmax,
+                 idempotent=True, extreme=-1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
+        # Reductions with these are of bool: there the extremes are the identities.
+        Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, idempotent=True,
+                 extreme=1),
+        Operator("logical_or", 2, "call:logical_or", np.logical_or, idempotent=True, extreme=-1),
+        Operator("logical_xor", 2, "call:logical_xor", np.logical_xor, extreme=-1),
+        Operator("bitwise_and", 2, "&", np.bitwise_and, annihilators=_BOTH_ZERO, idempotent=True, all_bits=True),
+        Operator("bitwise_or", 2, "|", np.bitwise_or, identity=0, idempotent=True),
+        Operator("bitwise_xor", 2, "^", np.bitwise_xor, identity=0),
+        Operator("equal", 2, "==", np.equal, near_annihilators=(Near(0, 0, False), Near(1, 0, False))),
+        Operator("not_equal", 2, "!=", np.not_equal, near_annihilators=(Near(0, 0, True), Near(1, 0, True))),
+        Operator("less", 2, "<", np.less, near_annihilators=_COMPARED),
+        Operator("less_equal", 2, "<=", np.less_equal, near_annihilators=_COMPARED),
+        Operator("greater", 2, ">", np.greater, near_annihilators=_COMPARED),
+        Operator("greater_equal", 2, ">=", np.greater_equal, near_annihilators=_COMPARED),
+        *_called(1, "conjugate cos invert isfinite isinf isnan logical_not signbit sin tan"),
+        *_called(1, "absolute ceil floor positive reciprocal rint sign sqrt square trunc", monotone="exact"),
+        *_called(1, "arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh deg2rad exp exp2 expm1 log log10 log1p "
+                    "log2 rad2deg sinh tanh", monotone="rounded"),
+        *_called(2, "copysign gcd heaviside lcm logaddexp logaddexp2 nextafter"),
+        *_called(2, "hypot", monotone="rounded"),
+        *_called(2, "arctan2 floor_divide fmod ldexp left_shift remainder right_shift", near_annihilators=_FROM_ZERO),
+        *_called(2, "float_power power", near_annihilators=(*_FROM_ZERO, Near(0, 1), Near(1, 0, 1))),
+        Operator("left", 2, "call:left", functions.left),
+        Operator("select", 2, "call:select", functions.select, annihilators=((0, False), (1, 0))),
+        *(Operator(f.__name__, 1, f"call:{f.__name__}", f)
+          for f in (functions.real, functions.imag, functions.nan_as_zero, functions.nan_as_one)),
+        *(Operator(f.__name__, 1, "cast", f, monotone="exact") for f in functions.CONVERSIONS),
+        *(Operator(name, 1, "cast", functions.as_it_is, absent=answer) for answer, name in ABSENT_ANSWERS.items()),
+        *(Operator(f.__name__, 2, f"call:{f.__name__}", f) for f in _REPETITIONS.values()),
+    )
+}  # fmt: skip
+
+_SIDES = {(0,): "left-absorbing", (1,): "right-absorbing", (0, 1): "absorbing"}
+
+ABSORBING: dict[str, dict[tuple[tuple[int, ...], Any], str]] = {
+    op: {
+        (positions, result): f"{side} {op}" + ("" if result is None else f" to {result}")
+        for positions, side in _SIDES.items()
+        for result in dict.fromkeys(n.result for n in row.near_annihilators)
+        if all(any((n.position, n.result) == (p, result) for n in row.near_annihilators) for p in positions)
+    }
+    for op, row in OPERATORS.items()
+    if row.near_annihilators
+}
+"""For the operands whose absence decides alone, and what (None: their fill values), the operator that is told so:
+whoever uses it vouches that it makes that of these, beside all that the other operand holds. No notation can spell
+them."""
+
+OPERATORS |= {
+    name: replace(OPERATORS[op], name=name, absorbs=positions, absorbed=result, near_annihilators=(), symbol=None)
+    for op, names in ABSORBING.items()
+    for (positions, result), name in names.items()
+}
+
+REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in _REPETITIONS.items()}
+"""For an associative operator, the one that makes ``x op x op ... op x``, ``k`` operands, of ``k`` and ``x``."""
+
+REDUCTIONS: dict[str, str] = {
+    "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
+    "nanmin": "fmin", "nanmax": "fmax", "xor": "logical_xor", "bitand": "bitwise_and", "bitor": "bitwise_or",
+    "bitxor": "bitwise_xor",
+}  # fmt: skip
+"""How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
+
+ALIASES: dict[str, str] = {
+    "abs": "absolute", "conj": "conjugate", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin",
+    "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "mod": "remainder",
+    "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "radians": "deg2rad", "degrees": "rad2deg", "true_divide": "divide",
+    "bitwise_not": "invert",
+}  # fmt: skip
+"""Other names under which index notation calls an operator."""
+
+
+def operator(name: str) -> Operator:
+    """The row called ``name``.
+
+    Raises
+    ------
+    KeyError
+        When there is no such operator.
+    """
+    return OPERATORS[name]

@@ -1,0 +1,151 @@
+"""Functions of the operator table that NumPy has no ufunc for, with what a row asks of a ufunc.
+
+A ufunc computes with arrays, and says by ``resolve_dtypes`` in which dtypes it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import VALUE_DTYPES
+
+__all__ = [
+    "CONVERSIONS", "Function", "as_it_is", "imag", "left", "nan_as_one", "nan_as_zero", "real", "repetitions", "select",
+]  # fmt: skip
+
+
+class Function:
+    """A function of arrays with a rule for its dtypes.
+
+    Parameters
+    ----------
+    name : str
+        Name of its row.
+    compute : callable
+        From arrays to an array.
+    dtypes : callable
+        From the operands' dtypes to those of the operands and of the result, by which it computes.
+    """
+
+    def __init__(
+        self, name: str, compute: Callable[..., Any], dtypes: Callable[..., tuple[np.dtype[Any], ...]]
+    ) -> None:
+        self.__name__, self._compute, self._dtypes = name, compute, dtypes
+
+    def __call__(self, *args: Any) -> Any:
+        """The value: a NumPy scalar of scalars, as a ufunc gives."""
+        found = self._compute(*map(np.asarray, args))
+        return found[()] if isinstance(found, np.ndarray) else found
+
+    def resolve_dtypes(self, dtypes: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
+        """As a ufunc's method does: ``dtypes`` ends in None for the result; int, float and complex are weak."""
+        return self._dtypes(*map(np.dtype, dtypes[:-1]))
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+def _part(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+    return dtype, np.empty(0, dtype).real.dtype
+
+
+def _same(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+    return dtype, dtype
+
+
+real = Function("real", np.real, _part)
+imag = Function("imag", np.imag, _part)
+as_it_is = Function("as_it_is", lambda x: x, _same)
+nan_as_zero = Function("nan_as_zero", lambda x: np.where(np.isnan(x), x.dtype.type(0), x), _same)
+nan_as_one = Function("nan_as_one", lambda x: np.where(np.isnan(x), x.dtype.type(1), x), _same)
+
+select = Function(
+    "select",
+    lambda chosen, x: np.where(chosen, x, x.dtype.type(0)),
+    lambda chosen, dtype: (np.dtype(bool), dtype, dtype),
+)
+"""The second operand where the first is true, else zero: a product that leaves infinity and NaN as they are."""
+
+left = Function(
+    "left", lambda x, other: np.broadcast_arrays(x, other)[0], lambda dtype, other: (dtype, np.dtype(bool), dtype)
+)
+"""The first operand; beside the second, an entry of either is one of the result."""
+
+
+def _conversion(name: str) -> Function:
+    wanted = np.dtype(name)
+    return Function(name, lambda x: x.astype(wanted), lambda dtype: (dtype, wanted))
+
+
+CONVERSIONS: tuple[Function, ...] = tuple(map(_conversion, VALUE_DTYPES))
+
+
+def _repetition(op: str, compute: Callable[..., Any]) -> Function:
+    return Function(f"repeat_{op}", compute, lambda count, dtype: (np.dtype(np.int64), dtype, dtype))
+
+
+def _logical(op: str, compute: Callable[..., Any]) -> Function:
+    of_bool = np.dtype(bool)
+    return Function(f"repeat_{op}", compute, lambda count, dtype: (np.dtype(np.int64), of_bool, of_bool))
+
+
+def _bitwise(op: str, compute: Callable[..., Any]) -> Function:
+    def dtypes(count: Any, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+        np.bitwise_and.resolve_dtypes((dtype, dtype, None))  # which raises where numbers are not of bits
+        return np.dtype(np.int64), dtype, dtype
+
+    return Function(f"repeat_{op}", compute, dtypes)
+
+
+def _if_odd(count: Any, x: Any) -> Any:
+    return np.where(count & 1, x, x.dtype.type(0))
+
+
+def _imaginary(part: Any, dtype: np.dtype[Any]) -> Any:
+    found = np.zeros(part.shape, dtype)
+    found.imag = part
+    return found
+
+
+def _times(count: Any, x: Any) -> Any:
+    if x.dtype == bool:
+        return (count > 0) & x
+    if x.dtype.kind == "c":  # by parts: infinity times zero is NaN
+        return _times(count, x.real) + _imaginary(_times(count, x.imag), x.dtype)
+    return np.where(count == 0, x.dtype.type(0), count.astype(x.dtype) * x)
+
+
+def _power(count: Any, x: Any) -> Any:
+    match x.dtype.kind:
+        case "b":
+            return (count == 0) | x
+        case "i" | "u":  # modulo a power of two, so that the unsigned power has the bits of the signed one
+            return np.power(x.astype(np.uint64), count.astype(np.uint64)).astype(x.dtype)
+    return np.power(x, count.astype(np.float64)).astype(x.dtype)
+
+
+def repetitions(start: Callable[[str, str], Any]) -> dict[str, Function]:
+    """Return the functions of operators' repetitions, by operator.
+
+    Parameters
+    ----------
+    start : callable
+        Gives what a reduction with an operator starts from in a dtype.
+    """
+
+    def or_start(op: str) -> Callable[..., Any]:
+        """One operand or more of an idempotent operator are like one; none is what a reduction starts from."""
+        return lambda count, x: np.where(count == 0, np.asarray(start(op, x.dtype.name), x.dtype), x)
+
+    return {
+        "add": _repetition("add", _times),
+        "multiply": _repetition("multiply", _power),
+        **{op: _repetition(op, or_start(op)) for op in ("minimum", "maximum", "fmin", "fmax")},
+        **{op: _bitwise(op, or_start(op)) for op in ("bitwise_and", "bitwise_or")},
+        "bitwise_xor": _bitwise("bitwise_xor", _if_odd),
+        **{op: _logical(op, or_start(op)) for op in ("logical_and", "logical_or")},
+        "logical_xor": _logical("logical_xor", _if_odd),
+    }

@@ -1,0 +1,1 @@
+"""Passes over the imperative IR, each from function to function."""

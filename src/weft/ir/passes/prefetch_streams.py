@@ -1,0 +1,238 @@
+"""Lists that loops read from one end to the other, asked for some entries ahead.
+
+Processors see by themselves that memory is read in order. But they begin anew with every page, and where a row has a
+few entries, branches and other streams leave them behind: such rows come up to half faster if their lines are asked
+for. So do lists whose entries go anywhere. Long rows need no help, and suffer from what is asked for in part; so do
+loops inside, of which compilers make vectors in another way then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...records import record, replace
+from ..builder import add, block, if_, lit, lt, mul, sub
+from ..nodes import (
+    Binary,
+    Block,
+    Declare,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Select,
+    Stmt,
+    Var,
+    While,
+)
+from ..traversal import assigned_names, declared_names, used_names, walk
+from ..types import size_of
+from .adjacent_ranges import adjoin, put
+from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
+
+__all__ = ["read_ahead"]
+
+AHEAD = 256
+"""Entries of a list between asking for one and reading it."""
+FEW = 12
+"""Entries of a row on average from which its list is not asked for."""
+ROWS = 64
+"""Rows between asking for the entries of one and reading them, where these lie across lists side by side."""
+STRETCH = 16
+"""Entries of a list that are asked for together."""
+_LINE = 64
+
+
+@record
+class _Rows:
+    """Rows from ``begin`` up to ``end``, which have the entries from ``first`` up to ``last``.
+
+    Their lists are asked for ``distance`` entries before they are read, and what their coordinates lead to, too.
+    """
+
+    distance: Var
+    asks: tuple[Stmt, ...]
+    begin: Expr
+    end: Expr
+    first: Expr
+    last: Expr
+    leaps: Leaps | None
+
+    def around(self, loop: For, values: Mapping[str, Expr]) -> _Rows | None:
+        """The rows of all iterations of a loop in which some are visited; None where these do not adjoin."""
+        begin, end, first = (expanded(e, values) for e in (self.begin, self.end, self.first))
+        sizes = self.leaps.names if self.leaps else set()
+        hidden = {*declared_names(loop.body)} & (used_names(begin) | used_names(first) | sizes)
+        if hidden or loop.var.name in sizes or not adjoin(begin, end, loop.var):
+            return None
+        low, high, lowest, highest = (put(e, loop.var, at) for e in (begin, first) for at in (loop.start, loop.stop))
+        return replace(self, begin=low, end=high, first=lowest, last=highest)
+
+    def declared(self) -> Stmt:
+        """What must be known before them."""
+        found = [self.leaps.declared(self.first, self.last)] if self.leaps else []
+        if self.asks:
+            few = lt(sub(self.last, self.first), mul(lit(FEW), sub(self.end, self.begin)))
+            found.append(Declare(self.distance, Select(few, lit(AHEAD), lit(0))))
+        return block(*found)
+
+
+def read_ahead(function: Function) -> Function:
+    """The same, where what loops read is asked for ahead. No result changes.
+
+    Examples
+    --------
+    >>> from weft.ir.printer import function_text
+    >>> from weft.ir.nodes import Update
+    >>> n, i, p, y = Var("n"), Var("i"), Var("p"), Var("y", "float64*")
+    >>> pos, vals = Var("pos", "int64*"), Var("vals", "float64*")
+    >>> row = For(p, Load(pos, i), Load(pos, add(i, lit(1))), Update("+", Load(y, i), Load(vals, p)))
+    >>> print(function_text(read_ahead(Function("g", (), For(i, lit(0), n, row)))), end="")
+    function g()
+      p_ahead: int64 = 256 if pos[n] - pos[0] < 12 * n else 0
+      for i in 0 .. n:
+        weft_fetch_to_read(vals + (pos[i] + p_ahead))
+        for p in pos[i] .. pos[i + 1]:
+          y[i] += vals[p]
+    """
+    body, _ = _Reader(function).read(function.body, None, {})
+    return replace(function, body=body)
+
+
+class _Reader:
+    def __init__(self, function: Function):
+        self.assigned = assigned_names(function.body)
+        self.used = used_names(function.body)
+
+    def name(self, stem: str) -> Var:
+        while stem in self.used:
+            stem += "_"
+        self.used.add(stem)
+        return Var(stem)
+
+    def read(
+        self, stmt: Stmt, loop: For | None, above: Mapping[str, Expr], alone: bool = True
+    ) -> tuple[Stmt, list[_Rows]]:
+        """A statement that asks ahead, and what must be known for that before ``loop``, whose body it is in.
+
+        Parameters
+        ----------
+        stmt : Stmt
+            Any.
+        loop : For or None
+            The loop that it is the body of, or part of that.
+        above : mapping
+            The values of variables declared in the body so far.
+        alone : bool
+            Whether no loop is around it but those of chunks.
+        """
+        values = dict(above)
+        made: list[Stmt] = []
+        known: list[_Rows] = []
+        for s in stmt.stmts if isinstance(stmt, Block) else (stmt,):
+            match s:
+                case If(cond=cond, then=then, orelse=orelse):
+                    then, found = self.read(then, loop, values, alone)
+                    other, more = (None, []) if orelse is None else self.read(orelse, loop, values, alone)
+                    known += [*found, *more]
+                    made.append(If(cond, then, other))
+                case Parallel(loop=chunks):
+                    body, _ = self.read(chunks.body, None, {}, alone)
+                    made.append(replace(s, loop=replace(chunks, body=body)))
+                case While(body=body):
+                    body, _ = self.read(body, None, {}, alone=False)
+                    made.append(replace(s, body=body))
+                case For(body=body):
+                    body, inside = self.read(body, s, {}, alone=False)
+                    for inner in inside:
+                        wider = None if loop is None else inner.around(loop, values)
+                        made.append(inner.declared()) if wider is None else known.append(wider)
+                    read = replace(s, body=block(*self.across(s, loop, values), body))
+                    if (rows := self.rows(s, loop, values)) is not None:
+                        known.append(rows)
+                        made += [*rows.asks, rows.leaps.taken(read, whole=False) if rows.leaps else read]
+                    else:
+                        made.append(self.listed(s, read) if alone else read)
+                case _:
+                    made.append(s)
+            if isinstance(s, Declare) and s.value is not None and s.var.name not in self.assigned:
+                values[s.var.name] = s.value
+        return block(*made), known
+
+    def rows(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> _Rows | None:
+        """What is known of the rows of which ``s`` is one; None if they do not adjoin, or are long, or hold loops."""
+        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
+            return None
+        first, last = expanded(s.start, values), expanded(s.stop, values)
+        within = {*declared_names(loop.body), *self.assigned}
+        if used_names(first) & within or not adjoin(first, last, loop.var):
+            return None
+        distance = self.name(f"{s.var.name}_ahead")
+        asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
+        found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
+        if found is not None and found.names & {loop.var.name, *within}:
+            found = None
+        lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
+        return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, found)
+
+    def across(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> list[Stmt]:
+        """What is asked for where each iteration of ``loop`` goes across lists that lie side by side, as ``s`` does."""
+        if loop is None or loop.unroll or not _is_plain(s) or nests(s):
+            return []
+        inside = {**values, **kept(s.body, self.assigned)}
+        used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
+        if not any(_reads(place) for _, place in used):
+            return []  # plain arrays, of which compilers know best
+        hidden = ({*declared_names(loop.body), *self.assigned} - {s.var.name}) | {loop.var.name}
+        asks: dict[Stmt, None] = {}
+        for array, place in used:
+            match place:
+                case Binary(op="+", a=first, b=along) if along == loop.var and not _reads(first):
+                    of = used_names(first)
+                    if s.var.name in of and not hidden & of:
+                        asks[ask(array, add(first, add(loop.var, lit(ROWS))))] = None
+        return list(asks)
+
+    def listed(self, s: For, read: For) -> Stmt:
+        """A loop over a whole list; where its entries go anywhere, they are asked for by stretches."""
+        if not _is_plain(s):
+            return read
+        found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
+        asks: list[Stmt] = []
+        arrays = _along(s)
+        if len(arrays) > 1 and _scatters(s) and not nests(s):
+            asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
+        begins = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
+        stretch = if_(begins, block(*asks)) if asks else block()
+        if found is None:
+            return replace(read, body=block(stretch, read.body))
+        return block(found.declared(s.start, s.stop), found.taken(read, whole=True, before=stretch))
+
+
+def _stretch(array: Expr, place: Expr) -> list[Stmt]:
+    """Ask for the lines of the stretch that begins at a place."""
+    step = max(_LINE // size_of(array.ty[:-1]), 1)
+    return [ask(array, add(place, lit(k))) for k in range(0, STRETCH, step)]
+
+
+def _is_plain(loop: For) -> bool:
+    """Whether a loop is neither to be vectors, nor copies of its body."""
+    return loop.simd is None and not loop.unroll
+
+
+def _reads(expr: Expr) -> bool:
+    return any(isinstance(n, Load) for n in walk(expr))
+
+
+def _along(loop: For) -> list[Expr]:
+    """The arrays of which each iteration reads one element after another."""
+    return list(dict.fromkeys(n.array for n in walk(loop) if isinstance(n, Load) and n.index == loop.var))
+
+
+def _scatters(loop: For) -> bool:
+    """Whether a loop writes to where an element that it reads says."""
+    values = kept(loop.body, set())
+    places = [expanded(index, values) for _, index, write in elements(loop.body) if write]
+    return any(_reads(place) for place in places)

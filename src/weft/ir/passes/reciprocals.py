@@ -1,0 +1,56 @@
+"""Division by a size in a loop, which multiplies by a reciprocal that is worked out once, before all loops.
+
+A division takes the processor longer than anything else that is done to a coordinate. The reciprocal is exact: see
+T. Granlund and P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994, section 4.
+"""
+
+from __future__ import annotations
+
+from ...records import replace
+from ..builder import block, lit, maximum
+from ..nodes import Binary, Call, Declare, Expr, For, Function, Var, While
+from ..traversal import Node, declared_names, rebuild, rewrite
+
+__all__ = ["with_reciprocals"]
+
+
+def with_reciprocals(function: Function) -> Function:
+    """The same, without divisions in loops by the dimensions of parameters; a dimension of 0 divides as 1.
+
+    Examples
+    --------
+    >>> from weft.ir.nodes import Load, Param, Update
+    >>> from weft.ir.printer import function_text
+    >>> n, i, vals = Var("n"), Var("i"), Var("vals", "int64*")
+    >>> loop = For(i, lit(0), n, Update("+", Load(vals, lit(0)), Binary("/", i, maximum(n, lit(1)))))
+    >>> print(function_text(with_reciprocals(Function("f", (Param("A", (n,), (), vals),), loop))), end="")
+    function f(A)
+      reciprocal_of_n: uint64 = weft_reciprocal(n)
+      for i in 0 .. n:
+        vals[0] += weft_quotient(i, n, reciprocal_of_n)
+    """
+    hidden = declared_names(function.body)
+    sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]
+    divisors: dict[Expr, Var] = {d: d for d in sizes} | {maximum(d, lit(1)): d for d in sizes}
+    made: dict[Var, Var] = {}
+
+    def rule(node: Node) -> Node | None:
+        match node:
+            case Binary(op="/" | "%" as op, a=a, b=b) if (size := divisors.get(b)) is not None:
+                by = made.setdefault(size, Var(f"reciprocal_of_{size.name}", "uint64"))
+                return Call("weft_quotient" if op == "/" else "weft_remainder", (a, size, by), "int64")
+        return None
+
+    def in_loops(node: Node) -> Node:
+        match node:
+            case For():
+                return replace(node, body=rewrite(node.body, rule))  # type: ignore[arg-type]
+            case While():
+                return rewrite(node, rule)
+        return rebuild(node, in_loops)
+
+    body = in_loops(function.body)
+    if not made:
+        return function
+    reciprocals = [Declare(by, Call("weft_reciprocal", (size,), "uint64")) for size, by in made.items()]
+    return replace(function, body=block(*reciprocals, body))  # type: ignore[arg-type]

@@ -1,0 +1,338 @@
+"""A value-safe simplifier: one pass down, one pass back up.
+
+The pass down folds integer index arithmetic and conditions, takes the live side of decided branches, drops loops
+that run zero times, and replaces variables that are only another name of a constant or of a variable. The pass up
+drops declarations, assignments and loops without an effect.
+
+Floats keep their meaning: no rule touches floating arithmetic, because ``x * 0.0`` may be NaN or ``-0.0``,
+``-0.0 + 0.0`` is ``0.0``, ``x - x`` may be NaN and so on. Integers wrap around, as they do in the printed C.
+"""
+
+from __future__ import annotations
+
+from ...records import replace
+from ..nodes import (
+    Allocate,
+    Array,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Free,
+    Function,
+    If,
+    Load,
+    Parallel,
+    Poll,
+    Return,
+    Select,
+    Set,
+    Stmt,
+    Store,
+    Unary,
+    Update,
+    Var,
+    While,
+)  # fmt: skip
+from ..traversal import children
+from ..types import INTEGERS, wrap
+from .constant_folding import FALSE, TRUE, fold_binary, fold_unary
+
+__all__ = ["simplify", "simplify_expression"]
+
+
+def simplify(function: Function) -> Function:
+    """``function`` with the same effects and fewer nodes."""
+    down = _Down(function)
+    out: list[Stmt] = []
+    down.stmt(function.body, out)
+    body = _up(Block(tuple(out)), set(), down.reads)
+    return replace(function, body=body or Block())
+
+
+def simplify_expression(expr: Expr) -> Expr:
+    """``expr`` with integer arithmetic and conditions folded."""
+    return _Down(None).expr(expr)
+
+
+class _Down:
+    """The pass down: folding, copies, branches. ``names`` maps a variable to what it is another name of.
+
+    A variable does not stand in for another where an inner variable of the same name might hide it.
+    """
+
+    def __init__(self, function: Function | None):
+        self.names: dict[str, Expr] = {}
+        self.changed: set[str] = set()
+        self.declared: dict[str, int] = {}
+        self.hidden: set[str] = set()
+        self.reads: set[str] = set()
+        if function is not None:
+            active = {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
+            self.declared.update(dict.fromkeys(active, 1))
+            self._survey(function.body, active)
+        self.unsure = self.changed | self.hidden
+
+    def _survey(self, stmt: Stmt, active: set[str]) -> None:
+        """Note each name that is declared, assigned to, or hidden by another; ``active`` are those in scope."""
+        match stmt:
+            case Block(stmts):
+                for s in stmts:
+                    self._survey(s, active)
+            case Declare(var) | Allocate(var) | Array(var):
+                self._declare(var.name, active)
+            case Set(Var(name)) | Update(_, Var(name)) | Free(Var(name)):
+                self.changed.add(name)
+            case For(var, _, _, body):
+                inside = set(active)
+                self._declare(var.name, inside)
+                self._survey(body, inside)
+            case If(_, then, orelse):
+                self._survey(then, set(active))
+                if orelse is not None:
+                    self._survey(orelse, set(active))
+            case While(_, body):
+                self._survey(body, set(active))
+            case Parallel(_, prologue, loop, epilogue):
+                inside = set(active)
+                for s in (prologue, loop, epilogue):
+                    self._survey(s, inside)
+
+    def _declare(self, name: str, active: set[str]) -> None:
+        self.declared[name] = self.declared.get(name, 0) + 1
+        if name in active:
+            self.hidden.add(name)
+        active.add(name)
+
+    # Expressions
+
+    def expr(self, e: Expr) -> Expr:
+        """``e`` folded, with other names replaced."""
+        cls = type(e)
+        if cls is Var:
+            e = self.names.get(e.name, e)  # type: ignore[attr-defined]
+            if type(e) is Var:
+                self.reads.add(e.name)
+            return e
+        if cls is Const:
+            return e
+        match e:
+            case Load(array, index):
+                x, y = self.expr(array), self.expr(index)
+                return e if x is array and y is index else Load(x, y)
+            case Binary(op, a, b):
+                x, y = self.expr(a), self.expr(b)
+                return fold_binary(op, x, y) or (e if x is a and y is b else Binary(op, x, y))
+            case Cast(a, ty):
+                x = self.expr(a)
+                if x.ty == ty:
+                    return x
+                if type(x) is Const and x.ty in INTEGERS and ty in INTEGERS:
+                    return Const(wrap(int(x.value), ty), ty)  # type: ignore[arg-type]
+                return e if x is a else Cast(x, ty)
+            case Unary(op, a):
+                x = self.expr(a)
+                return fold_unary(op, x) or (e if x is a else Unary(op, x))
+            case Select(cond, a, b):
+                c = self.expr(cond)
+                if type(c) is Const:
+                    return self.expr(a if c.value else b)
+                return Select(c, self.expr(a), self.expr(b))
+            case Call(name, args, ty):
+                return Call(name, tuple([self.expr(a) for a in args]), ty)
+        raise TypeError(f"not an expression: {e!r}")
+
+    # Statements
+
+    def scope(self, *stmts: Stmt) -> list[Block]:
+        """The statements rewritten one after the other in a scope of their own."""
+        names, self.names = self.names, dict(self.names)
+        blocks = []
+        for s in stmts:
+            out: list[Stmt] = []
+            self.stmt(s, out)
+            blocks.append(Block(tuple(out)))
+        self.names = names
+        return blocks
+
+    def bind(self, name: str) -> None:
+        """Enter a declaration of ``name``: an outer variable of that name does not count here."""
+        if name in self.names:
+            self.names = {k: v for k, v in self.names.items() if k != name}
+
+    def loop(self, loop: For, start: Expr, stop: Expr) -> For:
+        """A loop with its body rewritten."""
+        self.bind(loop.var.name)
+        (body,) = self.scope(loop.body)
+        return replace(loop, start=start, stop=stop, body=body)
+
+    def stmt(self, s: Stmt, out: list[Stmt]) -> None:
+        """Append ``s`` rewritten to ``out``."""
+        match s:
+            case Block(stmts):
+                for inner in stmts:
+                    self.stmt(inner, out)
+            case Declare(var, value):
+                if value is not None:
+                    value = self.expr(value)
+                self.bind(var.name)
+                if var.name not in self.changed and (
+                    type(value) is Const or (type(value) is Var and value.name not in self.unsure)
+                ):
+                    self.names[var.name] = value
+                    return
+                out.append(Declare(var, value))
+            case Set(var, value):
+                out.append(Set(var, self.expr(value)))
+            case Store(array, index, value):
+                out.append(Store(self.expr(array), self.expr(index), self.expr(value)))
+            case Update(op, target, value):
+                value = self.expr(value)
+                if type(target) is Load:
+                    target = self.expr(target)  # type: ignore[assignment]
+                if not (value.ty in INTEGERS and type(value) is Const and value.value == 0 and op in "+-|^"):
+                    out.append(Update(op, target, value))
+            case For(var, start, stop):
+                first, last = self.expr(start), self.expr(stop)
+                if fold_binary("<", first, last) == FALSE:
+                    return
+                before_loop = self.names
+                out.append(self.loop(s, first, last))
+                self.names = before_loop
+            case If(cond, then, orelse):
+                self.branch(self.expr(cond), then, orelse, out)
+            case While(cond, body):
+                cond = self.expr(cond)
+                if cond != FALSE:
+                    out.append(While(cond, *self.scope(body)))
+            case Parallel(threads, prologue, loop, epilogue, schedule):
+                threads = self.expr(threads)
+                outside, self.names = self.names, dict(self.names)
+                before: list[Stmt] = []
+                after: list[Stmt] = []
+                self.stmt(prologue, before)
+                first, last = self.expr(loop.start), self.expr(loop.stop)
+                prologue_names, self.names = self.names, dict(self.names)
+                loop = self.loop(loop, first, last)
+                self.names = prologue_names
+                self.stmt(epilogue, after)
+                self.names = outside
+                out.append(Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), schedule))
+            case Allocate(var, size, zero):
+                size = self.expr(size)
+                self.bind(var.name)
+                out.append(Allocate(var, size, zero))
+            case Array(var):
+                self.bind(var.name)
+                out.append(s)
+            case Evaluate(call):
+                out.append(Evaluate(self.expr(call)))  # type: ignore[arg-type]
+            case Return(value):
+                out.append(Return(self.expr(value)))
+            case _:
+                out.append(s)
+
+    def branch(self, cond: Expr, then: Stmt, orelse: Stmt | None, out: list[Stmt]) -> None:
+        """Append an If, or its live side."""
+        if type(cond) is Const:
+            live = then if cond.value else orelse
+            if live is None:
+                return
+            (inner,) = self.scope(live)
+            if all(self.declared.get(name) == 1 for name in _top_level_names(inner)):
+                out.extend(inner.stmts)
+            else:
+                out.append(If(TRUE, inner))
+            return
+        (yes,) = self.scope(then)
+        no = self.scope(orelse)[0] if orelse is not None else None
+        out.append(If(cond, yes, no))
+
+
+def _top_level_names(block: Block) -> list[str]:
+    """The names that would move to the enclosing scope if ``block`` were unwrapped."""
+    return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate, Array)]  # type: ignore[attr-defined]
+
+
+def _note(e: Expr, used: set[str]) -> None:
+    """Add the names that ``e`` reads to ``used``."""
+    if type(e) is Var:
+        used.add(e.name)
+    else:
+        for child in children(e):
+            _note(child, used)  # type: ignore[arg-type]
+
+
+def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
+    """``s`` without what has no effect; None when nothing is left.
+
+    ``used`` holds the names read by what runs after ``s`` and grows by those that ``s`` reads. ``reads`` holds every
+    name read anywhere: assignments to others are dropped.
+    """
+    match s:
+        case Block(stmts):
+            kept = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
+            if all(type(k) is Comment for k in kept):
+                return None
+            return kept[0] if len(kept) == 1 else Block(tuple(reversed(kept)))
+        case Declare(var, value):
+            if var.name not in used:
+                return None
+            if value is not None:
+                _note(value, used)
+        case Set(Var(name), value) | Update(_, Var(name), value):
+            if name not in reads:
+                return None
+            used.add(name)
+            _note(value, used)
+        case If(cond, then, orelse):
+            no = _up(orelse, used, reads) if orelse is not None else None
+            yes = _up(then, used, reads)
+            if yes is None and no is None:
+                return None
+            _note(cond, used)
+            if yes is None:
+                cond, yes, no = fold_unary("!", cond) or Unary("!", cond), no or Block(), None
+            return If(cond, yes, no)
+        case While(cond, body):
+            inner = _up(body, used, reads)
+            if inner is None:
+                return None
+            _note(cond, used)
+            return While(cond, inner)
+        case For(start=start, stop=stop, body=body, simd=simd):
+            inner = _up(body, used, reads)
+            if inner is None:
+                return None
+            _note(start, used)
+            _note(stop, used)
+            if simd:
+                simd = tuple([(op, name) for op, name in simd if name in reads])
+            return replace(s, body=inner, simd=simd)
+        case Parallel(threads, prologue, loop, epilogue, schedule):
+            after = _up(epilogue, used, reads) or Block()
+            work = _up(loop.body, used, reads) or Block()
+            _note(loop.start, used)
+            _note(loop.stop, used)
+            before = _up(prologue, used, reads) or Block()
+            if (before, work, after) == (Block(), Block(), Block()):
+                return None
+            loop = replace(loop, body=work)
+            _note(threads, used)
+            return Parallel(threads, before, loop, after, schedule)
+        case Allocate(var, size):
+            if var.name not in reads:
+                return None
+            _note(size, used)
+        case Array(var) | Free(var):
+            return s if var.name in reads else None
+        case Store() | Update() | Evaluate() | Return() | Poll():
+            for child in children(s):
+                _note(child, used)  # type: ignore[arg-type]
+    return s

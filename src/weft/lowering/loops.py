@@ -1,0 +1,597 @@
+"""The loops of one ``forall``: a merge lattice as C-like loops (2017, Fig. 11; 2018, Fig. 9).
+
+One iterator makes a for loop. Several make a while loop for each set of them that is walked together, with the least
+of their coordinates as the loop's. Inside, every lattice point below is one case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING
+
+from ..analysis.derived_variables import leaves_tensor, path
+from ..analysis.implicit_values import adds_in_place, same_value, specialize, without_conversions
+from ..analysis.iteration_graph import adds_nothing, is_linear, reads
+from ..analysis.merge_lattice import Iterator, Point
+from ..analysis.terms import additive_terms, is_left_nested
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
+from ..concrete_notation.nodes import Sequence as Seq
+from ..config import config
+from ..errors import LoweringError
+from ..index_notation.nodes import Access, Expr
+from ..index_notation.operator_table import OPERATORS
+from ..ir import nodes as ir
+from ..ir.builder import (
+    add,
+    block,
+    cast,
+    eq,
+    ge,
+    if_,
+    increment,
+    land,
+    le,
+    lit,
+    lt,
+    maximum,
+    minimum,
+    mul,
+    product,
+    sub,
+)
+from ..ir.passes.adjacent_ranges import flattened
+from ..records import replace
+from . import prefetch
+from .environment import Env, Strip
+from .result_writer import Mode
+from .scalar_expressions import lower_expr, update
+from .simd_reductions import SHORT, by_average, long_and_short
+
+if TYPE_CHECKING:
+    from .lowerer import Lowerer
+
+__all__ = ["Merge"]
+
+RUN = 12
+"""Entries of a coordinate for which their run is found, and summed, rather than each added to the result."""
+
+
+class Merge:
+    """The loops of one ``forall``."""
+
+    def __init__(
+        self,
+        owner: Lowerer,
+        stmt: Forall,
+        points: tuple[Point, ...],
+        env: Env,
+        writes: bool,
+        bounds: tuple[ir.Expr, ir.Expr] | None,
+    ):
+        self.owner, self.stmt, self.points, self.env, self.writes, self.bounds = (
+            owner,
+            stmt,
+            points,
+            env,
+            writes,
+            bounds,
+        )
+        self.coord = owner.name(owner.names[stmt.var])
+        sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
+        self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
+        self.p = {it: owner.name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
+        self.end = {it: owner.name(f"{p.name}_end") for it, p in self.p.items()}
+        self.here = {it: owner.name(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
+
+    def _ordered(self) -> list[Iterator]:
+        return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
+
+    def emit(self) -> ir.Stmt:
+        if not self.loops:
+            if self.owner.target.chains == () and any(a.op is None for a in assignments(self.stmt)):
+                raise LoweringError(
+                    f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
+                )
+            return block()  # nothing is added, or appended
+        if self.owner.mode is Mode.BOUND and self._only_appends():
+            return increment(self.owner.target.counters[-1], self._most())
+        if len(self.loops) == 1 and len(self.loops[0]) == 1:
+            return self._plain(self.loops[0][0])
+        if self.bounds is not None:
+            raise LoweringError("only plain loops are cut into chunks")
+        return self._merged()
+
+    def _only_appends(self) -> bool:
+        """Whether the loop appends one coordinate at a time to the result's last level, and does nothing else."""
+        known = {**self.env.coords, self.stmt.var: self.coord}
+        chain = self.owner.target.chain_completed({self.stmt.var}, known) if self.writes else None
+        return isinstance(self.stmt.body, Assign) and chain is not None and chain is self.owner.target.chains[-1]
+
+    def _most(self) -> ir.Expr:
+        """How many coordinates the loop visits at most: all operands' together, or of an intersection the fewest."""
+        widths = []
+        for it in self._ordered():
+            begin, end = self.bounds or self.owner._bounds(it, self.stmt.var, self.env)
+            widths.append(maximum(sub(end, begin), lit(0)))
+        if len(self.loops) == 1:
+            return minimum(*widths)
+        most, *others = widths
+        for width in others:
+            most = add(most, width)
+        return most
+
+    # -- one iterator: a for loop -------------------------------------------------------------------------------
+    def _plain(self, it: Iterator) -> ir.Stmt:
+        owner, env = self.owner, self.env
+        whole = owner._bounds(it, self.stmt.var, env)
+        begin, end = self.bounds or whole
+        if isinstance(self.stmt.body, Assign):
+            single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
+            if it.format.iteration == "value" or single:
+                owner.dense_inside = True
+            elif self.stmt.body.op is not None and not self._scatters(self.stmt.body):
+                owner.sums_on |= self._sums_on(it)
+        if (strip := env.strips.get(self.stmt.var)) is not None:
+            return self._in_strip(it, strip)
+        if it.format.iteration == "value":
+            body = block(self._picked_ahead(it, end), self._cases([it], env))
+            loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
+            return by_average(flattened(loop), whole)
+        chained = it.access is not None and (it.access, it.level - 1) in env.segments
+        if it.format.branchless and not chained:
+            inner = replace(env, pos={**env.pos, it.key: begin})
+            decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
+            cases = self._cases([it], inner)
+            if it.access is not None and leaves_tensor(owner.types[it.access.tensor].format, it.level):
+                cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
+            return block(decl, cases)
+        if it.format.unique or owner.apart or self._may_revisit(it):
+            loop = self._singly(it, begin, end)
+            return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
+        self._require_order([it])
+        runs = self._in_runs(it, begin, end)
+        if (outside := self._gathered_outside(it)) is None:
+            return runs
+        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self._singly(it, begin, end))
+
+    def _picked_ahead(self, it: Iterator, end: ir.Expr) -> ir.Stmt:
+        """Ask for what is read some coordinates later, where it lies anywhere."""
+        owner = self.owner
+        if it.access is None or not it.format.scattered or not owner.mode.values:
+            return block()
+        parent = self.env.parent(it.access, it.level)
+        if parent is None:
+            return block()
+        tensor, name = owner.tensors[it.access.tensor], owner.name(f"p{it.name}_later")
+        return prefetch.picked(tensor, it.level, parent, self.coord, end, name)
+
+    def _singly(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
+        """A loop that meets each position by itself."""
+        p, env = self.p[it], self.env
+        inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
+        decl = ir.Declare(self.coord, self.owner.coordinate(it, p, env))
+        return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
+
+    def _in_runs(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
+        """A loop that meets each coordinate once, with all its duplicates."""
+        p = self.p[it]
+        run, segment, inner = self._deduplicate(it, self.env)
+        step = block(
+            ir.Declare(self.coord, self.owner.coordinate(it, p, self.env)),
+            *run,
+            self._cases([it], inner),
+            ir.Set(p, segment),
+        )
+        return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
+
+    def _gathered_outside(self, it: Iterator) -> ir.Expr | None:
+        """How many sums there may be, where duplicates are gathered into scalars and might as well be added singly.
+
+        Which is better is a matter of how many there are to a sum on average, which the outermost loop can tell.
+        """
+        owner = self.owner
+        wheres = list(wheres_of(self.stmt.body))
+        sums = [result_of(w.producer).target for w in wheres]
+        if it.level or not wheres or any(a.indices for a in sums) or not self._may_revisit(it, apart=True):
+            return None
+        return product(owner.extents[v] for v in result_of(self.stmt.body).target.indices)
+
+    def _in_strip(self, it: Iterator, strip: Strip) -> ir.Stmt:
+        """The loop inside one strip, whose elements are to stand side by side in vectors.
+
+        Compilers might else make vectors of the iterations of the loop around it.
+        """
+        name = self.owner.names[self.stmt.var]
+        number, low = self.owner.name(f"{name}_inside"), self.owner.name(f"{name}_from")
+        inside = replace(self.env, coords={**self.env.coords, strip.inner: number})
+        body = block(ir.Declare(self.coord, add(low, number)), self._cases([it], inside))
+        return block(
+            ir.Declare(low, ir.Call("weft_single", (strip.low,), "int64")),
+            ir.For(number, lit(0), lit(strip.width), body, unroll=True),
+        )
+
+    def _scatters(self, body: Assign) -> bool:
+        """Whether each iteration has another element to accumulate into."""
+        follow = {d.var for d in self.owner.definitions if self.stmt.var in d.needs}
+        return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
+
+    def _sums_on(self, it: Iterator) -> bool:
+        """Whether a sum goes on in the next segment: it is not one of those that begin anew for each."""
+        begun = self.owner.sums_segments
+        alone = it.format.branchless and any(isinstance(s, Forall) and s.body == self.stmt for s in begun)
+        return self.stmt not in begun and not alone
+
+    def _child(self, it: Iterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
+        """The position that values hang on, for a coordinate iterated at ``p``."""
+        assert it.access is not None
+        return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
+
+    def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
+        """Reassociate a sum or an extreme, where allowed and not known to be so short that it is unrolled anyway."""
+        if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
+            return None
+        body = self.stmt.body
+        if isinstance(body, Assign) and config.reassociate and self.owner.mode.values:
+            w = self.owner.workspaces.get(body.target.tensor)
+            if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
+                extreme = body.op is not None and OPERATORS[body.op].extreme != 0
+                op = "+" if body.op == "add" else f"weft_{body.op}_{w.dtype}" if extreme else None
+                absences = self.owner.absences.get(w.name)
+                counter = () if absences is None else (("+", absences.visited.name),)
+                return None if op is None else ((op, self.owner.scalar(w).name), *counter)
+        return None
+
+    def _may_revisit(self, it: Iterator, apart: bool = False) -> bool:
+        """Whether the body may run once for each duplicate, instead of once for all of them.
+
+        Everything in it must accumulate where any coordinate can be located, or append to a list of coordinates, one
+        that may hold duplicates where entries themselves are duplicated; and then the sum must be over a product of
+        them, else of something that is nothing where none is stored.
+        """
+        owner, body = self.owner, self.stmt.body
+        dtypes = {name: w.dtype for name, w in owner.workspaces.items()}
+        if _needs_all(body, apart or not it.format.ordered, dtypes):
+            return False
+        target = owner.target.access.tensor
+        repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
+        last = it.access is not None and not owner.types[it.access.tensor].format.is_unique
+        for a in assignments(body):
+            appends = a.target.tensor == target and owner.target.chains != ()
+            if appends and not (repeatable or (not last and self._lists(a.target, it))):
+                return False
+            if not appends and a.op != "add" and last:
+                return False
+            if it.access is None:
+                continue
+            if is_linear(without_conversions(a.value), it.access):
+                if last and not adds_in_place(a.value, it.access, owner.types[it.access.tensor].dtype):
+                    return False
+                continue
+            if last or not (appends or a.op == "add") or not adds_nothing(a.value, it.access, owner.types):
+                return False
+        return not self._merges_below(it)
+
+    def _lists(self, target: Access, it: Iterator) -> bool:
+        """Whether a result is a list of coordinates, in which entries of a list have places of their own, in order."""
+        whole, levels = self.owner.target.chains, self.owner.target.format.levels
+        if it.access is None or not {*it.access.indices} <= {*target.indices}:
+            return False
+        below = self.owner.types[it.access.tensor].format.levels[it.level + 1 :]
+        listed = len(whole) == 1 and whole[0].first == 0 and not any(level.unique for level in levels[:-1])
+        return listed and all(level.branchless for level in below)
+
+    def _merges_below(self, it: Iterator) -> bool:
+        """Whether another operand is walked together with what lies below: once for all duplicates, not for each."""
+        owner, access = self.owner, it.access
+        assert access is not None
+        below = set(path(access, owner.types[access.tensor].format)[it.level + 1 :])
+        others = {a for s in assignments(self.stmt.body) for a in accesses(s.value) if a != access}
+        return any(
+            v in below and not level.has_every
+            for a in others
+            for v, level in zip(path(a, owner.types[a.tensor].format), owner.types[a.tensor].format.levels, strict=True)
+        )
+
+    def _deduplicate(self, it: Iterator, env: Env) -> tuple[list[ir.Stmt], ir.Var, Env]:
+        """Find the end of a run of equal coordinates, and sum its values where it is the last level (2018, 4.3)."""
+        owner = self.owner
+        assert it.access is not None
+        p, end = self.p[it], self.end[it]
+        segment = ir.Var(f"{p.name}_segend")
+        coord = self.here[it] if len(self.loops[0]) > 1 or len(self.loops) > 1 else self.coord
+        more = land(lt(segment, end), eq(_stored(owner.coordinate(it, segment, env)), coord))
+        stmts: list[ir.Stmt] = [
+            ir.Declare(segment, add(p, lit(1))),
+            ir.While(more, increment(segment)),
+        ]
+        tensor = owner.tensors[it.access.tensor]
+        new = replace(env, pos={**env.pos, it.key: p})
+        if it.level + 1 < len(tensor.type.format.levels):
+            return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
+        if not owner.mode.values:
+            return stmts, segment, new
+        total = owner.name(f"{tensor.name}_sum")
+        total = ir.Var(total.name, tensor.type.dtype)
+        q = owner.name("q")
+        stmts += [
+            ir.Declare(total, ir.Load(tensor.vals, p)),
+            ir.For(q, add(p, lit(1)), segment, update("add", total, ir.Load(tensor.vals, q))),
+        ]
+        return stmts, segment, replace(new, values={**env.values, it.access: total})
+
+    def _require_order(self, iterators: Sequence[Iterator]) -> None:
+        for it in iterators:
+            if not it.format.ordered:
+                raise LoweringError(f"{it} is not ordered and cannot be merged in place")
+
+    # -- several iterators: while loops -------------------------------------------------------------------------
+    def _merged(self) -> ir.Stmt:
+        owner = self.owner
+        iterators = self._ordered()
+        self._require_order([it for it in iterators if it in self.p])
+        stmts: list[ir.Stmt] = []
+        for it in iterators:
+            begin, end = owner._bounds(it, self.stmt.var, self.env)
+            if it in self.p:
+                stmts += [ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end)]
+            else:
+                stmts.append(ir.Declare(self.coord, begin))
+        self._narrow(iterators)
+        stmts += [self._while(loop) for loop in self.loops]
+        return block(*stmts)
+
+    def _narrow(self, iterators: Sequence[Iterator]) -> None:
+        """Compare coordinates in the dtype in which they are stored, where all are stored in one."""
+        if all(it in self.p for it in iterators):
+            (ty, *others) = {_stored(self.owner.coordinate(it, self.p[it], self.env)).ty for it in iterators}
+            if not others:
+                self.coord = ir.Var(self.coord.name, ty)
+                self.here = {it: ir.Var(v.name, ty) for it, v in self.here.items()}
+
+    def _while(self, loop: list[Iterator]) -> ir.Stmt:
+        owner, env = self.owner, self.env
+        full = next((it for it in loop if it.format.iteration == "value"), None)
+        merged = [it for it in loop if it is not full]
+        conds = [lt(self.p[it], self.end[it]) for it in merged]
+        if full is not None and not merged:
+            _, end = owner._bounds(full, self.stmt.var, env)
+            return ir.While(lt(self.coord, end), block(self._cases(loop, env), increment(self.coord)))
+        body: list[ir.Stmt] = [
+            ir.Declare(self.here[it], cast(_stored(owner.coordinate(it, self.p[it], env)), self.here[it].ty))
+            for it in merged
+        ]
+        if full is None:
+            body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
+        steps: dict[Iterator, ir.Stmt] = {}
+        for it in merged:
+            p = self.p[it]
+            if it.format.unique:
+                env = replace(env, pos={**env.pos, it.key: self._child(it, p, self.here[it])})
+                steps[it] = increment(p)
+            else:
+                run, segment, env = self._deduplicate(it, env)
+                body += run
+                steps[it] = ir.Set(p, segment)
+        if self._exclusive(loop):
+            code = self._sum(loop, env, steps) or self._cases(loop, env, steps)
+            return ir.While(land(*conds), block(*body, code))
+        advance = [self._advance(it, step, loop) for it, step in steps.items()]
+        if full is not None:
+            # Only while every sparse operand has values left; the last loop goes on to the end.
+            advance.append(increment(self.coord))
+        return ir.While(land(*conds), block(*body, self._cases(loop, env), *advance))
+
+    def _advance(self, it: Iterator, step: ir.Stmt, loop: list[Iterator]) -> ir.Stmt:
+        """Step over the merged coordinate, where the iterator is at it."""
+        if len(loop) == 1:
+            return step
+        here = self._is_here(it, loop)
+        return increment(self.p[it], cast(here, "int64")) if isinstance(step, ir.Update) else if_(here, step)
+
+    def _is_here(self, it: Iterator, loop: list[Iterator]) -> ir.Expr:
+        """Whether an iterator is at the merged coordinate: of two, the one that is not ahead."""
+        others = [o for o in loop if o is not it]
+        if len(others) == 1 and others[0] in self.here and it in self.here:
+            return le(self.here[it], self.here[others[0]])
+        return eq(self.here[it], self.coord)
+
+    def _are_here(self, iterators: Sequence[Iterator], loop: list[Iterator]) -> list[ir.Expr]:
+        if len(loop) == 2 and len(iterators) == 2:
+            a, b = iterators
+            return [eq(self.here[a], self.here[b])]
+        return [self._is_here(it, loop) for it in iterators]
+
+    def _exclusive(self, loop: list[Iterator]) -> bool:
+        """Whether every set of iterators is a case of its own, so that the case taken says which are to advance."""
+        points = [p for p in self.points if set(p.coiterate) <= set(loop)]
+        searched = any(not it.certain for p in points for it in p.locate)
+        sets = {frozenset(p.coiterate) for p in points}
+        return not searched and all(it in self.p for it in loop) and len(sets) == len(points) == 2 ** len(loop) - 1
+
+    def _sum(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt]) -> ir.Stmt | None:
+        """A sum of many operands: what each adds where it has a value, instead of a case for every set of them.
+
+        None where the body is no such sum. The number of cases doubles with every operand; this does not.
+        """
+        owner, body, v = self.owner, self.stmt.body, self.stmt.var
+        if len(loop) < 3 or not isinstance(body, Assign) or owner.definitions or not is_left_nested(body.value):
+            return None
+        env = replace(env, coords={**env.coords, v: self.coord})
+        parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
+        last: Iterator | None = None
+        for negative, term in additive_terms(body.value):
+            mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
+            plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner._iterators(a, v))
+            if len(mine) != 1 or not mine <= set(loop) or not plain:
+                return None
+            it = mine.pop()
+            if parts[it] and it != last:
+                return None  # what is added in between would be added later
+            parts[it].append((negative, term))
+            last = it
+        if not all(parts.values()):
+            return None
+        owner.count_cases(len(parts))
+        whole = Access("sum of present operands")
+        code: list[ir.Stmt] = []
+        total = owner.name("sum")
+        for it, terms in parts.items():
+            adds: list[ir.Stmt] = []
+            for negative, term in terms:
+                inner, decls = owner._resolve(env, list(accesses(term)))
+                value = lower_expr(term, lambda a, env=inner: owner.read(a, env))  # type: ignore[misc]
+                total = ir.Var(total.name, value.ty)
+                adds += [*decls, update("subtract" if negative else "add", total, value)]
+            adds = adds if owner.mode.values else []
+            code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
+        nothing = -0.0 if total.ty.startswith("float") else 0  # to which -0.0 is added as it is
+        start = ir.Declare(total, lit(nothing, total.ty)) if owner.mode.values else block()
+        env = replace(env, values={**env.values, whole: total})
+        return block(start, *code, self._body(replace(body, value=whole), env, {v}))
+
+    # -- cases: one for each lattice point ----------------------------------------------------------------------
+    def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
+        owner, before = self.owner, env
+        env, derived, guards = owner.derive(replace(env, coords={**env.coords, self.stmt.var: self.coord}))
+        guards += [g for it in loop if (g := self._holds_entry(it)) is not None]
+        new = env.coords.keys() - before.coords.keys()
+        if not owner.settled(env) or env.whole.keys() == before.whole.keys():
+            return block(*derived, self._cases_at(loop, env, guards, new, steps))
+        # Whether a block reaches beyond an edge is known here: inside, nothing more is asked about any.
+        inside, edge = (replace(env, whole=dict.fromkeys(env.whole, lit(whole, "bool"))) for whole in (True, False))
+        return block(
+            *derived,
+            if_(
+                land(*env.whole.values()),
+                self._cases_at(loop, inside, guards, new, steps),
+                self._cases_at(loop, edge, guards, new, steps),
+            ),
+        )
+
+    def _cases_at(
+        self,
+        loop: list[Iterator],
+        env: Env,
+        guards: Sequence[ir.Expr],
+        new: Set[str],
+        steps: Mapping[Iterator, ir.Stmt] | None,
+    ) -> ir.Stmt:
+        """The cases where all is known that follows from the coordinate."""
+        owner, v = self.owner, self.stmt.var
+        mine = set(loop)
+        points = [p for p in self.points if set(p.coiterate) <= mine]
+        points.sort(key=lambda p: -len(p.iterators))
+        owner.count_cases(len(points))
+        involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
+        missed = [it for it in loop if it.format.misses]
+        searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.locate if not it.certain)]))
+        decls: list[ir.Stmt] = []
+        found: dict[Iterator, ir.Expr] = {}
+        for it in searched:
+            assert it.access is not None
+            env, more = owner._resolve(env, [it.access])
+            parent = env.parent(it.access, it.level)
+            if parent is None:
+                raise LoweringError(f"{it} is searched before its parent")
+            p = owner.name(f"p{it.name}")
+            coords = (*owner._above(it, env), self.coord)
+            locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
+            if it.format.iteration == "value" and not it.format.misses:  # by arithmetic, right within its bounds only
+                begin, end = owner._bounds(it, v, env)
+                within = land(ge(self.coord, begin), lt(self.coord, end))
+                locate = ir.Select(within, locate, lit(-1))
+            if above := [f for f in found if f.access == it.access and f.level < it.level]:
+                locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # below nothing is none
+            decls += [*more, ir.Declare(p, locate)]
+            env = replace(env, pos={**env.pos, it.key: p})
+            found[it] = ge(p, lit(0))
+        merged = [it for it in loop if it.format.iteration != "value"]
+        several = len(loop) > 1
+        branches: list[tuple[ir.Expr, ir.Stmt]] = []
+        singles = {p.coiterate[0] for p in points if len(p.coiterate) == 1}
+        for n, point in enumerate(points):
+            at = [it for it in point.coiterate if it in merged]
+            conds = self._are_here(at, loop) if several else []
+            last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
+            if last and len(point.coiterate) == 1 and not searched:
+                conds = []
+            conds += [found[it] for it in point.iterators if it in found]
+            present = set(point.iterators)
+            absent = {
+                a: (owner.fill_value(a), owner.types[a.tensor].dtype)
+                for a in involved
+                if not all(it in present for it in owner._iterators(a, v))
+            }
+            stmt = specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
+            here = env
+            if steps and at and not owner.definitions:
+                # In a case of its own the coordinate is that of any iterator at it: the least need not be known.
+                here = replace(env, coords={**env.coords, v: self.here[at[0]]})
+            body = if_(land(*guards), self._body(stmt, here, new)) if stmt is not None else block()
+            branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
+        code: ir.Stmt = block()
+        for cond, body in reversed(branches):
+            code = if_(cond, body, code if code != block() else None)
+        return block(*decls, code)
+
+    def _holds_entry(self, it: Iterator) -> ir.Expr | None:
+        """Whether the iterator is at an entry, where its level may have positions without one."""
+        if it.access is None or it.format.gapless:
+            return None
+        return it.format.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
+
+    def _body(self, stmt: Stmt, env: Env, new: Set[str]) -> ir.Stmt:
+        """What one case does at this coordinate, which makes the variables ``new`` known: locate, compute, append."""
+        owner, target = self.owner, self.owner.target
+        used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
+        env, decls = owner._resolve(env, [*used, target.access] if self.writes else used)
+        chain = target.chain_completed(new, env.coords) if self.writes else None
+        if chain is None:
+            return block(*decls, owner.statement(stmt, env))
+        counter = target.counters[chain.index]
+        here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}
+        env = replace(env, pos={**env.pos, **here})
+        env, more = owner._resolve(env, [target.access])
+        made = block(*more, owner.statement(stmt, env))
+        if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
+            return block(*decls, target.append(chain, env.coords, made))
+        value = lower_expr(stmt.value, lambda a: owner.read(a, env))
+        fill = owner.types[target.access.tensor].fill
+        # NaN is what does not equal itself.
+        differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
+        return block(*decls, target.append_if(differs, env.coords, made, even=value.ty == "bool"))
+
+
+def _stored(coordinate: ir.Expr) -> ir.Expr:
+    """A coordinate as it is stored, before it is widened."""
+    return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
+
+
+def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
+    """Whether what accumulates a workspace comes to the same if it does so with each part of that."""
+    value, part = without_conversions(last.value), gathered.target
+    if last.op != gathered.op or part not in reads(value):
+        return False
+    if last.op == "add":
+        return is_linear(value, part) and adds_in_place(last.value, part, dtypes[part.tensor])
+    return value == part
+
+
+def _needs_all(stmt: Stmt, apart: bool, dtypes: Mapping[str, str]) -> bool:
+    """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate.
+
+    What is gathered and then accumulated by the same operator may also be done ``apart`` for each, where duplicates do
+    not come together.
+    """
+    match stmt:
+        case Where(consumer=consumer, producer=producer):
+            gathered = result_of(producer)
+            goes_on = apart and all(_goes_on(a, gathered, dtypes) for a in assignments(consumer))
+            return not goes_on or _needs_all(consumer, apart, dtypes) or _needs_all(producer, apart, dtypes)
+        case Fill():
+            return True
+        case Forall(body=body):
+            return _needs_all(body, apart, dtypes)
+        case Seq(stmts=stmts):
+            return any(_needs_all(s, apart, dtypes) for s in stmts)
+    return False

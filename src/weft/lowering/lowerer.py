@@ -1,0 +1,577 @@
+"""Concrete index notation to imperative IR: the code generation algorithm of 2017 (Fig. 11) and 2018 (Fig. 9).
+
+``Lowerer`` walks the statement. For each ``forall`` it builds the merge lattice, emits one loop for each set of
+co-iterated levels and, inside, one case for each lattice point, and recurses on the statement that is left when the
+operands without a value there are taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+from ..analysis import merge_lattice
+from ..analysis.append_chains import Chain, takes_any_order
+from ..analysis.derived_variables import Definition, computed, definitions, digits, path
+from ..analysis.implicit_values import UNKNOWN, fill_of, neutral_in_sum, same_value, typed, without_conversions
+from ..analysis.iteration_graph import is_full, level_iterators
+from ..analysis.merge_lattice import Iterator, Point, TooManyCases
+from ..concrete_notation.nodes import (
+    Assign,
+    Fill,
+    Forall,
+    Program,
+    Split,
+    Stmt,
+    Strips,
+    Where,
+    Workspace,
+    accesses,
+    assignments,
+    foralls_of,
+    result_of,
+)
+from ..concrete_notation.nodes import (
+    Sequence as Seq,
+)
+from ..errors import LoweringError
+from ..formats import Dense, TensorType
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.nodes import Access, Apply, Expr
+from ..index_notation.operator_table import OPERATORS
+from ..ir import nodes as ir
+from ..ir import used_names
+from ..ir.builder import add, block, cast, ge, gt, if_, land, lit, lor, lt, maximum, mul, sub
+from ..records import cached, replace
+from ..remapping.emit_ir import emit
+from ..remapping.inverse import linear
+from . import loop_splits, workspaces
+from .environment import Env
+from .implicit_entries import Absences, note_absences, visit
+from .loops import Merge
+from .result_writer import COUNTS, Mode, Target
+from .scalar_expressions import lower_expr, update
+from .thread_partials import CHUNKS_PER_THREAD, THREADS
+from .workspaces import neutral_of
+
+__all__ = ["Env", "Lowerer"]
+
+_DENSE = Dense()
+
+
+class Lowerer:
+    """Lowers one program to one function of a module.
+
+    Parameters
+    ----------
+    program : Program
+        The statement and its workspaces; expressions have their conversions explicit.
+    target : Access
+        The result.
+    types : mapping
+        The type of every tensor by name, the result's included.
+    names : mapping
+        A legal and unique C name for every tensor, workspace and index variable.
+    mode : Mode
+        Which function.
+    skip_fill : bool
+        Do not append entries whose value is the result's fill value: what a conversion from a dense operand wants.
+    most : number
+        How many cases the merges may have in all; more raise ``TooManyCases``.
+    """
+
+    apart = False  # whether each entry has a place of its own, so that duplicates need not come together
+    schedule: str = "dynamic, 1"  # how chunks are handed out to threads
+
+    def __init__(
+        self,
+        program: Program,
+        target: Access,
+        types: Mapping[str, TensorType],
+        names: Mapping[str, str],
+        mode: Mode,
+        skip_fill: bool = False,
+        most: float = inf,
+    ):
+        self.skip_fill, self.most, self.cases = skip_fill, most, 0
+        self.program, self.types, self.names, self.mode = program, types, names, mode
+        self.given = types
+        self.widest = ir.Var("widest")
+        self.workspaces = {w.name: w for w in program.workspaces}
+        self.tensors = {name: TensorVars.of(names[name], type, str) for name, type in types.items()}
+        self.target = Target(self.tensors[target.tensor], target, mode)
+        self.extents: dict[str, ir.Expr] = {}
+        self.blocks: dict[str, ir.Expr] = {}
+        self._fresh: dict[str, int] = {}
+        self._taken: set[str] = set()
+        self.scratch: list[ir.Stmt] = []
+        self.release: list[ir.Stmt] = []
+        self.chunked = False
+        self.sums_segments: set[Stmt] = set()
+        self.sums_on = False
+        self.dense_inside = False
+        self.lattices: list[tuple[str, tuple[Point, ...]]] = []
+        found = [a for s in assignments(program.stmt) for a in (*accesses(s.value), s.target)]
+        stored = [a for a in (*found, target) if a.tensor in self.tensors]
+        for access in stored:
+            tensor = self.tensors[access.tensor]
+            for var, dimension in zip(access.indices, tensor.dimensions, strict=True):
+                self.extents.setdefault(var, dimension)
+            for var, level in zip(path(access, tensor.type.format), tensor.levels, strict=True):
+                self.extents.setdefault(var, level.dimension)
+        self.extents |= {s.inner: lit(s.widths[0]) for s in program.splits if isinstance(s, Strips)}
+        loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
+        self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
+        self.target.definitions = self.definitions
+        self.computed = computed(stored, types)
+        self.absences: dict[str, Absences] = {}
+        self.types = {**types, **workspaces.types(self)}
+        note_absences(self, program.stmt)
+        workspaces.declare(self)
+
+    # -- the function -------------------------------------------------------------------------------------------
+    def lower(self, operands: Sequence[str]) -> ir.Function:
+        """The whole function; ``operands`` are the parameters after the result."""
+        stmt = self.program.stmt
+        prologue, stmt = _split_fills(stmt)
+        prepared = [self.statement(s, Env()) for s in prologue]
+        while isinstance(stmt, Where) and isinstance(stmt.consumer, Where | Forall) and self._makes_scalar(stmt):
+            prepared.append(workspaces.made(self, stmt, Env()))
+            stmt = stmt.consumer
+        before = block(*prepared)
+        if isinstance(stmt, Forall) and stmt.parallel and (chunked := self._chunked(stmt)) is not None:
+            main = chunked
+        else:
+            body = self.statement(stmt, Env())
+            main = block(*self.scratch, self.target.start(lit(0)), body, self.target.finish(lit(0)), *self.release)
+        totals = self._totals()
+        names = [self.target.access.tensor, *operands]
+        params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
+        ends = self.target.finalize(tuple(v for v, _ in totals)) if totals else block()
+        after = block(*(d for _, d in totals), ends) if ends != block() else block()
+        return ir.Function(self.mode.value, params, block(self.target.init(), before, main, after))
+
+    def _makes_scalar(self, stmt: Where) -> bool:
+        return self.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
+
+    @property
+    def chunks(self) -> ir.Expr:
+        return (
+            ir.Select(ir.Binary(">", THREADS, lit(1)), mul(THREADS, lit(CHUNKS_PER_THREAD)), lit(1))
+            if self.chunked
+            else lit(1)
+        )
+
+    def start(self, chunk: ir.Expr) -> ir.Stmt:
+        """What a chunk begins with."""
+        return self.target.start(chunk)
+
+    def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
+        """What moves the edges of a chunk of a loop between these limits."""
+        return ()
+
+    def finish(self, chunk: ir.Expr) -> ir.Stmt:
+        """What a chunk ends with."""
+        return self.target.finish(chunk)
+
+    def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
+        n = len(self.target.chains)
+        totals: list[tuple[ir.Var, ir.Stmt]] = []
+        for k in range(n):
+            v = ir.Var(f"total{k + 1}")
+            totals.append((v, ir.Declare(v, ir.Load(COUNTS, add(mul(self.chunks, lit(n)), lit(k))))))
+        return totals
+
+    def _chunked(self, stmt: Forall) -> ir.Stmt | None:
+        """The outermost loop cut into chunks that threads share; None when it is not a plain loop."""
+        cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
+        limits: tuple[ir.Expr, ir.Expr]
+        if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
+            return None  # edges of dense levels below a parent that may not be kept
+        sized = block()
+        if cut is not None:
+            sized = loop_splits.size_of_blocks(self, cut, stmt)
+            limits = (lit(0), loop_splits.block_count(self, cut, stmt, Env()))
+        else:
+            driver = self._driver(stmt, Env())
+            alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
+            if driver is None or not (driver.certain or alone):
+                return None
+            limits = self._bounds(driver, stmt.var, Env())
+        self.chunked = True
+        chunk, n = ir.Var("chunk"), ir.Var("chunks")
+        lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
+        begin, end = limits
+        span = sub(end, begin)
+        bounds = [
+            ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
+            ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
+            *self.moved((lo, hi), limits),
+        ]
+        body = self.forall(stmt, Env(), bounds=(lo, hi))
+        loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
+        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.schedule)
+        return block(sized, ir.Declare(n, self.chunks), region)
+
+    # -- statements ---------------------------------------------------------------------------------------------
+    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+        match stmt:
+            case Assign():
+                return self.assign(stmt, env)
+            case Forall():
+                return self.forall(stmt, env)
+            case Where():
+                return workspaces.where(self, stmt, env)
+            case Seq(stmts=stmts):
+                return block(*(self.statement(s, env) for s in stmts))
+            case Fill(target=target, value=value):
+                return self.fill(target, value, env)
+        raise LoweringError(f"cannot lower {stmt!r}")
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether workspaces hold values: where these are written, or decide what is stored."""
+        return self.mode.values or (self.skip_fill and self.mode in (Mode.COUNT, Mode.ASSEMBLE))
+
+    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+        name = stmt.target.tensor
+        if name in self.workspaces:
+            return workspaces.assign(self, self.workspaces[name], stmt, env)
+        if not self.mode.values:
+            return block()
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.types[name].dtype)
+        vals, p = self.target.vars.vals, self.position(stmt.target, env)
+        return ir.Store(vals, p, value) if stmt.op is None else update(stmt.op, ir.Load(vals, p), value)
+
+    def fill(self, target: Access, value: Any, env: Env) -> ir.Stmt:
+        if target.tensor in self.workspaces:
+            raise LoweringError("workspaces are filled where they are declared")
+        env, decls = self._resolve(env, [target])
+        resolved = 0
+        while (target, resolved) in env.pos:
+            resolved += 1
+        base = env.pos[(target, resolved - 1)] if resolved else lit(0)
+        part = env.tiles.get(self.target.variable(0)) if env.tiles and not resolved else None
+        return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype), part))
+
+    def read(self, access: Access, env: Env) -> ir.Expr:
+        if access in env.values:
+            return env.values[access]
+        if access.tensor in self.workspaces:
+            w = self.workspaces[access.tensor]
+            if w.kind == "scalar":
+                return self.scalar(w)
+        return ir.Load(self.tensors[access.tensor].vals, self.position(access, env))
+
+    def scalar(self, w: Workspace) -> ir.Var:
+        """The variable of a scalar workspace."""
+        return ir.Var(self.names[w.name], w.dtype)
+
+    def position(self, access: Access, env: Env) -> ir.Expr:
+        depth = len(self.types[access.tensor].format.levels)
+        if depth == 0:
+            return lit(0)
+        p = env.pos.get((access, depth - 1))
+        if p is None:
+            raise LoweringError(f"no position of {access} at {sorted(env.coords)}")
+        return p
+
+    # -- loops --------------------------------------------------------------------------------------------------
+    def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
+        v = stmt.var
+        universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
+        body = self.view(stmt.body)
+        neutral = self.neutral_beside(body, result_of(stmt.body))
+        points = merge_lattice.build(
+            body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral, self.most
+        )
+        if record:
+            self.lattices.append((v, points))
+        return points
+
+    def count_cases(self, number: int) -> None:
+        """Add to the number of cases that all merges have."""
+        self.cases += number
+        if self.cases > self.most:
+            raise TooManyCases
+
+    def _iterators(self, access: Access, v: str) -> tuple[Iterator, ...]:
+        name = self.names[access.tensor]
+        return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
+
+    def fill_value(self, access: Access) -> Any:
+        """What an operand has where it stores nothing; of a scalar that is not known."""
+        if access.tensor in self.workspaces:
+            absences = self.absences.get(access.tensor)
+            gathered = neutral_of(self.workspaces[access.tensor]) if absences is None else absences.value
+            return gathered if access.indices else UNKNOWN
+        type = self.types[access.tensor]
+        return typed(type.fill, type.dtype) if access.indices else UNKNOWN
+
+    def _neutral(self, stmt: Assign) -> tuple[Any, str]:
+        """What the target of an assignment holds where nothing is assigned."""
+        type = self.types[stmt.target.tensor]
+        w = self.workspaces.get(stmt.target.tensor)
+        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+            return absences.value if absences.never_empty else UNKNOWN, type.dtype
+        if stmt.op is not None:
+            return OPERATORS[stmt.op].start(type.dtype), type.dtype
+        return (neutral_of(w) if w else type.fill), type.dtype
+
+    def neutral_beside(self, value: Expr, stmt: Assign) -> Any:
+        """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
+        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+            return absences.value
+        neutral = self._neutral(stmt)[0]
+        # What a factor makes that was taken out of a sum is zero as the sum would be, of whatever sign.
+        parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
+        factored = any(w.kind == "scalar" and w.op == "add" for w in parts)
+        summed = (
+            stmt.op == "add" or factored or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
+        )
+        return neutral_in_sum(fill_of(value, self.fill_value), neutral) if summed else neutral
+
+    def _outside(self, value: Expr, stmt: Assign) -> Any:
+        """What loops around what makes a workspace need not visit."""
+        return self._neutral(stmt)[0] if stmt.target.tensor in self.absences else self.neutral_beside(value, stmt)
+
+    def view(self, stmt: Stmt) -> Expr:
+        """The statement as one expression, workspaces replaced by what is computed into them."""
+        match stmt:
+            case Assign(value=value):
+                return value
+            case Forall(body=body):
+                return self.view(body)
+            case Where(consumer=consumer, producer=producer):
+                made = self.view(producer)
+                last = result_of(producer)
+                if not same_value(fill_of(made, self.fill_value), self._outside(made, last)):
+                    made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
+                return _substitute(self.view(consumer), last.target, made)
+            case Seq(stmts=stmts):
+                parts = [self.view(s) for s in stmts if not isinstance(s, Fill)]
+                whole = parts[0]
+                for part in parts[1:]:
+                    whole = Apply("add", (whole, part))
+                return whole
+        raise LoweringError(f"no expression in {stmt!r}")
+
+    @cached
+    def whole(self) -> Expr:
+        """The whole program as one expression, without explicit conversions."""
+        return without_conversions(self.view(self.program.stmt))
+
+    @property
+    def absent(self) -> Any:
+        """The value of the whole program where no operand has an entry."""
+        return fill_of(self.view(self.program.stmt), self.fill_value)
+
+    @cached
+    def reaches_entries_alone(self) -> bool:
+        """Whether nothing is appended but what entries reach; where all is, how many these are is no bound."""
+        return same_value(self.absent, self.types[self.target.access.tensor].fill)
+
+    def _driver(self, stmt: Forall, env: Env) -> Iterator | None:
+        """The one iterator that drives a plain loop; None for a merge."""
+        points = self._lattice(stmt, env, record=False)
+        if len(points) != 1 or len(points[0].coiterate) != 1:
+            return None
+        return points[0].coiterate[0]
+
+    def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+        return block(visit(self, stmt), self._loop(stmt, env, bounds))
+
+    def _loop(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
+        v = stmt.var
+        for cut in self.program.splits:
+            if v == cut.outer:
+                return loop_splits.outer_loop(self, cut, stmt, env, bounds)
+            if v == cut.inner:
+                return loop_splits.inner_loop(self, cut, stmt, env)
+        points = self._lattice(stmt, env)
+        writes = self.mode is not Mode.WIDEST and any(
+            a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
+        )
+        level = self.target.level_of(v) if writes else None
+        code = Merge(self, stmt, points, env, writes, bounds).emit()
+        chain = self.target.chain_starting(level) if level is not None else None
+        if chain is None or chain.first == 0:
+            return code
+        parent = env.parent(self.target.access, chain.first)
+        if parent is None:
+            raise LoweringError(f"the parent of {self.target.vars.name}{chain.first + 1} is not known in forall {v}")
+        sequenced = self._visits_parents(chain)
+        counter = self.target.counters[chain.index]
+        begin = ir.Var(f"{counter.name}_begin")
+        edges = self.target.edges(chain, parent, begin, sequenced)
+        below_appended = any(c.last == chain.first - 1 for c in self.target.chains)
+        if below_appended:
+            # A parent without children is not kept; its place belongs to the next, perhaps another thread's.
+            edges = if_(gt(counter, begin), edges) if edges != block() else edges
+        declare = ir.Declare(begin, counter) if below_appended or not sequenced else block()
+        return block(declare, code, edges)
+
+    def _visits_parents(self, chain: Chain) -> bool:
+        """Whether loops pass by every parent that a chain's coordinates can have, also those that have none."""
+        variables = [self.target.variable(k) for k in range(chain.first)]
+        above = [set(digits(v, self.definitions)) for v in variables]
+        appended = [any(c.first <= k <= c.last for c in self.target.chains) for k in range(chain.first)]
+        full = all(
+            is_full(self.whole, digit, self.types)
+            for own, kept in zip(above, appended, strict=True)
+            for digit in own
+            if not kept
+        )
+        # Where the result has blocks, too, parents in one beyond the edge of the tensor are passed over.
+        partial = [d for d in self.definitions if not d.inside and d.var not in variables]
+        return full and not any(d.needs <= set().union(*above) for d in partial)
+
+    def _bounds(self, it: Iterator, v: str, env: Env) -> tuple[ir.Expr, ir.Expr]:
+        """Where an iterator begins and ends: coordinates or positions."""
+        if it.access is None:
+            return lit(0), self.extents[v]
+        m = self.tensors[it.access.tensor].levels[it.level]
+        if it.format.iteration == "value":
+            parent = lit(0) if it.certain else self._parent(it, env)
+            begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
+            # A sum of axes would have fewer coordinates than none where these have no size.
+            summed = it.format.has_every and len(used_names(stop)) > 1
+            return begin, maximum(begin, stop) if summed else stop
+        parent = self._parent(it, env)
+        end = env.segments.get((it.access, it.level - 1))
+        begin, stop = it.format.pos_bounds(m, parent)
+        if end is not None:
+            # Iterator chaining (2018, section 4.3): the children of a run of duplicates are one segment.
+            stop = it.format.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
+        return begin, stop
+
+    def coordinate(self, it: Iterator, p: ir.Expr, env: Env) -> ir.Expr:
+        assert it.access is not None
+        m = self.tensors[it.access.tensor].levels[it.level]
+        return it.format.pos_access(m, p, self._parent(it, env), self._above(it, env))
+
+    def _parent(self, it: Iterator, env: Env) -> ir.Expr:
+        assert it.access is not None
+        parent = env.parent(it.access, it.level)
+        if parent is None:
+            raise LoweringError(f"{it} is iterated before its parent")
+        return parent
+
+    def _above(self, it: Iterator, env: Env) -> tuple[ir.Expr, ...]:
+        """The coordinates of the levels above the iterator's."""
+        assert it.access is not None
+        return tuple(env.coords[v] for v in path(it.access, self.types[it.access.tensor].format)[: it.level])
+
+    def derive(self, env: Env) -> tuple[Env, list[ir.Stmt], list[ir.Expr]]:
+        """The variables that follow from those known, their declarations, and what must hold for them to exist."""
+        coords, whole = dict(env.coords), dict(env.whole)
+        decls: list[ir.Stmt] = []
+        guards: list[ir.Expr] = []
+        found = True
+        while found:
+            found = False
+            for d in self.definitions:
+                if d.var in coords or not all(v in coords for v in d.needs):
+                    continue
+                value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords}, self.sizes(d))
+                name = self.name(self.names[d.var])
+                decls.append(ir.Declare(name, value))
+                coords[d.var] = name
+                found = True
+                if not d.inside:
+                    fits = lt(name, self.extents[d.var])
+                    if not d.natural:
+                        fits = land(ge(name, lit(0)), fits)
+                    guards.append(lor(whole[d.var], fits) if d.var in whole else fits)
+        for d in self.definitions:
+            if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
+                fits_whole = self._fits_whole(d, coords)
+                if fits_whole is not None:
+                    # Known further out than the coordinate itself: loops inside are compiled once with and without.
+                    whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")
+                    decls.append(ir.Declare(name, fits_whole))
+        return replace(env, coords=coords, whole=whole), decls, guards
+
+    def settled(self, env: Env) -> bool:
+        """Whether it is known of every variable that is still to follow whether all of it lies inside the tensor."""
+        pending = {d.var for d in self.definitions if not d.inside and d.var not in env.coords}
+        return bool(pending) and pending <= env.whole.keys()
+
+    def _fits_whole(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
+        """Return whether all that a variable can become lies inside the tensor, given some of what it is made of."""
+        factors = linear(d.value)
+        if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
+            return None
+        if not d.natural and any(self.types[t].format.is_signed for t in self.tensors):
+            return None  # what is not known yet may begin below 0
+
+        def at(end: Callable[[str], ir.Expr]) -> ir.Expr:
+            ends = {v: coords[v] if v in coords else end(v) for v in d.needs}
+            return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self.sizes(d))
+
+        below_end = lt(at(lambda v: sub(self.extents[v], lit(1))), self.extents[d.var])
+        return below_end if d.natural else land(ge(at(lambda v: lit(0)), lit(0)), below_end)
+
+    def sizes(self, d: Definition) -> list[ir.Expr]:
+        return [self.extents[v] for v in d.axes]
+
+    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
+        """Locate every level whose parent and coordinate are known."""
+        pos = dict(env.pos)
+        decls: list[ir.Stmt] = []
+        for access in dict.fromkeys(targets):
+            if access.tensor not in self.tensors:
+                continue
+            tensor = self.tensors[access.tensor]
+            format = tensor.type.format
+            variables = path(access, format)
+            for k, level in enumerate(format.levels):
+                if (access, k) in pos:
+                    continue
+                parent = lit(0) if k == 0 else pos.get((access, k - 1))
+                coord = env.coords.get(variables[k])
+                if parent is None or coord is None or level.locates != "direct":
+                    break
+                p = level.locate(tensor.levels[k], parent, coord)
+                if not isinstance(p, ir.Var | ir.Const):
+                    name = self.name(f"p{tensor.name}{k + 1}")
+                    decls.append(ir.Declare(name, p))
+                    p = name
+                pos[(access, k)] = p
+        return replace(env, pos=pos), decls
+
+    def share_names(self, other: Lowerer) -> None:
+        """Declare nothing that ``other`` declares: both become one function."""
+        self._fresh, self._taken = other._fresh, other._taken
+
+    def name(self, stem: str) -> ir.Var:
+        """A variable that no other place declares."""
+        n = self._fresh.get(stem, 0)
+        name = stem if n == 0 else f"{stem}_{n}"
+        while name in self._taken or (n and name in self.names.values()):
+            n += 1
+            name = f"{stem}_{n}"
+        self._fresh[stem] = n + 1
+        self._taken.add(name)
+        return ir.Var(name)
+
+
+def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
+    """Leading fills of the whole target, and the rest."""
+    if isinstance(stmt, Seq) and isinstance(stmt.stmts[0], Fill):
+        rest = stmt.stmts[1:]
+        return [stmt.stmts[0]], rest[0] if len(rest) == 1 else Seq(rest)
+    return [], stmt
+
+
+def _substitute(expr: Expr, old: Access, new: Expr) -> Expr:
+    match expr:
+        case Access():
+            return new if expr == old else expr
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_substitute(a, old, new) for a in args))
+        case _ if hasattr(expr, "expr"):
+            return replace(expr, expr=_substitute(expr.expr, old, new))  # type: ignore[type-var]
+    return expr

@@ -1,0 +1,125 @@
+"""Results that threads append to in parts, each put in its place when all before it are known.
+
+Threads that append to one array have to know where: what comes before must have been counted, which is half of the
+work or more. Here a chunk of the outermost loop is appended to spare memory of the thread's own, small enough to stay
+in its cache. Then the chunks take turns to say how much they hold, and copy it to where that has to be.
+
+``counts`` holds how many chunks there are, and how many coordinates each may append at most (``bound``); then, for
+``evaluate``, how many chunks there are, how many any of them may append, how many have had their turn, and how many
+coordinates these have appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..concrete_notation.nodes import Forall
+from ..formats import LevelFormat, LevelVars
+from ..ir import nodes as ir
+from ..ir.builder import add, block, lit, mul
+from ..records import replace
+from .environment import Env
+from .lowerer import Lowerer
+from .result_writer import COUNTS, Mode, Target
+
+__all__ = ["InParts"]
+
+
+def _spares(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
+    """The arrays that are appended to, from a level on, each with the one that all threads have spare memory in."""
+    appended = [m.arrays["crd"] for m in levels[first:] if "crd" in m.arrays]
+    return {array: ir.Var(f"{array.name}_spare", array.ty) for array in (*appended, vals)}
+
+
+class InParts(Lowerer):
+    """Lowers a program to a function that appends in parts; takes what ``Lowerer`` takes.
+
+    ``why_not`` says why that cannot be done, if so.
+    """
+
+    schedule = "monotonic: dynamic, 1"  # a chunk waits for those handed out before it alone
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        self.spares: dict[ir.Var, ir.Var] = {}
+        if self.mode is not Mode.EVALUATE or not self.target.chains:
+            return
+        whole = self.target.vars
+        self.spares = _spares(whole.levels, whole.vals, self.target.chains[0].first)
+        self.own = {array: ir.Var(f"{array.name}_own", array.ty) for array in self.spares}
+        levels = tuple(
+            replace(m, arrays={role: self.own.get(array, array) for role, array in m.arrays.items()})
+            for m in whole.levels
+        )
+        own = replace(whole, levels=levels, vals=self.own[whole.vals])
+        self.target = Target(own, self.target.access, self.mode, definitions=self.definitions)
+
+    def why_not(self) -> str | None:
+        """A reason why the result cannot be appended to in parts, or None."""
+        levels, stmt = self.target.format.levels, self.program.stmt
+        if len(self.target.chains) != 1 or self.target.chains[0].last + 1 != len(levels):
+            return "not one list of coordinates with values"
+        if any(level.borrows for level in levels):
+            return "coordinates of several levels share an array, which has more than one element for each position"
+        first = self.target.chains[0].first
+        if not isinstance(stmt, Forall) or not stmt.parallel or self.program.splits:
+            return "no plain parallel loop"
+        driver = self._driver(stmt, Env())
+        if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.target.variable(0)):
+            return "the outermost loop does not visit all of the result's first level"
+        if first and type(levels[first]).shift_edges is LevelFormat.shift_edges:
+            return f"the edges of {levels[first]} cannot be shifted"
+        return None
+
+    @property
+    def chunks(self) -> ir.Expr:
+        return ir.Load(COUNTS, lit(0))
+
+    def start(self, chunk: ir.Expr) -> ir.Stmt:
+        if not self.spares:
+            return super().start(chunk)
+        room = ir.Load(COUNTS, lit(1))
+        first = mul(ir.Call("weft_thread", (), "int64"), room)
+        own = [ir.Declare(self.own[array], add(spare, first)) for array, spare in self.spares.items()]
+        ends = [ir.Declare(self.target.end, room)] if self.target.bounded else []
+        return block(*own, ir.Declare(self.target.counters[0], lit(0)), *ends)
+
+    def finish(self, chunk: ir.Expr) -> ir.Stmt:
+        if not self.spares:
+            return super().finish(chunk)
+        at, n = ir.Var("at"), self.target.counters[0]
+        turn = ir.Call("weft_in_turn", (add(COUNTS, lit(2)), chunk, n), "int64")
+        copies = []
+        for array, own in self.own.items():
+            size = mul(n, lit(np.dtype(array.ty[:-1]).itemsize))
+            copies.append(ir.Evaluate(ir.Call("weft_stream", (add(array, at), own, size), "int64")))
+        return block(ir.Declare(at, turn), *copies, self._shift(at))
+
+    def _shift(self, at: ir.Expr) -> ir.Stmt:
+        """The edges of a chunk, which count from 0, as positions of the whole, where it begins at ``at``."""
+        (chain,) = self.target.chains
+        if chain.first == 0 or chain.first in self.target.unsequenced:
+            return block()
+        inner: ir.Expr = lit(1)
+        for level, m in zip(self.target.format.levels[1 : chain.first], self.target.vars.levels[1:], strict=False):
+            inner = level.get_size(m, inner)
+        r, m = ir.Var("r"), self.target.vars.levels[chain.first]
+        begin, end = (mul(ir.Var(edge), inner) for edge in ("chunk_begin", "chunk_end"))
+        return ir.For(r, begin, end, self.target.format.levels[chain.first].shift_edges(m, r, at))
+
+    def lower(self, operands: Sequence[str]) -> ir.Function:
+        if not self.spares:
+            return super().lower(operands)
+        stmt = self.program.stmt
+        assert isinstance(stmt, Forall)
+        chunks = self._chunked(stmt)
+        assert chunks is not None
+        name = self.target.access.tensor
+        result = self.tensors[name]
+        result = replace(result, arrays=(*result.arrays, *self.spares.values()))
+        params = (result.param(output=True), *(self.tensors[n].param() for n in operands))
+        after = self.target.finalize((ir.Load(COUNTS, lit(3)),))
+        return ir.Function(self.mode.value, params, block(self.target.init(), chunks, after))

@@ -1,0 +1,211 @@
+"""The result side of a kernel: storing values, appending coordinates and edges (2017, section 6.3; 2020, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..analysis.append_chains import Chain, chains
+from ..analysis.derived_variables import Definition, digits, path
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.nodes import Access
+from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
+from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
+
+__all__ = ["COUNTS", "Mode", "Target"]
+
+COUNTS = Var("counts", "int64*")
+
+
+class Mode(Enum):
+    """Which of a module's functions a loop nest becomes.
+
+    ``COUNT`` counts the coordinates of each appended level; ``BOUND`` counts as many or more, without finding out
+    which of those that reach a workspace are the same; ``WIDEST`` is no function but the loops that find the
+    most that reach it at one time.
+    """
+
+    COUNT = "count"
+    BOUND = "bound"
+    WIDEST = "widest"
+    ASSEMBLE = "assemble"
+    COMPUTE = "compute"
+    EVALUATE = "evaluate"
+
+    @property
+    def structure(self) -> bool:
+        """Whether level arrays are written."""
+        return self in (Mode.ASSEMBLE, Mode.EVALUATE)
+
+    @property
+    def values(self) -> bool:
+        """Whether values are written."""
+        return self in (Mode.COMPUTE, Mode.EVALUATE)
+
+
+@dataclass
+class Target:
+    """The result of a kernel while it is being lowered."""
+
+    vars: TensorVars
+    access: Access
+    mode: Mode
+    chains: tuple[Chain, ...] = ()
+    counters: tuple[Var, ...] = ()
+    unsequenced: set[int] = field(default_factory=set)
+    definitions: tuple[Definition, ...] = ()
+    bounded: bool = False  # whether it is asked where the last chain of a chunk ends
+
+    def __post_init__(self) -> None:
+        self.format = self.vars.type.format
+        self.path = path(self.access, self.format)
+        self.chains = chains(self.format)
+        self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
+
+    def level_of(self, var: str) -> int | None:
+        """The level whose coordinate ``var`` is, or is the leading part of."""
+        return next((k for k, v in enumerate(self.path) if digits(v, self.definitions)[:1] == (var,)), None)
+
+    def variable(self, level: int) -> str:
+        """The index variable of a level."""
+        return self.path[level]
+
+    def chain_completed(self, new: Set[str], coords: Mapping[str, Expr]) -> Chain | None:
+        """The chain whose last unknown coordinates are among ``new``, given all that are known with them."""
+        for chain in self.chains:
+            variables = [self.variable(k) for k in range(chain.first, chain.last + 1)]
+            if not new.isdisjoint(variables) and all(v in coords for v in variables):
+                return chain
+        return None
+
+    def chain_starting(self, level: int | None) -> Chain | None:
+        return next((c for c in self.chains if c.first == level), None)
+
+    # -- counters -----------------------------------------------------------------------------------------------
+    def start(self, chunk: Expr) -> Stmt:
+        """Declare the counters: where this chunk starts, or zero while chunks are being counted."""
+        n = len(self.chains)
+        counting = self.mode in (Mode.COUNT, Mode.BOUND)
+        stmts: list[Stmt] = [
+            Declare(counter, lit(0) if counting else Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
+            for k, counter in enumerate(self.counters)
+        ]
+        if self.bounded:
+            stmts.append(Declare(self.end, Load(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(n - 1)))))
+        return block(*stmts)
+
+    def finish(self, chunk: Expr) -> Stmt:
+        """Write the counters back, as where the next chunk starts."""
+        n = len(self.chains)
+        return block(
+            *(
+                Store(COUNTS, add(mul(add(chunk, lit(1)), lit(n)), lit(k)), counter)
+                for k, counter in enumerate(self.counters)
+            )
+        )
+
+    @property
+    def end(self) -> Var:
+        """Where the last chain of a chunk ends, or its room does."""
+        return Var(f"{self.counters[-1].name}_end")
+
+    # -- appending ----------------------------------------------------------------------------------------------
+    def append(self, chain: Chain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
+        """``body`` computes below the coordinate that ``chain`` appends; it is kept when something was."""
+        counter = self.counters[chain.index]
+        keep = [*self._coordinates(chain, coords), increment(counter)]
+        if chain.index + 1 == len(self.chains):
+            return block(body, *keep)
+        below = self.counters[chain.index + 1]
+        before = Var(f"{below.name}_begin_{chain.index}")
+        return block(Declare(before, below), body, if_(gt(below, before), block(*keep)))
+
+    def append_if(self, kept: Expr, coords: Mapping[str, Expr], body: Stmt, even: bool) -> Stmt:
+        """The last chain appends where ``kept`` is true, which may be about as often as not: no processor foresees it.
+
+        Then what is not kept is written, too, and the next over it. Only whether there is room is asked, which there
+        is up to the end of a chunk.
+        """
+        chain, counter = self.chains[-1], self.counters[-1]
+        step = increment(counter, cast(kept, counter.ty))
+        if not even or self.mode not in (Mode.COUNT, Mode.EVALUATE):
+            return if_(kept, self.append(chain, coords, body))
+        if self.mode is Mode.COUNT:
+            return step
+        self.bounded = True
+        return block(if_(lt(counter, self.end), block(body, *self._coordinates(chain, coords))), step)
+
+    def _coordinates(self, chain: Chain, coords: Mapping[str, Expr]) -> list[Stmt]:
+        """Store the coordinates that a chain appends."""
+        counter = self.counters[chain.index]
+        levels = range(chain.first, chain.last + 1) if self.mode.structure else ()
+        return [
+            self.format.levels[k].append_coord(self.vars.levels[k], counter, coords[self.variable(k)]) for k in levels
+        ]
+
+    def edges(self, chain: Chain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
+        """Connect what a loop appended to its parent."""
+        level = self.format.levels[chain.first]
+        if not self.mode.structure or not level.roles or level.branchless:
+            return block()
+        counter = self.counters[chain.index]
+        m = self.vars.levels[chain.first]
+        if sequenced:
+            return level.seq_insert_edges(m, parent, counter)
+        self.unsequenced.add(chain.first)
+        return level.unseq_insert_edges(m, parent, sub(counter, begin))
+
+    def init(self) -> Stmt:
+        """Before anything is appended."""
+        if not self.mode.structure:
+            return block()
+        stmts = [
+            self.format.levels[c.first].seq_init_edges(self.vars.levels[c.first], lit(0))
+            for c in self.chains
+            if self.format.levels[c.first].roles
+        ]
+        return block(*stmts)
+
+    def finalize(self, counts: tuple[Expr, ...]) -> Stmt:
+        """After everything is appended, given the total of each chain: root edges, and edges inserted out of order."""
+        if not self.mode.structure:
+            return block()
+        stmts: list[Stmt] = []
+        for chain in self.chains:
+            level, m = self.format.levels[chain.first], self.vars.levels[chain.first]
+            if chain.first == 0:
+                stmts.append(level.seq_insert_edges(m, lit(0), counts[chain.index]))
+            elif chain.first in self.unsequenced:
+                index = Var(f"q{self.vars.name}{chain.first + 1}")
+                stmts.append(level.unseq_finalize_edges(m, self.size(chain.first - 1, counts), index))
+        return block(*stmts)
+
+    def size(self, level: int, counts: tuple[Expr, ...]) -> Expr:
+        """Positions of a level, given the total of each chain."""
+        if level < 0:
+            return lit(1)
+        for chain in self.chains:
+            if chain.first <= level <= chain.last:
+                return counts[chain.index]
+        return self.format.levels[level].get_size(self.vars.levels[level], self.size(level - 1, counts))
+
+    def _below(self, level: int) -> Expr:
+        """Positions of the last level below one of the level above ``level``: all are found by arithmetic."""
+        size: Expr = lit(1)
+        for k in range(level, len(self.format.levels)):
+            size = self.format.levels[k].get_size(self.vars.levels[k], size)
+        return size
+
+    def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
+        """Set every value below position ``base`` of level ``resolved - 1``; of the root, below ``part`` of level 0."""
+        if not self.mode.values:
+            return block()
+        size = self._below(resolved)
+        index = Var(f"q{self.vars.name}")
+        if part is not None:
+            size = self._below(1)
+            return For(index, mul(part[0], size), mul(part[1], size), Store(self.vars.vals, index, value))
+        start = Var(f"q{self.vars.name}_begin")
+        loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))
+        return block(Declare(start, mul(base, size)), loop)

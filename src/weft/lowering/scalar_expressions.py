@@ -1,0 +1,57 @@
+"""Index expressions to IR expressions: one element's value from the operator table's C spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..analysis.implicit_values import Absent, Convert, Number, loop_dtypes
+from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.operator_table import OPERATORS, REPETITIONS
+from ..ir import nodes as ir
+from ..ir.builder import cast, lit
+
+__all__ = ["combine", "lower_expr"]
+
+_BY_LAST = frozenset({"select", *REPETITIONS.values()})
+
+
+def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
+    """The value of ``expr``, given how each access is read."""
+    match expr:
+        case Access():
+            return load(expr)
+        case Number(value=value, dtype=dtype) | Absent(value=value, dtype=dtype):
+            return lit(value, dtype)
+        case Literal(value=value):
+            return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
+        case Convert(expr=inner, dtype=dtype):
+            return cast(lower_expr(inner, load), dtype)
+        case Apply(op=op, args=args):
+            return combine(op, *(lower_expr(arg, load) for arg in args))
+    raise TypeError(f"cannot lower {expr!r}")
+
+
+def combine(op: str, *args: ir.Expr) -> ir.Expr:
+    """An operator applied to IR values of the dtypes it computes in."""
+    row = OPERATORS[op]
+    if row.c.startswith("call:"):
+        result = loop_dtypes(op, tuple(a.ty for a in args))[-1]
+        return ir.Call(f"weft_{row.c[5:]}_{args[-1 if row.name in _BY_LAST else 0].ty}", args, result)
+    if row.c == "cast":
+        return cast(args[0], loop_dtypes(op, (args[0].ty,))[-1])
+    if row.arity == 1:
+        return ir.Unary(row.c, args[0])
+    if args[0].ty == "bool" and row.c in ("+", "*"):
+        return ir.Binary("||" if row.c == "+" else "&&", *args)
+    if {a.ty for a in args} == {"int64", "uint64"}:  # NumPy compares these by value
+        return ir.Call(f"weft_{row.ufunc.__name__}_{args[0].ty}_{args[1].ty}", args, "bool")
+    return ir.Binary(row.c, *args)
+
+
+def update(op: str, target: ir.Var | ir.Load, value: ir.Expr) -> ir.Stmt:
+    """``target = target op value``."""
+    row = OPERATORS[op]
+    if row.c in ("+", "-", "*") and target.ty != "bool":
+        return ir.Update(row.c, target, value)
+    new = combine(op, target, value)
+    return ir.Set(target, new) if isinstance(target, ir.Var) else ir.Store(target.array, target.index, new)

@@ -1,0 +1,83 @@
+"""Sums over the stored entries of many rows: reassociated by SIMD where rows are long, in order where they are short.
+
+A sum in order waits for each addition; cut into several it does not, but takes longer to begin and to end. Which is
+better is asked once for all rows, by their average length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir import nodes as ir
+from ..ir import used_names, walk
+from ..ir.builder import block, ge, if_, lit, mul, sub
+from ..ir.passes.adjacent_ranges import adjoin, put
+from ..records import replace
+
+__all__ = ["SHORT", "by_average", "long_and_short"]
+
+SHORT = 32
+"""Entries below which a sum is made in order."""
+
+
+def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
+    return ge(sub(end, begin), mul(lit(SHORT), segments))
+
+
+def long_and_short(loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name: Callable[[str], ir.Var]) -> ir.Stmt:
+    """A sum over stored entries: of many of them reassociated, of few from the first to the last.
+
+    Parameters
+    ----------
+    loop : Stmt
+        The loop of the sum; anything else is left as it is.
+    simd : tuple, optional
+        What may be reassociated, as in ``For.simd``; None where nothing may.
+    name : callable
+        A fresh variable by its stem.
+    """
+    if simd is None or not isinstance(loop, ir.For) or any(isinstance(n, ir.For) for n in walk(loop.body)):
+        return loop
+    reduces = {op for op, _ in simd}
+    branches = [n for n in walk(loop) if isinstance(n, ir.If | ir.Call | ir.While | ir.Select)]
+    if any(not (isinstance(n, ir.Call) and n.name in reduces) for n in branches):
+        return loop
+    begin, end = (name(f"{loop.var.name}_{which}") for which in ("from", "to"))
+    few = replace(loop, start=begin, stop=end)
+    return block(
+        ir.Declare(begin, loop.start),
+        ir.Declare(end, loop.stop),
+        if_(_many(begin, end, lit(1)), replace(few, simd=simd), few),
+    )
+
+
+def by_average(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
+    """Loops in which sums of many and of few entries are told apart, with that done once, by the average.
+
+    Segments must adjoin, each beginning where the one before ended, so that the first edge and the last say how many
+    entries there are; else each segment is asked.
+
+    Parameters
+    ----------
+    loop : For
+        The loop around the sums.
+    whole : (Expr, Expr)
+        Where it would begin and end if it were not shared by threads, whose number shall change no value.
+    """
+    stmts = list(loop.body.stmts) if isinstance(loop.body, ir.Block) else [loop.body]
+    declared = {s.var.name: s.value for s in stmts if isinstance(s, ir.Declare)}
+    for k, s in enumerate(stmts):
+        match s:
+            case ir.If(
+                cond=cond, then=ir.For(start=ir.Var() as begin, stop=ir.Var() as end) as many, orelse=ir.For() as few
+            ):
+                first, last = declared.get(begin.name), declared.get(end.name)
+                if many.simd is None or first is None or last is None or cond != _many(begin, end, lit(1)):
+                    continue
+                made_here = used_names(first) & (declared.keys() | {loop.var.name})
+                if made_here != {loop.var.name} or not adjoin(first, last, loop.var):
+                    continue
+                long, short = (replace(loop, body=block(*stmts[:k], way, *stmts[k + 1 :])) for way in (many, few))
+                lowest, highest = (put(first, loop.var, edge) for edge in whole)
+                return if_(_many(lowest, highest, sub(whole[1], whole[0])), long, short)
+    return loop

@@ -1,0 +1,306 @@
+"""Ways to see an assignment that has structured operands: which are walked level by level, which stored plainly.
+
+A structured operand that is *kept* drives the loops with the variables of its own levels; the variables that follow
+from these are loops no more. One that is not is converted to dense and compressed levels first. A structured result
+is kept where its levels can be appended to as they stand, and *written* where loops over the axes reach its levels in
+order (``i*size(j)+j``); any other is computed plainly and converted at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import combinations
+
+from ..analysis.append_chains import is_appendable, takes_any_order
+from ..analysis.derived_variables import Definition, definitions, passes_edge, path
+from ..analysis.implicit_values import decides, same_value
+from ..analysis.iteration_graph import fill_of_reduced, reads
+from ..analysis.terms import reductions_of
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.operator_table import OPERATORS
+from ..records import record, replace
+from ..remapping.inverse import significance
+from ..remapping.nodes import Axis, Counter, axes_of
+
+__all__ = ["View", "views"]
+
+_MANY = 4
+
+
+@record
+class View:
+    """An assignment as the scheduler is to see it.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        Its reductions run over loops: variables of levels where these replace the user's own.
+    types : mapping
+        The types of all tensors; those stored plainly under new names.
+    stored : tuple of (str, str)
+        Names of operands stored plainly, and what they are called then.
+    kept : frozenset of str
+        The structured tensors that are walked by their levels.
+    free : tuple of str
+        The loops that no reduction runs over.
+    definitions : tuple of Definition
+        What follows from the loops.
+    final : Format or None
+        What the result is to be converted to at the end.
+    asked : tuple of (str, str)
+        Names of operands whose arrays are only looked up, and what they are called then.
+    """
+
+    assignment: Assignment
+    types: Mapping[str, TensorType]
+    stored: tuple[tuple[str, str], ...] = ()
+    kept: frozenset[str] = frozenset()
+    free: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    final: Format | None = None
+    asked: tuple[tuple[str, str], ...] = ()
+
+
+def views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[View]:
+    """Every way worth a look; ``wide`` where dimensions are too large for dense levels."""
+    yield from _walked(assignment, types, wide)
+    found = [n for n in dict.fromkeys(a.tensor for a in reads(assignment.value)) if _can_be_asked(types[n])]
+    for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
+        for names in combinations(found, n):
+            if not _driven_by_others(names, assignment.value):
+                continue
+            value, known, asked = assignment.value, dict(types), []
+            for name in names:
+                new, type = _other_name(name, "asked", known), types[name]
+                assert type.format.looked_up is not None
+                known[new] = TensorType(type.dtype, type.format.looked_up, type.index_dtypes, type.fill)
+                value = _renamed(value, name, new)
+                asked.append((name, new))
+            for view in _walked(replace(assignment, value=value), known, wide):
+                yield replace(view, asked=tuple(asked))
+
+
+def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
+    """Whether other operands have every index of those named: what is only looked up has no coordinate of its own."""
+    accesses = list(reads(value))
+    others = {v for a in accesses if a.tensor not in names for v in a.indices}
+    return all(v in others for a in accesses if a.tensor in names for v in a.indices)
+
+
+def _can_be_asked(type: TensorType) -> bool:
+    """Whether an operand's arrays find whole coordinates; all of these are of one dtype then."""
+    return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
+
+
+def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[View]:
+    """Ways to walk the operands as they are; the first keeps all it can, the last keeps nothing."""
+    names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
+    target = assignment.target.tensor
+    candidates = list(dict.fromkeys(names))
+    made = types[target].format
+    if not takes_any_order(made) and (made.is_structured or not is_appendable(made)):
+        candidates.append(target)
+    if not candidates:
+        yield View(assignment, types, free=tuple(dict.fromkeys(assignment.target.indices)))
+        return
+    if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
+        for n in {len(candidates) - 1, 0}:
+            operands = frozenset([name for name in candidates if name != target][:n])
+            if (view := _view(assignment, types, operands, candidates, wide, written=True)) is not None:
+                yield view
+    sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
+    for n in sizes:
+        for kept in combinations(candidates, n):
+            if (view := _view(assignment, types, frozenset(kept), candidates, wide)) is not None:
+                yield view
+
+
+def _is_written_in_order(format: Format) -> bool:
+    """Whether loops over the axes, in some order, reach the coordinates of all levels in theirs."""
+    axes = significance(format.remapping.coordinates)
+    return format.is_structured and is_appendable(format) and axes is not None and len(set(axes)) == len(axes)
+
+
+def _view(
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    kept: frozenset[str],
+    structured: list[str],
+    wide: bool,
+    written: bool = False,
+) -> View | None:
+    target = assignment.target
+    accesses = [a for a in (*reads(assignment.value), target) if a.tensor in kept]
+    if any(len(set(a.indices)) < len(a.indices) for a in accesses) or not _agree(accesses, types):
+        return None
+    types = dict(types)
+    final: Format | None = None
+    if target.tensor in structured and target.tensor not in kept and not written:
+        old = types[target.tensor]
+        final = old.format
+        types[target.tensor] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
+    elif target.tensor in kept and not is_appendable(types[target.tensor].format):
+        return None
+    stored = []
+    value = assignment.value
+    for name in structured:
+        if name in kept or name == target.tensor:
+            continue
+        old, new = types[name], _other_name(name, "plain", types)
+        index = "int64" if "int64" in old.index_dtypes else "int32"
+        types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
+        stored.append((name, new))
+        value = _renamed(value, name, new)
+    derived = definitions(accesses, types)
+    loops = {v for a in accesses for v in path(a, types[a.tensor].format)}
+    covered = {v for a in accesses for v in a.indices} - loops
+    if not covered <= {d.var for d in derived}:
+        return None
+    walked = {v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()}
+    if written:
+        levels = path(target, types[target.tensor].format)
+        derived += tuple(d for d in definitions([target], types) if d.var in levels and d not in derived)
+    derived = tuple(d for d in derived if d.var not in loops)
+    owners = _owners(value)
+    if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in walked.values()):
+        return None  # one loop cannot be those of two reductions
+    late = {v for a in accesses for v in _decided(a, types[a.tensor].format)}
+    value, bound = _over_loops(value, covered, walked, types, kept, late)
+    inside = len(set(owners.values())) > len(reductions_of(value))  # then no part says what an absent entry means
+    if inside or not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
+        partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
+        if partial:
+            return None  # its loops do not reach every coordinate once, which the other operands need
+    free = [v for v in dict.fromkeys(target.indices) if v not in covered]
+    free += [v for v in walked if v not in bound and v not in free and v not in target.indices]
+    assignment = replace(assignment, value=value)
+    return View(assignment, types, tuple(stored), kept, tuple(free), derived, final)
+
+
+def _reaches_all(format: Format) -> bool:
+    """Whether loops over its levels' coordinates reach every element once.
+
+    Levels' coordinates and axes' must correspond one to one, axis by axis: blocks' do, diagonals' do not. And what
+    lies beyond an edge must be guarded, as it is where a block stores it.
+    """
+    remapping = format.remapping
+    inverse = remapping.inverse()
+    used = sorted(k for e in inverse if e is not None for k in axes_of(e))
+    alone = all(len(axes_of(c)) == 1 and not isinstance(c, Counter) for c in remapping.coordinates)
+    guarded = all(isinstance(e, Axis) or passes_edge(e, format) for e in inverse if e is not None)
+    return None not in inverse and alone and guarded and used == list(range(len(remapping.coordinates)))
+
+
+def _owners(expr: Expr) -> dict[str, Reduce]:
+    """For each variable that is reduced over, the reduction."""
+    match expr:
+        case Reduce(vars=vars, body=body):
+            return {**_owners(body), **dict.fromkeys(vars, expr)}
+        case Apply(args=args):
+            return {v: owner for arg in args for v, owner in _owners(arg).items()}
+    return {}
+
+
+def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
+    """What is under each reduction, with its operator, and what is outside all."""
+    match expr:
+        case Reduce(op=inner, body=body):
+            return _parts(body, inner)
+        case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
+            return [part for arg in args for part in _parts(arg, op)]
+    return [(op, expr)]
+
+
+def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -> bool:
+    """Whether a reduction may leave out where its body is absent."""
+    return op is None or same_value(fill_of_reduced(expr, types), OPERATORS[op].identity)
+
+
+def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -> bool:
+    """Whether an expression is absent wherever the kept operands are."""
+    match expr:
+        case Access(tensor=tensor):
+            return tensor in kept
+        case Apply(op=op, args=args):
+            found = [_driven(arg, kept, types) for arg in args]
+            if len(args) == 1:
+                return found[0]
+            alone = [
+                f and decides(op, args, k, fill_of_reduced(a, types))
+                for k, (f, a) in enumerate(zip(found, args, strict=True))
+            ]
+            return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
+    return False
+
+
+def _agree(accesses: list[Access], types: Mapping[str, TensorType]) -> bool:
+    """Whether all that are kept walk each axis they share by the same loops."""
+    seen: dict[str, frozenset[str]] = {}
+    for access in accesses:
+        made = _made_of(access, types[access.tensor].format)
+        for v in access.indices:
+            mine = frozenset(u for u, of in made.items() if v in of)
+            if seen.setdefault(v, mine) != mine:
+                return False
+    return True
+
+
+def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
+    """The variables of an access's levels, each with the user's variables that it is made of."""
+    return {
+        u: frozenset(access.indices[n] for n in axes_of(c))
+        for u, c in zip(path(access, format), format.remapping.coordinates, strict=True)
+    }
+
+
+def _decided(access: Access, format: Format) -> Iterator[str]:
+    """The variables of levels whose coordinates those of the levels above decide, as ``j/3`` below ``j``."""
+    levels, made = path(access, format), _made_of(access, format)
+    for k, v in enumerate(levels):
+        if v not in access.indices and "#" not in v and made[v] <= set(levels[:k]):
+            yield v
+
+
+def _over_loops(
+    expr: Expr,
+    covered: set[str],
+    walked: Mapping[str, frozenset[str]],
+    types: Mapping[str, TensorType],
+    kept: frozenset[str],
+    late: Set[str],
+) -> tuple[Expr, set[str]]:
+    """The expression with its reductions over loops, and those loops.
+
+    Among them are loops ``late`` that have one coordinate: what is reduced is not, until they are through.
+    """
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            body, bound = _over_loops(body, covered, walked, types, kept, late)
+            mine = {u for a in reads(body) if a.tensor in kept for u in path(a, types[a.tensor].format)}
+            more = [u for u in walked if u in mine and u not in bound and u not in vars]
+            more = [u for u in more if walked[u] & set(vars) or "#" in u or u in late]
+            loops = (*(v for v in vars if v not in covered), *more)
+            return Reduce(op, loops, body), bound | set(loops)
+        case Apply(op=op, args=args):
+            done = [_over_loops(arg, covered, walked, types, kept, late) for arg in args]
+            return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
+    return expr, set()
+
+
+def _other_name(name: str, kind: str, taken: Mapping[str, TensorType]) -> str:
+    new = f"{name}_{kind}"
+    while new in taken:
+        new += "_"
+    return new
+
+
+def _renamed(expr: Expr, old: str, new: str) -> Expr:
+    match expr:
+        case Access(tensor=tensor, indices=indices):
+            return Access(new, indices) if tensor == old else expr
+        case Reduce(op=op, vars=vars, body=body):
+            return Reduce(op, vars, _renamed(body, old, new))
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_renamed(arg, old, new) for arg in args))
+    return expr

@@ -1,0 +1,123 @@
+"""Scheduling by hand: the automatic schedule, changed step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..analysis.append_chains import chains
+from ..analysis.derived_variables import path
+from ..analysis.iteration_graph import fits
+from ..analysis.terms import dtype_of
+from ..concrete_notation import Program, to_text, transformations, why_not_concrete
+from ..errors import ScheduleError
+from ..formats import TensorType
+from ..index_notation import parse
+from ..index_notation import to_text as notation_text
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operator_table import ABSORBING
+from ..index_notation.traversal import children, rebuild
+from ..records import record, replace
+
+__all__ = ["Loops"]
+
+
+@record
+class Loops:
+    """The loops of an expression; every method gives the loops after one transformation.
+
+    Printed, it is the concrete index notation as it stands.
+
+    Raises
+    ------
+    ScheduleError
+        By every method, where the transformation does not apply; the message says why, and repeats the expression
+        and the formats.
+    """
+
+    program: Program
+    assignment: Assignment
+    types: Mapping[str, TensorType]
+
+    def __str__(self) -> str:
+        return to_text(self.program.stmt)
+
+    @property
+    def _target(self) -> Access:
+        return self.assignment.target
+
+    def _try(self, reason: str | None) -> None:
+        if reason is not None:
+            formats = ", ".join(f"{name}: {type.format}" for name, type in self.types.items())
+            raise ScheduleError(f"{reason}; in {notation_text(self.assignment)} with {formats}")
+
+    def _fits(self, access: Access, order: Sequence[str]) -> str | None:
+        type = self.types.get(access.tensor)
+        if type is None:
+            return None
+        known = [v for v in order if v in access.indices]
+        variables = path(access, type.format)
+        if access == self._target:
+            appended = chains(type.format)
+            depth = appended[-1].last + 1 if appended else 0
+            free = [v for v in order if v in variables]
+            if tuple(free[:depth]) != variables[:depth] or tuple(order[:depth]) != variables[:depth]:
+                return f"{access.tensor} is appended in the order {', '.join(variables)}"
+            return None
+        if len(known) == len(set(access.indices)) and not fits(access, type.format, order):
+            return f"{access.tensor} is stored {', '.join(variables)} and cannot be traversed {', '.join(known)}"
+        return None
+
+    def reorder(self, *order: str) -> Loops:
+        """Put directly nested loops in another order."""
+        self._try(transformations.can_reorder(self.program, order, self._fits))
+        return replace(self, program=transformations.reorder(self.program, order))
+
+    def precompute(self, part: str, *over: str, name: str = "w", kind: str | None = None) -> Loops:
+        """Compute factors into a workspace over the innermost loops ``over`` before they are used.
+
+        ``part`` is index notation, e.g. ``"B(i,k)*C(k,j)"``.
+        """
+        expr = parse(f"_ = {part}").value
+        while isinstance(expr, Reduce):
+            expr = expr.body
+        expr = _as_planned(expr, self.assignment.value)
+        kind = kind or ("dense" if over else "scalar")
+        self._try(transformations.can_precompute(self.program, expr, over, name, kind))
+        dtype = dtype_of(expr, {name: type.dtype for name, type in self.types.items()})
+        return replace(self, program=transformations.precompute(self.program, expr, over, name, dtype, kind))
+
+    def split(self, var: str, outer: str, inner: str, factor: int) -> Loops:
+        """Cut a loop into blocks of ``factor`` iterations."""
+        self._try(transformations.can_split(self.program, var, outer, inner, factor))
+        return replace(self, program=transformations.split(self.program, var, outer, inner, factor))
+
+    def parallelize(self, var: str) -> Loops:
+        """Share the iterations of the outermost loop among threads."""
+        self._try(transformations.can_parallelize(self.program, var, self._target))
+        return replace(self, program=transformations.parallelize(self.program, var, self._target))
+
+    def checked(self) -> Program:
+        """The program, if it is concrete index notation."""
+        self._try(why_not_concrete(self.program, self._target))
+        return self.program
+
+
+def _as_planned(part: Expr, whole: Expr) -> Expr:
+    """Return what is written as a part of an expression, with the operators that absorb in the whole."""
+    plain = {name: op for op, names in ABSORBING.items() for name in names.values()}
+
+    def spelt(expr: Expr) -> Expr:
+        expr = rebuild(expr, spelt)
+        return Apply(plain.get(expr.op, expr.op), expr.args) if isinstance(expr, Apply) else expr
+
+    def nodes(expr: Expr) -> Iterator[Expr]:
+        yield expr
+        for child in children(expr):
+            yield from nodes(child)
+
+    planned = {spelt(node): node for node in nodes(whole)}
+
+    def found(expr: Expr) -> Expr:
+        return planned[expr] if expr in planned else rebuild(expr, found)
+
+    return found(part)

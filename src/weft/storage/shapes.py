@@ -1,0 +1,30 @@
+"""Shapes of tensors that are to be made."""
+
+from __future__ import annotations
+
+from ..dtypes import INT64_MAX
+from ..errors import ShapeError
+
+__all__ = ["checked_shape"]
+
+
+def checked_shape(shape: tuple[int, ...], what: str = "a tensor") -> tuple[int, ...]:
+    """Return the shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape.
+    what : str, optional
+        The operation or the tensor, for the message.
+
+    Raises
+    ------
+    ShapeError
+        When an axis has more elements than these count.
+    """
+    if shape and max(shape) > INT64_MAX:
+        raise ShapeError(
+            f"{what} has shape {shape}, with an axis of {max(shape)} elements; 64-bit integers count up to {INT64_MAX}"
+        )
+    return shape

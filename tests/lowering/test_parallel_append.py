@@ -1,0 +1,107 @@
+"""Results that threads append to in parts: the same as from one thread, to the last bit of every array."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.compiler import lower
+from weft.execution import kernel as kernels
+from weft.formats import TensorType, parse_format
+from weft.index_notation import parse
+from weft.lowering.result_writer import Mode
+from weft.storage import check
+
+RNG = np.random.default_rng(5)
+EXPRESSIONS = {
+    "sum": lambda a, b: a + b,
+    "product": lambda a, b: a * b,
+    "comparison": lambda a, b: a > b,
+    "matmul": lambda a, b: a @ b,
+    "sum times": lambda a, b: (a + b) @ a,
+}
+
+
+def matrix(kind, n=23):
+    dense = np.where(RNG.random((n, n)) < 0.2, RNG.integers(-3, 4, (n, n)), 0).astype(float)
+    match kind:
+        case "empty":
+            dense[:] = 0
+        case "first rows":
+            dense[n // 3 :] = 0
+        case "last row":
+            dense[:-1] = 0
+    return dense
+
+
+def arrays_of(tensor):
+    return [*tensor._storage.arrays, tensor._storage.vals]
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """How often a result was appended in parts, and how often that was refused."""
+    found = {True: 0, False: 0}
+    whole = kernels.Kernel._append_in_parts
+
+    def counted(self, *arguments):
+        result = whole(self, *arguments)
+        found[result is not None] += 1
+        return result
+
+    monkeypatch.setattr(kernels.Kernel, "_append_in_parts", counted)
+    monkeypatch.setattr(weft.config, "parallel_threshold", 1)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["random", "empty", "first rows", "last row"])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_as_from_one_thread(name, format, kind, in_parts, monkeypatch):
+    run = EXPRESSIONS[name]
+    a, b = matrix(kind), matrix("random")
+    A, B = weft.asarray(a, format=format), weft.asarray(b, format=format)
+    monkeypatch.setattr(weft.config, "num_threads", 1)
+    alone = run(A, B)
+    np.testing.assert_array_equal(alone.todense(), run(a, b))
+    before = in_parts[True]  # to make the operands
+    for threads in (2, 3):
+        monkeypatch.setattr(weft.config, "num_threads", threads)
+        found = run(A, B)
+        check(found._storage)
+        for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+    cut = 0 if format == "coo" else 2  # lists meet at their first level: such loops are not cut
+    assert in_parts[True] - before >= cut or kind == "empty"
+
+
+def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):
+    monkeypatch.setattr(kernels, "_ROOM", 64)
+    monkeypatch.setattr(weft.config, "num_threads", 2)
+    a, b = matrix("random"), matrix("random")
+    got = weft.asarray(a, format="csr") @ weft.asarray(b, format="csr")
+    np.testing.assert_array_equal(got.todense(), a @ b)
+    assert in_parts[True] == 0
+    assert in_parts[False] >= 1
+
+
+def test_a_loop_that_only_appends_is_bounded_by_its_segments():
+    csr = TensorType.of("float64", parse_format("csr", 2))
+    bound = lower(parse("C(i,j) = A(i,j) + B(i,j)"), dict.fromkeys("CAB", csr)).text_in_parts(Mode.BOUND)
+    assert "_crd" not in bound
+    assert all("_next < " in line for line in bound.splitlines() if "while" in line)  # strips, and no merge
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int16, np.float64, np.complex128])
+def test_what_goes_past_the_caches(dtype, in_parts):
+    """Chunks whose coordinates take more than 64 KiB."""
+    rng = np.random.default_rng(2)
+    drawn = [weft.random((2000, 2000), density=0.2, format="csr", random_state=rng) for _ in range(2)]
+    A, B = ((99 * X).astype(dtype) for X in drawn)  # not 0 as integers either
+    with weft.config.override(num_threads=1):
+        alone = A + B
+    with weft.config.override(num_threads=2, parallel_threshold=1):
+        found = A + B
+    assert in_parts[True] == 1
+    assert 4 * found.nnz > 65536 * (A.nnz + B.nnz) / kernels._PART
+    for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
+        np.testing.assert_array_equal(mine, theirs)

@@ -1,0 +1,89 @@
+"""What the compiler shows: stages, debug output; and that the same input gives the same C, whatever it is called."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import weft
+from weft.execution import lower
+from weft.formats import TensorType, parse_format
+from weft.index_notation import parse
+from weft.ir import problems
+from weft.lowering.result_writer import Mode
+
+CASES = [
+    ("y(i) = A(i,j)*x(j)", {"A": "ds", "x": "d", "y": "d"}),
+    ("C(i,k) = A(i,j)*B(j,k)", {"A": "ds", "B": "ds", "C": "ds"}),
+    ("C(i,j) = A(i,j) + B(i,j)", {"A": "ss", "B": "ds:1,0", "C": "ss"}),
+    ("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)", {"A": "dd", "B": "sss", "C": "dd", "D": "dd"}),
+    ("A(i,j,l) = B(i,j,k)*C(k,l)", {"A": "ssd", "B": "sss", "C": "dd"}),
+    ("y(i) = max(j, A(i,j))", {"A": "ss", "y": "d"}),
+]
+
+
+def lowered(text, formats):
+    return lower(
+        parse(text), {n: TensorType.of("float64", parse_format(f, len(f.split(":")[0]))) for n, f in formats.items()}
+    )
+
+
+@pytest.mark.parametrize(("text", "formats"), CASES)
+@pytest.mark.parametrize("mode", [Mode.COUNT, Mode.ASSEMBLE, Mode.COMPUTE, Mode.EVALUATE])
+def test_every_function_is_well_formed(text, formats, mode):
+    function, _ = lowered(text, formats).function(mode)
+    assert problems(function) == []
+
+
+def test_same_input_same_c():
+    script = "from tests.test_compiler import CASES, lowered\nprint([lowered(*case).source for case in CASES])"
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
+            cwd=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        ).stdout
+        for seed in ("0", "1", "77")
+    }  # fmt: skip
+    assert len(seen) == 1
+
+
+NAMES = [
+    "int",
+    "for",
+    "B2_pos",
+    "pB2",
+    "q",
+    "chunk",
+    "threads",
+    "counts",
+    "t",
+    "w",
+    "é",
+    "weft_alloc",
+    "NULL",
+    "y_vals",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_mangled(name):
+    a = np.array([[1.0, 2.0], [0.0, 3.0]])
+    B = weft.asarray(a, format="csr")
+    got = weft.evaluate(f"y(i) = {name}(i,j)*B(j,i) + {name}(i,j)", **{name: B, "B": B})
+    np.testing.assert_allclose(got.todense(), np.einsum("ij,ji->i", a, a) + a.sum(1))
+    got = weft.evaluate(f"y({name}) = B({name},k)*B({name},k)", B=B)
+    np.testing.assert_allclose(got.todense(), (a * a).sum(1))
+
+
+def test_explain_tells_what_was_decided():
+    text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc", full=True)
+    for part in ("B is converted from csc", "listed workspace", "forall i", "lattices", "int64_t weft_evaluate"):
+        assert part in text
+
+
+def test_debug_prints_stages(capfd):
+    with weft.config.override(debug="schedule"):
+        weft.compile("y(i) = A(i,j)*x(j)", A="dcsc")
+    assert "== schedule: y(i) = " in capfd.readouterr().err
