@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from weft.formats import levels
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "weft"
@@ -17,8 +19,8 @@ PACKAGE = ROOT / "src" / "weft"
 ORDER = (
     "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping",
     "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "compiler", "runtime", "storage",
-    "execution", "tensor", "array_api", "interop", "io", "csgraph", "fft", "linalg", "__init__", "shipping", "demo",
-    "__main__",
+    "execution", "operations", "tensor", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg",
+    "__init__", "shipping", "demo", "__main__",
 )  # fmt: skip
 RANK = {block: rank for rank, block in enumerate(ORDER)}
 
@@ -28,9 +30,9 @@ FORMAT_NAMES = {
     "gcxs", "hash_vector", "hicoo", "hyb", "jad", "lil", "mode_generic", "skyline",
 }  # fmt: skip
 WORDS = {"banded", "compressed", "dense", "hash", "hashed", "offset", "range", "singleton", "sliced", "squeezed"}
-LEVEL_CLASSES = {
-    "Banded", "Compressed", "Dense", "Hashed", "Offset", "Range", "Singleton", "Sliced", "Squeezed",
-}  # fmt: skip
+OF_WORKSPACES, OF_VIEWS = {"Listed", "ListedHashed", "Marked", "Paired"}, {"Picked", "Window"}  # no format has them
+LEVEL_CLASSES = set(levels.__all__) - OF_WORKSPACES - OF_VIEWS
+CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's name is looked up in the catalogue
 
 LONGEST = 600
 TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
@@ -120,6 +122,51 @@ def test_every_block_has_a_place():
 def test_blocks_import_only_from_blocks_above():
     violations = [v for path in sources() for v in layering_violations(path, path.read_text("utf-8"))]
     assert not violations, report(violations)
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return for each file the files of the package that it imports, inside functions too."""
+    names = {str(path.relative_to(PACKAGE).with_suffix("")): path for path in sources()}
+    found: dict[str, set[str]] = {}
+    for name, path in names.items():
+        package = name.split("/")[:-1]
+        for node in running_nodes(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            place = [*package[: len(package) - node.level + 1], *(node.module.split(".") if node.module else [])]
+            base = "/".join(place)
+            for alias in node.names:
+                whole = f"{base}/{alias.name}".strip("/")
+                found.setdefault(name, set()).add(base if base in names else whole)
+    return {name: {to for to in arrows if to in names} for name, arrows in found.items()}
+
+
+def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
+    """Return the sets of files each of which leads to all the others."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        pending = [start]
+        while pending:
+            for name in graph.get(pending.pop(), set()) - seen:
+                seen.add(name)
+                pending.append(name)
+        return seen
+
+    leads = {name: reached(name) for name in graph}
+    return {
+        frozenset(other for other in leads[name] if name in leads.get(other, ()))
+        for name in graph
+        if name in leads[name]
+    }
+
+
+def test_files_import_each_other_in_no_circle():
+    assert circles(arrows()) <= CIRCLES
+
+
+def test_the_finder_of_circles_itself():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d"}}) == {frozenset("bc"), frozenset("d")}
 
 
 def test_no_cycle_hides_in_config():

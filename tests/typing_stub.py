@@ -40,7 +40,7 @@ def stub() -> str:
             declared[name] = _protocol(getattr(weft, name))
     used = sorted(set(declared.values()))
     imports += [f"from .tensor.types import {protocol} as _{protocol}" for protocol in used]
-    imports.append("from .array_api.info import Info as _Info")
+    imports.append("from .numpy_api.info import Info as _Info")
     lines = [f"{name}: _{protocol}" for name, protocol in sorted(declared.items())]
     return "\n".join([
         HEAD, *sorted(imports), "", "__version__: str", "__array_api_version__: str", *lines, "",

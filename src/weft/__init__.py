@@ -27,11 +27,11 @@ from .tensor import asarray as asarray
 from .tensor import from_coords as from_coords
 from .tensor import from_levels as from_levels
 from .tensor import random as random
-from .tensor.functions import compile as compile
-from .tensor.functions import einsum as einsum
-from .tensor.functions import einsum_path as einsum_path
-from .tensor.functions import evaluate as evaluate
-from .tensor.functions import explain as explain
+from .tensor.einsum import compile as compile
+from .tensor.einsum import einsum as einsum
+from .tensor.einsum import einsum_path as einsum_path
+from .tensor.einsum import evaluate as evaluate
+from .tensor.einsum import explain as explain
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -43,58 +43,60 @@ _EAGER = """
 """
 # What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
 _LAZY = {
-    "array_api.dtypes": """
+    "numpy_api.dtypes": """
         astype bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16 int32 int64 int8 isdtype nan
         newaxis pi promote_types result_type uint16 uint32 uint64 uint8
     """,
-    "tensor.applying": "apply_along_axis apply_over_axes piecewise polyval",
-    "tensor.comparing": "allclose array_equal array_equiv isclose",
-    "tensor.building": """
+    "numpy_api.apply_along": "apply_along_axis apply_over_axes piecewise polyval",
+    "numpy_api.comparing": "allclose array_equal array_equiv isclose",
+    "interop.scipy_builders": """
         block_array block_diag bmat diags diags_array eye_array find issparse kronsum rand random_array spdiags
     """,
-    "tensor.choosing": "choose select",
-    "tensor.convolution": "convolve correlate",
-    "tensor.covariance": "corrcoef cov",
-    "tensor.creation": """
+    "numpy_api.select_list": "choose select",
+    "numpy_api.convolution": "convolve correlate",
+    "numpy_api.covariance": "corrcoef cov",
+    "numpy_api.creation": """
         arange array copy empty empty_like eye from_dlpack full full_like geomspace identity linspace logspace meshgrid
         ones ones_like zeros zeros_like
     """,
-    "tensor.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp nancumprod nancumsum",
-    "tensor.diagonals": """
+    "numpy_api.cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff interp nancumprod nancumsum",
+    "numpy_api.diagonals": """
         diag diag_indices_from diagflat diagonal tri tril tril_indices_from triu triu_indices_from
     """,
-    "tensor.differences": "ediff1d gradient trapezoid",
+    "numpy_api.differences": "ediff1d gradient trapezoid",
     "tensor.display": "spy",
-    "tensor.editing": "append compress delete extract insert resize trim_zeros",
-    "tensor.linalg": "cross dot inner matmul matvec outer tensordot trace vdot vecdot vecmat",
-    "tensor.manipulation": """
+    "numpy_api.insert_delete": "append compress delete extract insert resize trim_zeros",
+    "numpy_api.linalg": "cross dot inner matmul matvec outer tensordot trace vdot vecdot vecmat",
+    "numpy_api.manipulation": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud
         matrix_transpose moveaxis pad permute_dims ravel repeat reshape roll rollaxis rot90 squeeze swapaxes take
         take_along_axis tile transpose
     """,
-    "tensor.mapping": "angle bitwise_count fabs fix frexp i0 iscomplex isreal map modf nan_to_num sinc spacing",
-    "tensor.masked": "nanstd nanvar",
-    "tensor.moments": "mean nanmean std var",
-    "tensor.peer_arrays": """
+    "numpy_api.unlisted_ufuncs": """
+        angle bitwise_count fabs fix frexp i0 iscomplex isreal map modf nan_to_num sinc spacing
+    """,
+    "numpy_api.masked": "nanstd nanvar",
+    "numpy_api.moments": "mean nanmean std var",
+    "interop.peer_classes": """
         COO DOK GCXS SparseArray asCOO as_coo asnumpy bsr_array coo_array csc_array csr_array dia_array diagonalize
         dok_array elemwise lil_array nanreduce
     """,
     "tensor.query": "query",
-    "tensor.reductions": "all amax amin any count_nonzero max min nanmax nanmin nanprod nansum prod sum",
-    "tensor.searching": "argmax argmin argwhere flatnonzero isin nonzero searchsorted where",
-    "tensor.sets": """
+    "numpy_api.reductions": "all amax amin any count_nonzero max min nanmax nanmin nanprod nansum prod sum",
+    "numpy_api.searching": "argmax argmin argwhere flatnonzero isin nonzero searchsorted where",
+    "numpy_api.sets": """
         intersect1d setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values
     """,
-    "tensor.shapes": "iscomplexobj isrealobj ndim shape size",
-    "tensor.sorting": """
+    "operations.shapes": "iscomplexobj isrealobj ndim shape size",
+    "numpy_api.sorting": """
         argpartition argsort lexsort median nanmedian nanpercentile nanquantile partition percentile quantile sort
     """,
-    "tensor.stacking": """
+    "numpy_api.stacking": """
         array_split block column_stack concat concatenate dsplit dstack hsplit hstack kron split stack unstack vsplit
         vstack
     """,
-    "tensor.statistics": "average bincount digitize histogram nanargmax nanargmin ptp",
-    "tensor.ufuncs": """
+    "numpy_api.statistics": "average bincount digitize histogram nanargmax nanargmin ptp",
+    "numpy_api.ufuncs": """
         abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh around asin asinh atan atan2
         atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cbrt
         ceil clip conj conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 float_power floor
@@ -104,7 +106,7 @@ _LAZY = {
         radians real reciprocal remainder right_shift rint round sign signbit sin sinh sqrt square subtract tan tanh
         true_divide trunc
     """,
-    "tensor.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "numpy_api.assign_functions": "copyto fill_diagonal place put put_along_axis putmask",
     "interop": "to_scipy",
     "io": "load load_npz read_mtx read_tns save save_npz write_mtx write_tns",
 }
@@ -131,7 +133,7 @@ __doc__ = "\n".join(
 
 def __array_namespace_info__() -> object:  # noqa: N807
     """What the array API standard asks a namespace about itself."""
-    from .array_api.info import Info
+    from .numpy_api.info import Info
 
     return Info()
 

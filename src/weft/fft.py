@@ -21,9 +21,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from .interop.numpy_functions import of_dense_tensors
+from .numpy_api.manipulation import roll
+from .operations.operands import storage_of
 from .storage import Storage
 from .tensor.devices import require_cpu
-from .tensor.manipulation import roll, storage_of
 from .tensor.sparse_tensor import SparseTensor
 
 _TRANSFORMS = (

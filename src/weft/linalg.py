@@ -25,7 +25,7 @@ import numpy as np
 from .hints import MissingNameError
 from .interop.numpy_functions import of_dense_tensors
 from .interop.scipy_functions import LINALG, taking_tensors
-from .tensor.linalg import (
+from .numpy_api.linalg import (
     cross,
     diagonal,
     dot,

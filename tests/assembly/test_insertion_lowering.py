@@ -9,9 +9,9 @@ import weft
 from weft.execution.insertion import Assembler, assembler
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir import function_text
+from weft.operations.reshaping import linear
 from weft.runtime import memory
 from weft.storage import check
-from weft.tensor.reshaping import linear
 
 LIST = Format("(i,j) -> (i,j)", [Compressed(unique=False, ordered=False), Singleton(ordered=False)])
 CSR = parse_format("csr", 2)

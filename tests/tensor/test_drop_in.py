@@ -593,4 +593,4 @@ def test_no_function_is_missing():
     known = {"SparseFutureWarning", "Enum", "float16"}
     assert {n for n, x in vars(sparse).items() if not n.startswith("_") and not inspect.ismodule(x)
             and not hasattr(weft, n)} <= known  # fmt: skip
-    assert importlib.import_module("weft.tensor.peer_arrays").SparseArray is weft.SparseTensor
+    assert importlib.import_module("weft.interop.peer_classes").SparseArray is weft.SparseTensor

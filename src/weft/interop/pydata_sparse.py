@@ -16,9 +16,9 @@ import numpy as np
 from ..dtypes import name_of
 from ..errors import FormatError
 from ..formats import Format, FormatLike, formats, options_of, parse_format
+from ..operations.foreign_tensors import convert, register_reader, register_viewer, register_writer
 from ..records import replace
 from ..storage import Storage, coordinate_storage, fill_of, segment_order, tensor_type
-from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
 from .arrays import (
     as_array,
     broken,

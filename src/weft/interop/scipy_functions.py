@@ -15,8 +15,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from ..errors import ShapeError, UnsupportedError
+from ..operations import foreign_tensors
 from ..storage import Storage
-from ..tensor import SparseTensor, foreign
+from ..tensor import SparseTensor
 from ..tensor.results import change_values
 
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
@@ -140,7 +141,7 @@ def _handed(x: Any, name: str, hand: str) -> Any:
         raise UnsupportedError(f"{name} takes matrices whose absent entries are 0, not {x!r}")
     wanted = ("csr", "csc") if hand == "csr or csc" else (hand,)
     kind = next((kind for kind in wanted if storage.format == kind), wanted[0])
-    return _narrowed(foreign.write("scipy", storage, kind), storage)
+    return _narrowed(foreign_tensors.write("scipy", storage, kind), storage)
 
 
 def _narrowed(matrix: Any, storage: Storage) -> Any:
@@ -156,5 +157,5 @@ def _as_tensor(found: Any) -> Any:
     """Return a sparse array as a tensor, and anything else as it is."""
     from scipy.sparse import issparse
 
-    storage = foreign.read(found) if issparse(found) else None
+    storage = foreign_tensors.read(found) if issparse(found) else None
     return found if storage is None else SparseTensor(storage)

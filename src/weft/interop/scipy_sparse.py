@@ -14,10 +14,10 @@ import numpy as np
 from ..dtypes import name_of
 from ..errors import FormatError
 from ..formats import Compressed, Dense, Format, FormatLike, formats, options_of, parse_format
+from ..operations.foreign_tensors import convert, register_reader, register_viewer, register_writer
 from ..records import replace
 from ..remapping import Remapping
 from ..storage import Storage, coordinate_storage, segment_order, tensor_type
-from ..tensor.foreign import convert, register_reader, register_viewer, register_writer
 from .arrays import (
     broken,
     check_range,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import DensifyError
-from . import foreign
-from .operands import Tensor
+from ..operations import foreign_tensors
+from ..operations.operands import Tensor
 
 __all__ = ["call", "concerns", "namespace", "read_once"]
 
@@ -40,7 +40,7 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
         given = _first_tensor((*args, *kwargs.values()))
-        ways = "" if given is None else f" ({given!r}): {foreign.instead_of_dense(given._storage)}"
+        ways = "" if given is None else f" ({given!r}): {foreign_tensors.instead_of_dense(given._storage)}"
         raise DensifyError(f"{module}.{function.__name__} is not for SparseTensors{ways}")
     return own(*args, **kwargs)
 
@@ -58,7 +58,7 @@ def read_once(args: Any, cls: type[Tensor]) -> Any:
     if isinstance(args, (list, tuple)):
         found = [read_once(arg, cls) for arg in args]
         return found if isinstance(args, list) else tuple(found)
-    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else foreign.read(args)
+    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else foreign_tensors.read(args)
     return args if storage is None else cls(storage)
 
 
@@ -69,4 +69,4 @@ def namespace() -> Any:
 
 def concerns(types: Iterable[type]) -> bool:
     """Whether all classes that NumPy found are ones that weft takes."""
-    return all(issubclass(cls, (Tensor, np.ndarray)) or foreign.is_read(cls) for cls in types)
+    return all(issubclass(cls, (Tensor, np.ndarray)) or foreign_tensors.is_read(cls) for cls in types)

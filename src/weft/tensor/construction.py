@@ -14,19 +14,17 @@ from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..execution import verify
 from ..formats import FormatLike, parse_format
+from ..operations import foreign_tensors
+from ..operations.operands import adopt, is_scalar
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
-from . import foreign
 from .devices import require_cpu
-from .operands import adopt, is_scalar
 from .sparse_tensor import SparseTensor
 
 __all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
 
 
 def made(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
-    """Return a new tensor of the user's, who asked for a format; the first one brings in the compiler."""
-    from . import products  # noqa: F401
-
+    """Return a new tensor of the user's, who asked for a format."""
     return SparseTensor(storage).called(format)
 
 
@@ -96,7 +94,7 @@ def asarray(
     if wanted is not None and wanted != storage.dtype:
         storage = execution.in_dtype(storage, wanted)
     if format is not None:
-        storage = foreign.convert(storage, format)
+        storage = foreign_tensors.convert(storage, format)
     if not copy and storage is source and isinstance(obj, SparseTensor):
         return obj if format in (None, obj.format) else made(storage, format)
     if copy is None:
@@ -194,9 +192,9 @@ def from_coords(
         if storage.format.canonical() != target.canonical():
             raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
         return made(storage)
-    found = foreign.convert(storage, target)
+    found = foreign_tensors.convert(storage, target)
     if duplicates == "raise" and not storage.format.is_canonical:
-        distinct = found if not found.format.is_dense else foreign.convert(storage, storage.format.canonical())
+        distinct = found if not found.format.is_dense else foreign_tensors.convert(storage, storage.format.canonical())
         if distinct.nnz != storage.nnz:
             raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
     return made(found, format)

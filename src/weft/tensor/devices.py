@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .operands import Tensor
+from ..operations.operands import Tensor
 
 __all__ = ["DEVICE", "dlpack", "dlpack_device", "require_cpu"]
 

@@ -27,10 +27,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import DensifyError, UnsupportedError
-from . import foreign
+from ..operations import foreign_tensors
+from ..operations.operands import Tensor, adopt
+from .array_function import call, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
-from .operands import Tensor, adopt
+from .lazy import resolve
 from .operators import Operators, matmul
+from .out_argument import store
 
 __all__ = ["Dispatch"]
 
@@ -104,7 +107,7 @@ class Dispatch(Operators):
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"
-        instead = "pass its to_pydata_sparse()" if peers else foreign.instead_of_dense(self._storage)
+        instead = "pass its to_pydata_sparse()" if peers else foreign_tensors.instead_of_dense(self._storage)
         raise DensifyError(f"{self!r} does not become an ndarray by itself: {instead}")
 
     def __iter__(self) -> Iterator[Any]:
@@ -120,16 +123,12 @@ class Dispatch(Operators):
         return (tensor[k] for k in range(shape[0]))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .array_function import call, concerns, read_once
-
         if not concerns(types):
             return NotImplemented
         return call(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the array API standard's namespace, ``weft.array_api``."""
-        from .array_function import namespace
-
         weft = namespace()
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise ValueError(f"weft follows version {weft.__array_api_version__} of the standard, not {api_version!r}")
@@ -150,9 +149,5 @@ class Dispatch(Operators):
             result = matmul(inputs[0], inputs[1], type(self))
             if "out" not in kwargs:
                 return result
-            from .ufuncs import store
-
             return store(result, kwargs["out"], "np.matmul")
-        from .ufuncs import call
-
-        return call(ufunc, method, inputs, kwargs)
+        return resolve("numpy_api.ufunc_protocol", "call")(ufunc, method, inputs, kwargs)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompilerError, MissingPackageError, ShapeError
+from ..operations import foreign_tensors
 from ..records import record
 from ..storage import Storage, coordinate_format
-from . import foreign
+from .construction import asarray
 from .tree import level_names
 
 __all__ = ["Picture", "picture", "spy", "svg", "to_html"]
@@ -91,7 +92,7 @@ def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: in
     across = tuple(axis for axis in range(n) if axis not in down)
     # Neither sorted nor summed: what is stored, in the order in which it is stored.
     order = tuple(range(n)) if storage.format.is_structured else storage.format.mode_order
-    listed = foreign.convert(storage, coordinate_format(((False, False),) * n).reordered(order))
+    listed = foreign_tensors.convert(storage, coordinate_format(((False, False),) * n).reordered(order))
     crds, count = dict(zip(order, listed.arrays[1:], strict=True)), len(listed.vals)
     extents = tuple(math.prod(shape[axis] for axis in side) for side in (down, across))
     steps = tuple(max(-(-extent // cells), 1) for extent in extents)
@@ -187,7 +188,8 @@ def facts(storage: Storage, name: str) -> dict[str, str]:
         "dtype": storage.dtype.name,
         "format": "; ".join([f"{name}, {format.remapping}", *promises]),
         "levels": levels or "none",
-        "stored": f"{foreign.count_entries(storage)} of {size}" + (f" ({storage.nnz / size:.3g})" if size else ""),
+        "stored": f"{foreign_tensors.count_entries(storage)} of {size}"
+        + (f" ({storage.nnz / size:.3g})" if size else ""),
         "bytes": f"{_bytes(storage.nbytes)}; dense {_bytes(dense)}",
         "fill value": str(storage.type.fill),
     }
@@ -218,7 +220,7 @@ def to_html(storage: Storage, name: str) -> str:
         f'<tr><th style="text-align:left">{fact}</th>{cell}{_escaped(text)}</td></tr>'
         for fact, text in facts(storage, name).items()
     )
-    if foreign.count_entries(storage) > _DRAWN:
+    if foreign_tensors.count_entries(storage) > _DRAWN:
         drawn = "too many entries for a picture here; weft.spy draws one"
     else:
         try:
@@ -261,8 +263,6 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
     MissingPackageError
         When matplotlib is not installed.
     """
-    from .construction import asarray
-
     try:
         import matplotlib.pyplot as plt
         from matplotlib.ticker import MaxNLocator

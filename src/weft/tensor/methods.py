@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .operands import Tensor
+from ..operations.operands import Tensor
+from .lazy import resolve
+from .out_argument import store
 
 if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
@@ -19,49 +19,19 @@ __all__ = ["Methods", "function"]
 
 
 def function(module: str, name: str) -> Any:
-    """A method that is the function of its name in a module of this package, which is imported when it is called."""
-
-    @cache
-    def own() -> Any:
-        return getattr(import_module(f".{module}", __package__), name)
+    """Return a method that is the function of its name in a module of weft, which is imported when it is called."""
 
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        found = own()(self, *args, **kwargs)
-        if out is None:
-            return found
-        from .ufuncs import store
-
-        return store(found, out, name)
+        found = resolve(module, name)(self, *args, **kwargs)
+        return found if out is None else store(found, out, name)
 
     method.__name__ = name
     method.__doc__ = f"``weft.{name}`` of the tensor."
     return method
 
 
-@cache
-def _reductions() -> Any:
-    """The module of the reductions, which imports the compiler: when it is used."""
-    from . import reductions
-
-    return reductions
-
-
-@cache
-def _moments() -> Any:
-    from . import moments
-
-    return moments
-
-
-@cache
-def _manipulation() -> Any:
-    from . import manipulation
-
-    return manipulation
-
-
 class Methods(Tensor):
-    """Reductions and elementwise functions as methods; :mod:`weft.tensor.reductions` says what they do."""
+    """Reductions and elementwise functions as methods; :mod:`weft.numpy_api.reductions` says what they do."""
 
     __slots__ = ()
 
@@ -85,7 +55,8 @@ class Methods(Tensor):
         where: Any = True,
     ) -> Any:
         """The sum over some axes."""
-        return _reductions().sum(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+        given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
+        return resolve("numpy_api.reductions", "sum")(self, axis=axis, dtype=dtype, **given)
 
     @overload
     def prod(
@@ -107,7 +78,7 @@ class Methods(Tensor):
         where: Any = True,
     ) -> Any:
         """The product over some axes."""
-        return _reductions().prod(
+        return resolve("numpy_api.reductions", "prod")(
             self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
         )
 
@@ -127,7 +98,7 @@ class Methods(Tensor):
     ) -> Any:  # fmt: skip
         """The smallest element over some axes; with ``explicit`` that of the stored ones."""
         given = {"initial": initial, "where": where, "explicit": explicit}
-        return _reductions().min(self, axis=axis, out=out, keepdims=keepdims, **given)
+        return resolve("numpy_api.reductions", "min")(self, axis=axis, out=out, keepdims=keepdims, **given)
 
     @overload
     def max(
@@ -145,7 +116,7 @@ class Methods(Tensor):
     ) -> Any:  # fmt: skip
         """The largest element over some axes; with ``explicit`` that of the stored ones."""
         given = {"initial": initial, "where": where, "explicit": explicit}
-        return _reductions().max(self, axis=axis, out=out, keepdims=keepdims, **given)
+        return resolve("numpy_api.reductions", "max")(self, axis=axis, out=out, keepdims=keepdims, **given)
 
     @overload
     def any(
@@ -157,7 +128,7 @@ class Methods(Tensor):
     ) -> SparseTensor | Any: ...
     def any(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether an element is not zero."""
-        return _reductions().any(self, axis=axis, out=out, keepdims=keepdims, where=where)
+        return resolve("numpy_api.reductions", "any")(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
     @overload
     def all(
@@ -169,7 +140,7 @@ class Methods(Tensor):
     ) -> SparseTensor | Any: ...
     def all(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether no element is zero."""
-        return _reductions().all(self, axis=axis, out=out, keepdims=keepdims, where=where)
+        return resolve("numpy_api.reductions", "all")(self, axis=axis, out=out, keepdims=keepdims, where=where)
 
     @overload
     def count_nonzero(self, axis: None = None, keepdims: Literal[False] = False) -> np.int64: ...
@@ -177,7 +148,7 @@ class Methods(Tensor):
     def count_nonzero(self, axis: Axis = None, keepdims: bool = False) -> SparseTensor | Any: ...
     def count_nonzero(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """How many elements are not zero."""
-        return _reductions().count_nonzero(self, axis=axis, keepdims=keepdims)
+        return resolve("numpy_api.reductions", "count_nonzero")(self, axis=axis, keepdims=keepdims)
 
     @overload
     def mean(
@@ -194,7 +165,9 @@ class Methods(Tensor):
         where: Any = True,
     ) -> Any:  # fmt: skip
         """The mean over some axes."""
-        return _moments().mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+        return resolve("numpy_api.moments", "mean")(
+            self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where
+        )
 
     @overload
     def var(
@@ -212,7 +185,7 @@ class Methods(Tensor):
     ) -> Any:  # fmt: skip
         """The variance over some axes."""
         given = {"ddof": ddof, "correction": correction, "where": where}
-        return _moments().var(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
+        return resolve("numpy_api.moments", "var")(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
 
     @overload
     def std(
@@ -230,16 +203,16 @@ class Methods(Tensor):
     ) -> Any:  # fmt: skip
         """The standard deviation over some axes."""
         given = {"ddof": ddof, "correction": correction, "where": where}
-        return _moments().std(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
+        return resolve("numpy_api.moments", "std")(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **given)
 
     def reshape(self, *shape: Any, order: str | None = "C", copy: bool | None = None) -> SparseTensor:
         """The same elements in their order, in another shape."""
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return _manipulation().reshape(self, given, order=order, copy=copy)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "reshape")(self, given, order=order, copy=copy)  # type: ignore[no-any-return]
 
     def ravel(self, order: str | None = "C") -> SparseTensor:
         """All elements along one axis."""
-        return _manipulation().ravel(self, order)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "ravel")(self, order)  # type: ignore[no-any-return]
 
     def flatten(self: Any, order: str | None = "C") -> SparseTensor:
         """All elements along one axis, in a tensor that shares nothing with this one."""
@@ -248,25 +221,25 @@ class Methods(Tensor):
 
     def swapaxes(self, axis1: int, axis2: int) -> SparseTensor:
         """Two axes exchanged."""
-        return _manipulation().swapaxes(self, axis1, axis2)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "swapaxes")(self, axis1, axis2)  # type: ignore[no-any-return]
 
     def squeeze(self, axis: Axis = None) -> SparseTensor:
         """Without axes of size 1."""
-        return _manipulation().squeeze(self, axis)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "squeeze")(self, axis)  # type: ignore[no-any-return]
 
     def repeat(self, repeats: Any, axis: int | None = None) -> SparseTensor:
         """Each element several times in a row."""
-        return _manipulation().repeat(self, repeats, axis=axis)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "repeat")(self, repeats, axis=axis)  # type: ignore[no-any-return]
 
     def take(self, indices: Any, axis: int | None = None) -> SparseTensor:
         """The elements at some coordinates of an axis."""
-        return _manipulation().take(self, indices, axis=axis)  # type: ignore[no-any-return]
+        return resolve("numpy_api.manipulation", "take")(self, indices, axis=axis)  # type: ignore[no-any-return]
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: int | None = None) -> SparseTensor:
         """The elements whose coordinates in two axes differ by ``offset``, which scipy.sparse calls ``k``."""
-        from .diagonals import diagonal
-
-        return diagonal(self, offset if k is None else k, axis1, axis2)
+        return resolve("numpy_api.diagonals", "diagonal")(  # type: ignore[no-any-return]
+            self, offset if k is None else k, axis1, axis2
+        )
 
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
@@ -276,49 +249,37 @@ class Methods(Tensor):
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> SparseTensor:
         """The elements kept between two bounds."""
-        from .ufuncs import clip
-
-        return clip(self, min, max, out=out)  # type: ignore[no-any-return]
+        return resolve("numpy_api.ufuncs", "clip")(self, min, max, out=out)  # type: ignore[no-any-return]
 
     def round(self, decimals: int = 0, out: Any = None) -> SparseTensor:
         """The elements rounded to a number of decimals."""
-        from .ufuncs import round
+        return resolve("numpy_api.ufuncs", "round")(self, decimals, out=out)  # type: ignore[no-any-return]
 
-        return round(self, decimals, out=out)  # type: ignore[no-any-return]
-
-    dot: MatMul = function("linalg", "dot")
-    argmax: ArgMethod = function("searching", "argmax")
-    argmin: ArgMethod = function("searching", "argmin")
-    searchsorted = function("searching", "searchsorted")
-    argsort = function("sorting", "argsort")
-    argpartition = function("sorting", "argpartition")
-    cumsum = function("cumulative", "cumsum")
-    cumprod = function("cumulative", "cumprod")
-    choose = function("choosing", "choose")
+    dot: MatMul = function("numpy_api.linalg", "dot")
+    argmax: ArgMethod = function("numpy_api.searching", "argmax")
+    argmin: ArgMethod = function("numpy_api.searching", "argmin")
+    searchsorted = function("numpy_api.searching", "searchsorted")
+    argsort = function("numpy_api.sorting", "argsort")
+    argpartition = function("numpy_api.sorting", "argpartition")
+    cumsum = function("numpy_api.cumulative", "cumsum")
+    cumprod = function("numpy_api.cumulative", "cumprod")
+    choose = function("numpy_api.select_list", "choose")
 
     def nonzero(self: Any) -> tuple[np.ndarray[Any, Any], ...]:
         """The coordinates of the elements that are not zero: an ndarray for each axis, in lexicographic order."""
-        from .searching import nonzero
-
-        return tuple(rows.todense() for rows in nonzero(self))
+        return tuple(rows.todense() for rows in resolve("numpy_api.searching", "nonzero")(self))
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The elements along an axis where a condition, one for each, holds."""
-        from .editing import compress
-
-        return compress(condition, self, axis, out)
+        return resolve("numpy_api.insert_delete", "compress")(condition, self, axis, out)
 
     def sort(self: Any, axis: int = -1, *, descending: bool = False, stable: bool = True) -> None:
         """Sort the elements along an axis, here."""
-        from .sorting import sort
-
-        self._become(sort(self, axis, descending=descending, stable=stable)._storage)
+        self._become(resolve("numpy_api.sorting", "sort")(self, axis, descending=descending, stable=stable)._storage)
 
     def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Put the ``kth`` smallest elements along an axis where sorting puts them, here."""
-        from .sorting import partition
-
-        self._become(partition(self, kth, axis, kind, order)._storage)
+        self._become(resolve("numpy_api.sorting", "partition")(self, kth, axis, kind, order)._storage)
 
     def fill(self: Any, value: Any) -> None:
         """Assign one value to every element."""
@@ -348,9 +309,7 @@ class Methods(Tensor):
 
     def conj(self, copy: bool = True) -> SparseTensor:
         """The complex conjugate."""
-        from .operators import unary
-
-        return unary("conjugate", self)  # type: ignore[no-any-return]
+        return resolve("tensor.operators", "unary")("conjugate", self)  # type: ignore[no-any-return]
 
     conjugate = conj
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..errors import ShapeError
+from ..operations.elementwise import Plan, apply_scalar, apply_unary, depends_on_values, only_element, plan_binary
+from ..operations.operands import Tensor, adopt, is_scalar
+from ..operations.products import plan_matmul
 from ..storage import Storage
-from .operands import Tensor, adopt, is_scalar
+from .out_argument import store
 
 if TYPE_CHECKING:
-    from .elementwise import Plan
     from .sparse_tensor import SparseTensor
     from .types import Array, Infix, InPlace, Number
 
@@ -45,8 +47,6 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
             key = (op, id(a.type), id(b.type))
             plan = _same_shape.get(key) or _plan_same_shape(op, a, b)
             return cls(plan.run((a, b)))
-    from .elementwise import apply_scalar, plan_binary
-
     if type(left) is cls and type(right) in _NUMBERS:
         return cls(apply_scalar(op, left._storage, right, False))
     if type(right) is cls and type(left) in _NUMBERS:
@@ -62,9 +62,9 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
     a, b = first.storage, second.storage
     if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure
         if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
-            return finish(cls, apply_scalar(op, a, _element(b), False), first.is_array)
+            return finish(cls, apply_scalar(op, a, only_element(b), False), first.is_array)
         if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
-            return finish(cls, apply_scalar(op, b, _element(a), True), second.is_array)
+            return finish(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
     storages = a, b
     if a.shape == b.shape:
         plan = _same_shape.get((op, id(a.type), id(b.type))) or _plan_same_shape(op, a, b)
@@ -75,22 +75,10 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:
     """What computes ``a op b``, kept unless it depends on values."""
-    from .elementwise import depends_on_values, plan_binary
-
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):
         _same_shape[op, id(a.type), id(b.type)] = _keep(plan, a, b)
     return plan
-
-
-def _element(storage: Storage) -> Any:
-    """The only element, a NumPy scalar."""
-    if not storage.format.is_dense:
-        from ..formats import Format
-        from .foreign import convert
-
-        storage = convert(storage, Format.dense(len(storage.shape)))
-    return storage.vals[0]
 
 
 def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
@@ -126,8 +114,6 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     plan = _products.get(key)
     if plan is not None and a.shape[-1] == b.shape[0]:
         return finish(cls, plan.run((a, b)), has_array)
-    from .products import plan_matmul
-
     plan, storages = plan_matmul(a, b, has_array)
     result = plan.run(storages)
     if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
@@ -152,8 +138,6 @@ def _keep(plan: Plan, *storages: Storage) -> Plan:
 
 def unary(op: str, tensor: Tensor) -> Any:
     """``op tensor``."""
-    from .elementwise import apply_unary
-
     return type(tensor)(apply_unary(op, tensor._storage))
 
 
@@ -185,8 +169,6 @@ def in_place(tensor: Tensor, result: Any, name: str) -> Any:
         if found.type is old.type and found.shape == old.shape:
             tensor._become(found)
             return tensor
-    from .ufuncs import store
-
     return store(result, tensor, name)
 
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..execution import verify
+from ..operations.fill_change import same_number
+from ..operations.operands import Tensor
+from .lazy import resolve
 from .methods import function
-from .operands import Tensor
-from .refill import same_number
 
 if TYPE_CHECKING:
     from .types import Infix, UnaryMethod
@@ -56,7 +58,7 @@ class PeerMethods(Tensor):
     __slots__ = ()
 
     for _name in _UNARY.split():
-        locals()[_name] = function("ufuncs", _name)
+        locals()[_name] = function("numpy_api.ufuncs", _name)
     del _name
 
     if TYPE_CHECKING:
@@ -81,22 +83,20 @@ class PeerMethods(Tensor):
         tanh: UnaryMethod
         trunc: UnaryMethod
 
-    multiply: Infix = function("ufuncs", "multiply")
-    maximum: Infix = function("ufuncs", "maximum")
-    minimum: Infix = function("ufuncs", "minimum")
-    tensordot = function("linalg", "tensordot")
-    nanmax = function("reductions", "nanmax")
-    nanmin = function("reductions", "nanmin")
-    amax = function("reductions", "max")
-    amin = function("reductions", "min")
-    round_ = __round__ = function("ufuncs", "round")
-    broadcast_to = function("manipulation", "broadcast_to")
+    multiply: Infix = function("numpy_api.ufuncs", "multiply")
+    maximum: Infix = function("numpy_api.ufuncs", "maximum")
+    minimum: Infix = function("numpy_api.ufuncs", "minimum")
+    tensordot = function("numpy_api.linalg", "tensordot")
+    nanmax = function("numpy_api.reductions", "nanmax")
+    nanmin = function("numpy_api.reductions", "nanmin")
+    amax = function("numpy_api.reductions", "max")
+    amin = function("numpy_api.reductions", "min")
+    round_ = __round__ = function("numpy_api.ufuncs", "round")
+    broadcast_to = function("numpy_api.manipulation", "broadcast_to")
 
     def power(self: Any, n: Any, dtype: DTypeLike | None = None) -> Any:
         """Each element to a power."""
-        from .ufuncs import apply
-
-        return apply("power", (self, n), dtype=dtype)
+        return resolve("numpy_api.ufuncs", "apply")("power", (self, n), dtype=dtype)
 
     def reduce(self: Any, method: np.ufunc, axis: Any = (0,), keepdims: bool = False, **options: Any) -> Any:
         """``method.reduce`` of a ufunc over some axes."""
@@ -202,8 +202,6 @@ class PeerMethods(Tensor):
         StorageError
             Says which invariant of which level is broken.
         """
-        from ..execution import verify
-
         verify(self._storage)
 
     # -- changes -----------------------------------------------------------------------------------------------
@@ -224,11 +222,13 @@ class PeerMethods(Tensor):
 
     def resize(self: Any, *shape: Any) -> None:
         """Give the tensor another shape of as many axes: what is outside is gone, what is new is the fill value."""
-        from .manipulation import pad
-
         new = tuple(shape[0]) if len(shape) == 1 and np.ndim(shape[0]) else shape
         old = self._storage.shape
         if len(new) != len(old) or any(n < 0 for n in new):
             raise ValueError(f"a tensor of shape {old} cannot be resized to {new}")
         kept = self[tuple(slice(n) for n in new)]
-        self._become(pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage)
+        self._become(
+            resolve("numpy_api.manipulation", "pad")(
+                kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)]
+            )._storage
+        )

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..operations import foreign_tensors
 from ..remapping.nodes import evaluate
 from ..storage import Storage, Walk
-from . import foreign
 
 __all__ = ["entry_lines"]
 
@@ -37,7 +37,7 @@ def entry_lines(storage: Storage) -> list[str]:
         shown.append((str(place), str(storage.vals[position])))
     width = max((len(place) for place, _ in shown), default=0)
     lines = [f"  {place:<{width}}  {value}" for place, value in shown]
-    more = foreign.count_entries(storage) - len(shown)
+    more = foreign_tensors.count_entries(storage) - len(shown)
     return [*lines, f"  ... {more} more"] if more else lines
 
 

@@ -13,15 +13,15 @@ from ..dtypes import INT64_MAX, index_dtype
 from ..errors import IndexOverflowError, NotationError
 from ..execution.run_queries import ask, bounds, optimized
 from ..formats import Format
+from ..operations.fill_change import require_dense
+from ..operations.indexing import coordinates
+from ..operations.operands import storage_of
 from ..queries import Query, Statement, canonical, parse
 from ..queries.nodes import Aggregate
 from ..records import replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, counters_of, evaluate, to_text
 from ..storage import Storage, coordinate_storage
-from .indexing import coordinates
-from .manipulation import storage_of
-from .refill import require_dense
 from .sparse_tensor import SparseTensor
 
 __all__ = ["Statistics", "query"]

@@ -11,9 +11,9 @@ from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike, FormatOptions, check_keywords
+from ..operations import foreign_tensors
 from ..runtime import memory
 from ..storage import coordinate_storage
-from . import foreign
 from .construction import as_shape, made
 from .sparse_tensor import SparseTensor
 
@@ -113,7 +113,7 @@ def random(
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
     index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
-    return made(foreign.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
+    return made(foreign_tensors.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
 
 
 def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:

@@ -14,14 +14,19 @@ from ..dtypes import checked_index_dtype, value_dtype
 from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
+from ..operations import foreign_tensors
+from ..operations.assignment import Writing
+from ..operations.canonical import canonical, count_explicit_fill, pruned
+from ..operations.indexing import getitem
+from ..operations.operands import Tensor
+from ..operations.places import element_at, inside, place_of
+from ..runtime.forks import data_lock
 from ..storage import Storage
-from . import foreign
 from .devices import DEVICE
 from .dispatch import Dispatch
+from .lazy import resolve
 from .methods import Methods
-from .operands import Tensor, Writing
 from .peer_methods import PeerMethods
-from .places import element_at, inside, place_of
 from .stored_arrays import StoredArrays
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import sparray
 
-    from .advice import Suggestion
+    from .format_advice import Suggestion
     from .tree import Tree
     from .types import Array
 
@@ -79,7 +84,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     @property
     def nnz(self) -> int:
         """Number of stored entries, explicit zeros among them."""
-        return foreign.count_entries(self._storage)
+        return foreign_tensors.count_entries(self._storage)
 
     @property
     def nbytes(self) -> int:
@@ -193,14 +198,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         >>> A.canonical().nnz
         2
         """
-        from .canonical import canonical
-
         return self._as(canonical(self._storage))
 
     def count_explicit_fill(self) -> int:
         """How many stored values equal the fill value: explicit zeros, as a rule."""
-        from .canonical import count_explicit_fill
-
         return count_explicit_fill(self._storage)
 
     def pruned(self) -> SparseTensor:
@@ -208,8 +209,6 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
         Duplicates are summed first. What a dense level below the last sparse one stores stays as it is.
         """
-        from .canonical import pruned
-
         return self._as(pruned(self._storage))
 
     def _as(self, storage: Storage) -> SparseTensor:
@@ -260,7 +259,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         wanted = self.layout if format is None else format
-        found = foreign.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
+        found = foreign_tensors.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
         if copy:
             found = found.apart_from(self._storage)
         same = found is self._storage and format in (None, self.format)
@@ -289,9 +288,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
           1 diagonals
           diagonals are full enough: no coordinates are read
         """
-        from .advice import suggest_format
-
-        return suggest_format(self._storage, op)
+        return resolve("tensor.format_advice", "suggest_format")(self._storage, op)  # type: ignore[no-any-return]
 
     def todia(self, copy: bool = False) -> SparseTensor:
         """The matrix by diagonals."""
@@ -300,9 +297,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> SparseTensor:
         """The matrix by blocks; by default the largest that divide it and are nearly full, as scipy chooses them."""
         if blocksize is None:
-            from .advice import block_side
-
-            blocksize = (block_side(self),) * 2
+            blocksize = (resolve("tensor.format_advice", "block_side")(self),) * 2
         return self.asformat("bsr", copy, blocksize=blocksize)
 
     def tolil(self, copy: bool = False) -> SparseTensor:
@@ -348,7 +343,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         """
         storage = self._storage
         if not storage.format.is_dense:
-            storage = foreign.convert(storage, "dense_f" if order == "F" and self.ndim else "dense")
+            storage = foreign_tensors.convert(storage, "dense_f" if order == "F" and self.ndim else "dense")
         found = storage.to_dense_array()
         if out is None:
             return found if order is None else np.asarray(found, order=order)
@@ -362,7 +357,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
     def to_coo(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Coordinates, an array of shape ``(ndim, nnz)``, and values, in lexicographic order without duplicates."""
-        storage = foreign.convert(self._storage, "coo").apart_from(self._storage)
+        storage = foreign_tensors.convert(self._storage, "coo").apart_from(self._storage)
         crds = storage.arrays[1:]
         if not crds:
             return np.zeros((0, storage.nnz), smallest_index_dtype(0)), storage.vals
@@ -382,14 +377,14 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
     def to_scipy_sparse(self, format: str | None = None) -> sparray:
         """A scipy.sparse array; it shares the memory of csr, csc and coo tensors."""
-        return foreign.write("scipy", self._storage, format)
+        return foreign_tensors.write("scipy", self._storage, format)
 
     def to_pydata_sparse(self, format: str | None = None) -> Any:
         """An array of the package ``sparse``, which it needs: ``"coo"``, ``"gcxs"`` or ``"dok"``.
 
         By default GCXS, which shares memory, for what is laid out so (csr, csc, gcxs), else COO.
         """
-        return foreign.write("sparse", self._storage, format)
+        return foreign_tensors.write("sparse", self._storage, format)
 
     def item(self) -> bool | int | float | complex:
         """The only element, as a Python scalar."""
@@ -406,15 +401,11 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
     def __str__(self) -> str:
         """Return what ``print`` shows: the line of ``repr``, and the first entries as they are stored."""
-        from .preview import entry_lines
-
-        return "\n".join([repr(self), *entry_lines(self._storage)])
+        return "\n".join([repr(self), *resolve("tensor.preview", "entry_lines")(self._storage)])
 
     def _repr_html_(self) -> str:
         """What notebooks show: a table of facts, and a picture of where entries are stored."""
-        from .display import to_html
-
-        return to_html(self._storage, self.format)
+        return resolve("tensor.display", "to_html")(self._storage, self.format)  # type: ignore[no-any-return]
 
     def tree(self, max_entries: int = 50) -> Tree:
         """The coordinate hierarchy: a root, a level of coordinates below each, values at the leaves.
@@ -447,9 +438,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         └─ i=2
            └─ j=1: 3.0
         """
-        from .tree import tree
-
-        return tree(self._storage, self.format, max_entries)
+        return resolve("tensor.tree", "tree")(self._storage, self.format, max_entries)  # type: ignore[no-any-return]
 
     @overload
     def __getitem__(self, key: slice | EllipsisType | list[Any] | Array | SparseTensor | None) -> SparseTensor: ...
@@ -495,8 +484,6 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
                     element = element_at(now, place, writing.written)
             if element is not None:
                 return element
-        from .indexing import getitem
-
         found = getitem(self._storage, key)
         dots = key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
@@ -523,6 +510,28 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         place = place_of(key) if isinstance(value, (int, float, complex, np.generic)) else None
         if place is None or not self._assign_element(place, value):
             self._put(_as_it_is(key), _as_it_is(value))
+
+    def _put(self, key: Any, value: Any) -> None:
+        """Assign the elements where ``key`` points."""
+        writing = self._begin()
+        with writing.lock:
+            if writing.base is None:
+                storage = self._storage
+                writing.base = storage
+                del self._storage
+            writing.put(key, value)
+            if writing.room is None:
+                self._end(writing, writing.storage)
+
+    def _begin(self) -> Writing:
+        """Return what is being assigned, from the first assignment on."""
+        try:
+            return self._writing
+        except AttributeError:
+            with _FIRST:
+                if getattr(self, "_writing", None) is None:
+                    self._writing = Writing()
+                return self._writing
 
     def _assign_element(self, place: tuple[int, ...], value: Any) -> bool:
         """Assign one element, if elements of this tensor are collected, and ``place`` names one."""
@@ -566,6 +575,8 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
         return bool((self == value).any())
 
 
+_FIRST = data_lock()
+"""Held while a tensor gets what holds its assignments."""
 _NEVER = Writing()
 """Of tensors that have never been assigned to."""
 

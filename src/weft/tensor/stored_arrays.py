@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..operations import foreign_tensors
+from ..operations.operands import Tensor
 from ..storage import Storage
-from . import foreign
-from .operands import Tensor
 
 __all__ = ["StoredArrays"]
 
@@ -64,7 +64,7 @@ class StoredArrays(Tensor):
         storage = self._storage
         vals: np.ndarray[Any, Any] = storage.vals
         if storage.format.is_structured:
-            found = getattr(foreign.view("scipy", storage), "data", vals)
+            found = getattr(foreign_tensors.view("scipy", storage), "data", vals)
             return found if np.shape(found) else vals
         return vals
 
@@ -89,9 +89,9 @@ class StoredArrays(Tensor):
         Those of coo are changed by assigning others.
         """
         storage = self._storage
-        rows = getattr(foreign.view("scipy", storage), "coords", None)
+        rows = getattr(foreign_tensors.view("scipy", storage), "coords", None)
         if rows is None and storage.format.is_compact and not storage.format.is_dense:
-            plain = foreign.convert(storage, "coo", sort=False)
+            plain = foreign_tensors.convert(storage, "coo", sort=False)
             rows = plain.arrays[1:] if np.shape(self.data) == plain.vals.shape else None
         if rows is None:
             raise self._lacks("coords")
@@ -114,7 +114,7 @@ class StoredArrays(Tensor):
     def _viewed(self, name: str) -> Any:
         """Another package's tensor over the same memory that has an array of this name."""
         for package in ("scipy", "sparse"):
-            found = foreign.view(package, self._storage)
+            found = foreign_tensors.view(package, self._storage)
             if hasattr(found, name):
                 return found
         raise self._lacks(name)
@@ -122,7 +122,7 @@ class StoredArrays(Tensor):
     def _assign(self, name: str, arrays: Any) -> None:
         fill, viewed = self._storage.type.fill, self._viewed(name)
         setattr(viewed, name, arrays)
-        new = foreign.read(viewed)
+        new = foreign_tensors.read(viewed)
         assert new is not None, "what is viewed as another package's is read as its"
         self._become(new.with_values(new.vals, fill))
 

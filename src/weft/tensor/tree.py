@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Iterator
 
 from ..formats import Format
+from ..operations import foreign_tensors
 from ..remapping.nodes import to_text
 from ..storage import Storage, Walk
-from . import foreign
 
 __all__ = ["Tree", "level_names", "tree"]
 
@@ -44,7 +44,7 @@ def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
     if max_entries < 0:
         raise ValueError(f"max_entries is a number of entries, not {max_entries}")
     format = storage.format
-    names, stored = level_names(format), foreign.count_entries(storage)
+    names, stored = level_names(format), foreign_tensors.count_entries(storage)
     lines = [
         f"{name}, {storage.dtype.name}, shape {storage.shape}, {stored} stored, fill value {storage.type.fill}",
         f"levels of {format.remapping}: "

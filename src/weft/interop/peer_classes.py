@@ -1,0 +1,363 @@
+"""The array classes of scipy.sparse and of the package ``sparse``: called as they are, they make tensors.
+
+Each stands for the tensors of a format: ``isinstance(A, weft.csr_array)`` asks for the format of ``A``.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.csr_array(([1.0, 2.0, 3.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3))
+>>> A
+<SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=2, fill_value=0>
+>>> isinstance(A, weft.csr_array), isinstance(A, weft.COO)
+(True, False)
+>>> weft.COO([[0, 1], [2, 0]], [1.5, 2.0], shape=(2, 3)).coords
+array([[0, 1],
+       [2, 0]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import index_dtype
+from ..formats import FormatOptions, check_keywords, formats
+from ..numpy_api.creation import zeros
+from ..numpy_api.searching import where
+from ..operations.fill_change import refilled
+from ..storage import segment_order
+from ..tensor.construction import asarray, from_coords, from_levels
+from ..tensor.sparse_tensor import SparseTensor
+
+__all__ = [
+    "COO", "DOK", "GCXS", "SparseArray", "asCOO", "as_coo", "asnumpy", "bsr_array", "coo_array", "csc_array",
+    "csr_array", "dia_array", "diagonalize", "dok_array", "elemwise", "lil_array", "nanreduce",
+]  # fmt: skip
+
+
+class _OfFormat(type):
+    """A class whose instances are the tensors of a format."""
+
+    format: str
+
+    def __instancecheck__(cls, obj: object) -> bool:
+        return isinstance(obj, SparseTensor) and bool(obj.format == cls.format)
+
+
+class _ScipyArray(metaclass=_OfFormat):
+    """A tensor of the format in the name, of what scipy's class of that name takes.
+
+    Parameters
+    ----------
+    arg1 : array_like or tuple
+        Anything that :func:`weft.asarray` takes; a shape, for a tensor without entries; ``(data, coords)``, whose
+        duplicates are summed (coo keeps them); or the arrays of the format, which are shared: ``(data, indices,
+        indptr)`` of csr, csc and bsr, ``(data, offsets)`` of dia.
+    shape : tuple of int, optional
+        By default the smallest that holds the entries.
+    dtype : dtype, optional
+        Of the values.
+    copy : bool
+        True for a tensor that shares no memory with ``arg1``.
+    blocksize : tuple of int, optional
+        Of bsr.
+    """
+
+    format: str
+    pairs = "sum"
+    """What becomes of duplicates where ``arg1`` is a pair; empty where a pair is not of values and coordinates."""
+
+    def __new__(
+        cls, arg1: Any, shape: Any = None, dtype: DTypeLike | None = None, copy: bool = False, blocksize: Any = None
+    ) -> Any:
+        options: dict[str, Any] = {} if blocksize is None else {"blocksize": tuple(blocksize)}
+        found = cls._read(arg1, shape, dtype)
+        if shape is not None and tuple(shape) != found.shape:
+            raise ValueError(f"{cls.__name__}: a tensor of shape {found.shape} does not have shape {tuple(shape)}")
+        if options:
+            found = found.asformat(cls.format, **options)
+        elif found.format != cls.format:
+            found = getattr(found, f"to{cls.format}")()  # which chooses the blocks
+        return found.copy() if copy else found
+
+    @classmethod
+    def _read(cls, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
+        """What the class is called with, as a tensor of any format."""
+        match arg1:
+            case tuple() if arg1 and all(isinstance(n, int | np.integer) for n in arg1):
+                return zeros(tuple(map(int, arg1)), dtype=dtype)
+            case (data, coords) if isinstance(arg1, tuple) and cls.pairs:
+                return from_coords(coords, data, shape, dtype=dtype, duplicates=cls.pairs)  # type: ignore[arg-type]
+            case tuple() if len(arg1) in (2, 3):
+                import scipy.sparse
+
+                # Scipy's own object over the arrays: it knows what they may be, and asarray shares them.
+                return asarray(getattr(scipy.sparse, f"{cls.format}_array")(arg1, shape=shape, dtype=dtype))
+        return asarray(arg1, dtype=dtype)
+
+
+def _index_dtype(dtype: DTypeLike | None) -> np.dtype[Any] | None:
+    """Which of weft's index dtypes holds the numbers of another."""
+    return None if dtype is None else index_dtype(np.iinfo(dtype).max)
+
+
+def _kind(format: str, pairs: str = "sum") -> Any:
+    members = {"format": format, "pairs": pairs, "__doc__": _ScipyArray.__doc__, "__module__": __name__}
+    return _OfFormat(f"{format}_array", (_ScipyArray,), members)
+
+
+if TYPE_CHECKING:  # what is called to make a tensor, and asked whether it is one of a format: its subclass
+
+    class _Made(SparseTensor):
+        def __init__(
+            self,
+            arg1: Any,
+            shape: Any = None,
+            dtype: DTypeLike | None = None,
+            copy: bool = False,
+            blocksize: Any = None,
+        ) -> None: ...
+
+    class bsr_array(_Made): ...  # noqa: N801
+
+    class coo_array(_Made): ...  # noqa: N801
+
+    class csc_array(_Made): ...  # noqa: N801
+
+    class csr_array(_Made): ...  # noqa: N801
+
+    class dia_array(_Made): ...  # noqa: N801
+
+    class dok_array(_Made): ...  # noqa: N801
+
+    class lil_array(_Made): ...  # noqa: N801
+
+else:
+    bsr_array = _kind("bsr")
+    coo_array = _kind("coo", pairs="keep")
+    csc_array = _kind("csc")
+    csr_array = _kind("csr")
+    dia_array = _kind("dia", pairs="")
+    dok_array = _kind("dok")
+    lil_array = _kind("lil")
+
+
+class _PydataArray(metaclass=_OfFormat):
+    """What the classes of the package ``sparse`` are made of besides their arguments."""
+
+    format: str
+
+    @classmethod
+    def from_numpy(
+        cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]
+    ) -> SparseTensor:
+        """The elements of an ndarray that are not the fill value."""
+        check_keywords(cls.from_numpy, cls.format, options)
+        whole = asarray(np.asarray(x), fill_value=fill_value)
+        return cls.from_coo(whole, idx_dtype=idx_dtype, **options).pruned()
+
+    @classmethod
+    def from_scipy_sparse(cls, x: Any, /, *, fill_value: Any = None) -> SparseTensor:
+        """An array of scipy.sparse."""
+        return asarray(x, fill_value=fill_value, format=cls.format).canonical()
+
+    @classmethod
+    def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]) -> SparseTensor:
+        """A tensor of any format."""
+        check_keywords(cls.from_coo, cls.format, options)
+        told: dict[str, Any] = {**options}
+        given: Any = {name: tuple(value) if np.ndim(value) else value for name, value in told.items()}
+        return asarray(x).asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **given)
+
+    @classmethod
+    def from_iter(
+        cls, x: Any, shape: Any = None, fill_value: Any = None, dtype: DTypeLike | None = None
+    ) -> SparseTensor:
+        """``{coordinates: value}``, pairs of the two, or ``(data, (rows, columns))``."""
+        fill = 0 if fill_value is None else fill_value
+        if _is_data_and_rows(x):
+            values = np.asarray(x[0], dtype)
+            return from_coords(x[1], values, shape, fill_value=fill, format=cls.format)
+        pairs: Iterable[Any] = x.items() if isinstance(x, Mapping) else x
+        entries = [(key if isinstance(key, tuple) else (key,), value) for key, value in pairs]
+        order = len(entries[0][0]) if entries else len(shape or ())
+        coords = np.array([key for key, _ in entries], np.int64).reshape(len(entries), order).T
+        values = np.array([value for _, value in entries], dtype)
+        return from_coords(coords, values, shape, fill_value=fill, format=cls.format)
+
+
+class COO(_PydataArray):
+    """A tensor in format coo, of what ``sparse.COO`` takes: coordinates and values, or anything array-like.
+
+    Parameters
+    ----------
+    coords : array_like
+        Of shape ``(ndim, nnz)``; or an array, ``{coordinates: value}``, or ``(data, (rows, columns))``, without
+        ``data``.
+    data : array_like or scalar, optional
+        The values; those of equal coordinates are summed.
+    shape : tuple of int, optional
+        By default the smallest that holds the coordinates.
+    has_duplicates, sorted, cache : bool, optional
+        Coordinates are looked at whatever these say.
+    prune : bool
+        True to leave out values that equal the fill value.
+    fill_value : scalar, optional
+        0 by default.
+    idx_dtype : dtype, optional
+        Of the index arrays: they are int32 or int64, whichever holds its numbers.
+    """
+
+    format = "coo"
+
+    def __new__(
+        cls, coords: Any, data: Any = None, shape: Any = None, has_duplicates: bool = True, sorted: bool = False,
+        prune: bool = False, cache: bool = False, fill_value: Any = None, idx_dtype: DTypeLike | None = None,
+    ) -> Any:  # fmt: skip
+        if data is None and _is_data_and_rows(coords):
+            data, coords = coords
+        if data is not None:
+            fill = 0 if fill_value is None else fill_value
+            rows: Any = np.atleast_2d(np.asarray(coords)) if shape is None or np.size(shape) else []
+            found = from_coords(rows, data, shape, fill_value=fill)
+        elif isinstance(coords, Mapping) or (isinstance(coords, list | tuple) and coords and _is_pair(coords[0])):
+            found = cls.from_iter(coords, shape, fill_value)
+        elif isinstance(coords, np.ndarray | list | tuple | int | float | complex):
+            found = cls.from_numpy(coords, fill_value)
+        else:
+            found = asarray(coords, fill_value=fill_value, format="coo")
+        found = found.pruned() if prune else found
+        return found.asformat("coo", index_dtype=_index_dtype(idx_dtype))
+
+
+def _is_data_and_rows(x: Any) -> bool:
+    """Whether it is values and their coordinates, as scipy has them."""
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[1], tuple)
+
+
+def _is_pair(x: Any) -> bool:
+    """Whether it is coordinates and a value."""
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], tuple)
+
+
+class GCXS(_PydataArray):
+    """A tensor in format gcxs, of what ``sparse.GCXS`` takes: its three arrays, which are shared, or an array.
+
+    Parameters
+    ----------
+    arg : array_like or tuple
+        ``(data, indices, indptr)``, or anything array-like.
+    shape : tuple of int, optional
+        With three arrays it must be given.
+    compressed_axes : sequence of int, optional
+        The axes that make the rows: by default the shortest.
+    prune : bool
+        True to leave out values that equal the fill value.
+    fill_value : scalar, optional
+        0 by default.
+    idx_dtype : dtype, optional
+        Of the index arrays: they are int32 or int64, whichever holds its numbers.
+    """
+
+    format = "gcxs"
+
+    def __new__(
+        cls, arg: Any, shape: Any = None, compressed_axes: Any = None, prune: bool = False, fill_value: Any = None,
+        idx_dtype: DTypeLike | None = None,
+    ) -> Any:  # fmt: skip
+        given = None if isinstance(arg, tuple) and len(arg) == 3 else asarray(arg, fill_value=fill_value)
+        whole = tuple(shape) if given is None else given.shape
+        options: dict[str, Any] = {}
+        if len(whole) > 1:
+            rows = (np.argmin(whole),) if compressed_axes is None else compressed_axes
+            options["compressed_axes"] = tuple(int(axis) for axis in rows)
+        if given is not None:
+            found = given.asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **options)
+            return found.pruned() if prune or isinstance(arg, np.ndarray) else found
+        data, indices, indptr = arg
+        pos, crd = np.asarray(indptr), np.asarray(indices)
+        format = formats[cls.format](len(whole), **options)
+        ordered, unique = segment_order(pos, crd)
+        loose = format if ordered and unique else format.unsorted(unique)
+        levels = [None] * (len(format.levels) - 1) + [{"pos": pos, "crd": crd}]
+        found = from_levels(whole, loose, levels, data, fill_value=0 if fill_value is None else fill_value)
+        return found.pruned() if prune else found
+
+
+class DOK(_PydataArray):
+    """A tensor in format dok, of what ``sparse.DOK`` takes: a shape, and what to fill it with.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Sizes of the axes.
+    data : mapping or array_like, optional
+        ``{coordinates: value}``.
+    dtype : dtype, optional
+        float64 by default.
+    fill_value : scalar, optional
+        0 by default.
+    """
+
+    format = "dok"
+
+    def __new__(cls, shape: Any, data: Any = None, dtype: DTypeLike | None = None, fill_value: Any = None) -> Any:
+        whole = (shape,) if isinstance(shape, int | np.integer) else shape
+        if not isinstance(whole, tuple | list):
+            return cls.from_coo(whole)
+        if data is not None and not isinstance(data, Mapping):
+            return cls.from_numpy(np.asarray(data, dtype), fill_value)
+        if data and any(np.size(key) < len(whole) for key in data):  # which name more than one element
+            found = cls(
+                whole,
+                dtype=np.result_type(*map(np.asarray, data.values())) if dtype is None else dtype,
+                fill_value=fill_value,
+            )
+            for key, value in data.items():
+                found[key] = value
+            return found
+        return cls.from_iter(data or {}, tuple(whole), fill_value, np.float64 if not data and dtype is None else dtype)
+
+
+SparseArray = SparseTensor
+
+
+def as_coo(x: Any, shape: Any = None, fill_value: Any = None, idx_dtype: DTypeLike | None = None) -> SparseTensor:
+    """Anything array-like in format coo."""
+    return COO(x, shape=shape, fill_value=fill_value, idx_dtype=idx_dtype)  # type: ignore[no-any-return]
+
+
+asCOO = as_coo  # noqa: N816
+
+
+def asnumpy(a: Any, dtype: DTypeLike | None = None, order: Any = None) -> np.ndarray[Any, Any]:
+    """An ndarray of all elements."""
+    return np.asarray(a.todense() if isinstance(a, SparseTensor) else a, dtype, order)
+
+
+def elemwise(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """``func(*args, **kwargs)``: what it does element by element, tensors do."""
+    return func(*args, **kwargs)
+
+
+def nanreduce(
+    x: Any, method: np.ufunc, identity: Any = None, axis: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
+    """``method.reduce`` of what is not NaN, ``identity`` in its place; without one, that of NumPy's nan-function."""
+    tensor: Any = asarray(x)
+    if identity is None and method in (np.maximum, np.minimum):
+        method = np.fmax if method is np.maximum else np.fmin
+    else:
+        start = method.identity if identity is None else identity
+        tensor = where(np.isnan(tensor), tensor.dtype.type(start), tensor)
+    return method.reduce(tensor, axis=axis, keepdims=keepdims, **kwargs)
+
+
+def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
+    """A tensor with one more axis, the last: ``a`` where its coordinate is that of ``axis``, else zero."""
+    tensor = SparseTensor(refilled(asarray(a)._storage, 0))
+    coords, values = tensor.to_coo()
+    return from_coords([*coords, coords[axis]], values, (*tensor.shape, tensor.shape[axis]))

@@ -1,0 +1,252 @@
+"""Matrices put together from diagonals, blocks and at random, and their entries, as scipy.sparse names it.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.diags_array([[1.0, 2.0, 3.0], [4.0, 5.0]], offsets=[0, 1])
+>>> A
+<SparseTensor: shape=(3, 3), dtype=float64, format=dia, nnz=5, fill_value=0>
+>>> weft.find(weft.block_diag([A, [[7.0]]]).tocsr())[1]
+array([0, 1, 1, 2, 2, 3], dtype=int32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import index_dtype, value_dtype
+from ..errors import ShapeError
+from ..formats import FormatLike
+from ..numpy_api.creation import eye, zeros
+from ..numpy_api.manipulation import atleast_2d
+from ..numpy_api.stacking import as_asked, block, kron
+from ..operations import foreign_tensors
+from ..operations.fill_change import refilled
+from ..runtime import memory
+from ..storage import checked_shape, coordinate_storage
+from ..tensor.construction import as_shape, asarray
+from ..tensor.random import random
+from ..tensor.sparse_tensor import SparseTensor
+
+__all__ = [
+    "block_array", "block_diag", "bmat", "diags", "diags_array", "eye_array", "find", "issparse", "kronsum", "rand",
+    "random_array", "spdiags",
+]  # fmt: skip
+
+
+def issparse(x: Any) -> bool:
+    """Whether ``x`` is a tensor of weft's, or a sparse array of scipy's or of the package ``sparse``."""
+    return isinstance(x, SparseTensor) or (not isinstance(x, np.ndarray) and foreign_tensors.read(x) is not None)
+
+
+def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
+    """The coordinates of the elements that are not zero, an array for each axis, and their values.
+
+    Returns
+    -------
+    tuple of ndarray
+        In lexicographic order; of a matrix they are rows, columns and values.
+    """
+    coords, values = SparseTensor(refilled(asarray(x)._storage, 0)).to_coo()
+    kept = values != 0
+    return (*(row[kept] for row in coords), values[kept])
+
+
+@memory.guarded
+def diags_array(
+    diagonals: Any, /, *, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> SparseTensor:  # fmt: skip
+    """A matrix of its diagonals.
+
+    Parameters
+    ----------
+    diagonals : sequence of array_like
+        The elements of each, from its top; one element fills a diagonal where ``shape`` is given, and those that are
+        too many are left out.
+    offsets : int or sequence of int
+        Which they are: 0 is the main one, those above it are positive.
+    shape : tuple of int, optional
+        By default square, and large enough.
+    format : str or Format, optional
+        dia by default.
+    dtype : dtype, optional
+        By default that of the elements.
+
+    Raises
+    ------
+    ValueError
+        For diagonals that are too short or outside the shape, and offsets that repeat.
+    """
+    if np.ndim(offsets) == 0:
+        one = len(diagonals) == 0 or np.ndim(diagonals[0]) == 0
+        given = [np.atleast_1d(_ndarray(d)) for d in ([diagonals] if one else diagonals)]
+    else:
+        given = [np.atleast_1d(_ndarray(d)) for d in diagonals]
+    places = [int(k) for k in np.atleast_1d(offsets)]
+    if len(given) != len(places):
+        raise ValueError(f"{len(given)} diagonals do not go with {len(places)} offsets")
+    if len(set(places)) < len(places):
+        raise ValueError(f"an offset repeats: {places}")
+    side = len(given[0]) + abs(places[0]) if given else 0
+    rows, columns = as_shape((side, side) if shape is None else shape)
+    wanted = np.result_type(*given) if dtype is None else dtype
+    kept = value_dtype(wanted)
+    what = f"a matrix of shape {(rows, columns)} with {len(places)} diagonals"
+    memory.require(len(places) * columns * kept.itemsize, what)
+    data = np.zeros((len(places), columns), kept)
+    for line, elements, k in zip(data, given, places, strict=True):
+        count = min(rows + min(k, 0), columns - max(k, 0))
+        if count < 0 or (len(elements) < count != 0 and len(elements) != 1):
+            raise ValueError(
+                f"a diagonal of {len(elements)} elements is not diagonal {k} of a matrix of shape {(rows, columns)}"
+            )
+        line[max(k, 0) : max(k, 0) + count] = elements[:count]
+    return _of_diagonals(data, places, (rows, columns), format)
+
+
+def _ndarray(x: Any) -> np.ndarray[Any, Any]:
+    return x.todense() if isinstance(x, SparseTensor) else np.asarray(x)
+
+
+def _of_diagonals(data: Any, offsets: Any, shape: tuple[int, int], format: FormatLike | None) -> SparseTensor:
+    import scipy.sparse
+
+    return as_asked(asarray(scipy.sparse.dia_array((data, offsets), shape=shape)), format)
+
+
+def diags(
+    diagonals: Any, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
+    dtype: DTypeLike | None = None,
+) -> SparseTensor:  # fmt: skip
+    """:func:`diags_array`, with everything in this order."""
+    return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
+
+
+@memory.guarded
+def spdiags(
+    data: Any, diags: Any, m: Any = None, n: int | None = None, format: FormatLike | None = None
+) -> SparseTensor:
+    """A matrix of shape ``(m, n)`` of diagonals that are stored by columns, as dia stores them."""
+    rows = np.atleast_2d(_ndarray(data))
+    shape = as_shape(m) if isinstance(m, tuple) else (rows.shape[1],) * 2 if m is None else as_shape((m, n or 0))
+    return _of_diagonals(rows, np.atleast_1d(diags), (shape[0], shape[1]), format)
+
+
+def eye_array(
+    m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = float, format: FormatLike | None = "dia"
+) -> SparseTensor:
+    """A matrix with ones on diagonal ``k``."""
+    return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
+
+
+@memory.guarded
+def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """Matrices along the diagonal of one, with zeros around them.
+
+    Parameters
+    ----------
+    mats : sequence of array_like
+        Matrices; vectors are rows.
+    format : str or Format, optional
+        coo by default.
+    dtype : dtype, optional
+        Of the result.
+    """
+    blocks = [SparseTensor(refilled(atleast_2d(x)._storage, 0)) for x in mats]
+    heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
+    shape = (sum(heights), sum(widths))
+    checked_shape(tuple(shape), "block_diag")
+    index = index_dtype(max((*shape, 1)))
+    found = [foreign_tensors.convert(x._storage, "coo", sort=False) for x in blocks]
+    rows = []
+    for axis, sizes in enumerate((heights, widths)):
+        starts = accumulate(sizes, initial=0)
+        moved = [part.arrays[1 + axis] + index.type(start) for part, start in zip(found, starts, strict=False)]
+        rows.append(np.concatenate([np.empty(0, index), *moved], dtype=index))
+    vals = np.concatenate([part.vals for part in found]) if found else np.empty(0)
+    storage = coordinate_storage(shape, rows, vals)
+    return as_asked(SparseTensor(storage), format, dtype)
+
+
+def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """A matrix of matrices; None stands for one of zeros.
+
+    Parameters
+    ----------
+    blocks : sequence of sequences
+        Rows of matrices. Each row and column has one that says its size, or has none.
+    format : str or Format, optional
+        By default that of the first which is sparse, else coo.
+    dtype : dtype, optional
+        Of the result.
+
+    Raises
+    ------
+    ShapeError
+        When the sizes in a row or column differ; a ``ValueError``.
+    """
+    grid = [[None if x is None else atleast_2d(asarray(x)) for x in row] for row in blocks]
+    if not grid or len({len(row) for row in grid}) != 1:
+        raise ShapeError("blocks are rows of as many matrices each")
+    heights = [_size([x.shape[0] for x in row if x is not None], f"row {k}") for k, row in enumerate(grid)]
+    columns = list(zip(*grid, strict=True))
+    widths = [_size([x.shape[1] for x in c if x is not None], f"column {k}") for k, c in enumerate(columns)]
+    known = [x for row in grid for x in row if x is not None]
+    like = next((x.layout for x in known if not x.layout.is_dense), "coo")
+    wanted = np.result_type(*(x.dtype for x in known)) if known else np.dtype(np.float64)
+    full = [
+        [zeros((h, w), dtype=wanted, format=like) if x is None else x for x, w in zip(row, widths, strict=True)]
+        for row, h in zip(grid, heights, strict=True)
+    ]
+    return as_asked(block(full), like if format is None else format, dtype)
+
+
+def _size(sizes: list[int], where: str) -> int:
+    if len(set(sizes)) > 1:
+        raise ShapeError(f"{where} of blocks has sizes {sizes}")
+    return sizes[0] if sizes else 0
+
+
+def bmat(blocks: Any, format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """:func:`block_array`, with everything in this order."""
+    return block_array(blocks, format=format, dtype=dtype)
+
+
+def kronsum(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
+    """``kron(eye(n), a) + kron(b, eye(m))`` of square matrices of sizes m and n."""
+    first, second = asarray(a), asarray(b)
+    for x in (first, second):
+        if x.ndim != 2 or x.shape[0] != x.shape[1]:
+            raise ValueError(f"kronsum takes square matrices, not one of shape {x.shape}")
+    m, n = len(first), len(second)
+    left = kron(eye(n, dtype=first.dtype, format="csr"), first.tocsr())
+    right = kron(second.tocsr(), eye(m, dtype=second.dtype, format="csr"))
+    return as_asked(left + right, format)
+
+
+def random_array(
+    shape: Sequence[int], *, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None,
+    rng: Any = None, data_sampler: Any = None, random_state: Any = None,
+) -> SparseTensor:  # fmt: skip
+    """A tensor with random values at random coordinates; ``data_sampler(size=...)`` draws them.
+
+    See :func:`weft.random`.
+    """
+    values = None if data_sampler is None else lambda n: data_sampler(size=n)
+    return random(
+        shape, density=density, format=format, dtype=dtype, rng=rng, data_rvs=values, random_state=random_state
+    )
+
+
+def rand(
+    m: int, n: int, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None, rng: Any = None,
+    random_state: Any = None,
+) -> SparseTensor:  # fmt: skip
+    """A matrix with random values at random coordinates."""
+    return random((m, n), density=density, format=format, dtype=dtype, rng=rng, random_state=random_state)

@@ -1,0 +1,1 @@
+"""Functions by NumPy's names, for tensors and whatever stands beside them."""

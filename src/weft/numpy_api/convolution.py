@@ -1,0 +1,74 @@
+"""Convolution of sparse vectors.
+
+Examples
+--------
+>>> import weft
+>>> a = weft.asarray([0.0, 1.0, 0.0, 2.0], format="coo")
+>>> weft.convolve(a, [1.0, -1.0]).todense()
+array([ 0.,  1., -1.,  2., -2.])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..operations.fill_change import require_dense
+from ..operations.operands import storage_of
+from ..storage import Storage
+from ..tensor.construction import from_coords
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import atleast_1d
+
+__all__ = ["convolve", "correlate"]
+
+
+def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") -> SparseTensor:
+    """The discrete convolution of two vectors: products of their entries, summed where positions add up to the same.
+
+    Parameters
+    ----------
+    a, v : array_like
+        Vectors.
+    mode : {'full', 'same', 'valid'}
+        Every overlap, those of the longer vector's length, or whole ones.
+
+    Raises
+    ------
+    ValueError
+        For tensors of other orders, empty ones, and unknown modes.
+    """
+    first, second = SparseTensor(storage_of(a)), SparseTensor(storage_of(v))
+    if first.ndim > 1 or second.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    first, second = atleast_1d(first), atleast_1d(second)
+    for name, one in (("a", first), ("v", second)):
+        if not one.size:
+            raise ValueError(f"{name} cannot be empty")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError("mode must be one of 'valid', 'same', or 'full'")
+    n, m = max(first.size, second.size), min(first.size, second.size)
+    dtype = np.result_type(first.dtype, second.dtype)
+    if first._storage.type.fill or second._storage.type.fill:
+        require_dense((n + m - 1,), dtype, "convolutions of fill values")
+        return SparseTensor(Storage.dense(np.convolve(first.todense(), second.todense(), mode)))
+    (i,), left = first.to_coo()
+    (j,), right = second.to_coo()
+    require_dense((len(i), len(j)), dtype, "products of all pairs of entries")
+    place = np.add.outer(i.astype(np.int64), j.astype(np.int64)).ravel()
+    whole = from_coords(place[None], np.multiply.outer(left, right).ravel(), (n + m - 1,))
+    begin, end = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}[mode]
+    return SparseTensor(storage_of(whole[begin:end]))
+
+
+def correlate(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "valid") -> SparseTensor:
+    """The cross-correlation of two vectors: their convolution, the second conjugated and from its end."""
+    if len(storage_of(v).shape) == 1:
+        turned = SparseTensor(storage_of(v))[::-1]
+        v = turned.conj() if turned.dtype.kind == "c" else turned
+    first, second = storage_of(a).shape, storage_of(v).shape
+    if mode == "same" and len(first) == len(second) == 1 and second > first and first[0] % 2 == 0:
+        m, n = first[0], second[0]  # numpy.correlate turns both round, so that an odd overlap goes to the other end
+        return convolve(a, v, "full")[m // 2 : m // 2 + n]
+    return convolve(a, v, mode)

@@ -1,0 +1,111 @@
+"""Covariances of rows, and correlations: products of what is stored where most is not.
+
+Rows of which most elements are one value vary by about as much as they hold, so that the mean can be taken off at the
+end, without a loss of digits; any others are made dense, which costs less than twice their memory.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0, 0.0], [0.0, 0.0, 6.0]], format="csr")
+>>> weft.cov(A).todense()
+array([[ 3., -3.],
+       [-3., 12.]])
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..operations.fill_change import require_dense, with_fill
+from ..operations.operands import storage_of
+from ..storage import Storage
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import atleast_2d, transpose
+from .stacking import concat
+
+__all__ = ["corrcoef", "cov"]
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: DTypeLike | None = None,
+) -> SparseTensor:  # fmt: skip
+    """The covariance matrix of rows: a dense tensor.
+
+    Parameters
+    ----------
+    m : array_like
+        A matrix with a row for each variable, or a vector, which is one.
+    y : array_like, optional
+        More variables.
+    rowvar : bool
+        False where columns are the variables.
+    bias : bool
+        Divide by the number of observations, not by one less.
+    ddof : int, optional
+        What is taken off the number of observations, whatever ``bias`` says.
+    fweights, aweights : array_like, optional
+        How often, or how much, each observation counts.
+    dtype : dtype, optional
+        Of the result; at least float64 by default.
+    """
+    whole = _variables(m, rowvar)
+    if y is not None:
+        whole = concat([whole, _variables(y, rowvar)], axis=0)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    wanted = np.result_type(whole.dtype, np.float64) if dtype is None else np.dtype(dtype)
+    rows, count = whole.shape
+    left = count - (int(ddof) if ddof is not None else 0 if bias else 1)
+    if fweights is not None or aweights is not None or left <= 0 or not _is_thin(whole):
+        require_dense(whole.shape, wanted, "observations of crowded rows")
+        weights = {"fweights": fweights, "aweights": aweights}
+        dense = np.cov(whole.todense(), bias=bias, ddof=ddof, dtype=wanted, **weights)
+        return SparseTensor(Storage.dense(np.asarray(dense)))
+    require_dense((rows, rows), wanted, "covariances of all rows")
+    storage = whole._storage
+    fill = storage.dtype.type(storage.type.fill)
+    bare = SparseTensor(with_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
+    sums = np.asarray(SparseTensor(storage_of(bare.sum(axis=1))).todense())
+    products = (bare @ transpose(bare).conj()).todense()
+    found = (products - np.multiply.outer(sums, sums.conj()) / count) / left
+    return SparseTensor(Storage.dense(found if rows != 1 else found.reshape(())))
+
+
+def _variables(m: Any, rowvar: bool) -> SparseTensor:
+    whole = SparseTensor(storage_of(m))
+    if whole.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    if whole.ndim == 2 and not rowvar:
+        return transpose(whole)
+    return atleast_2d(whole)
+
+
+def _is_thin(whole: SparseTensor) -> bool:
+    """Whether no row has more entries than absent elements, nor what is no number."""
+    storage = whole._storage
+    if storage.format.is_dense or not storage.format.is_unique or not np.isfinite(storage.vals).all():
+        return False
+    entries = SparseTensor(storage.with_values(np.ones(len(storage.vals), np.int64), 0))
+    most = int(entries.sum(axis=1).max()) if whole.shape[0] else 0
+    return bool(np.isfinite(storage.type.fill)) and 2 * most <= whole.shape[1]
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> SparseTensor:
+    """The correlation coefficients of rows: a dense tensor; the arguments are those of :func:`cov`."""
+    c = cov(x, y, rowvar, dtype=dtype).todense()
+    if not np.ndim(c):
+        return SparseTensor(Storage.dense(np.asarray(c / c)))
+    deviation = np.sqrt(np.diag(c).real)
+    with np.errstate(all="ignore"):
+        found = c / deviation[:, None] / deviation[None, :]
+    if not deviation.all():
+        warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=2)
+    np.clip(found.real, -1, 1, out=found.real)
+    if np.iscomplexobj(found):
+        np.clip(found.imag, -1, 1, out=found.imag)
+    return SparseTensor(Storage.dense(found))

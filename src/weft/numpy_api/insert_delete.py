@@ -1,0 +1,257 @@
+"""Elements put in, taken out, appended or repeated along an axis, as NumPy names it: parts of a tensor joined anew.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0, 1.0]], format="csr")
+>>> weft.delete(A, 1, axis=1).todense(), weft.insert(A, 1, 7.0, axis=1).todense()
+(array([[0., 1.]]), array([[0., 7., 3., 1.]]))
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from ..dtypes import as_values
+from ..execution import convert
+from ..operations.fill_change import refilled
+from ..operations.indexing import coordinates
+from ..operations.operands import storage_of
+from ..runtime import memory
+from ..storage import checked_shape
+from ..tensor.out_argument import store
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import broadcast_to, moveaxis, placed, ravel, reshape, take, tile
+from .stacking import concat
+
+__all__ = ["append", "compress", "delete", "extract", "insert", "resize", "trim_zeros"]
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
+    """The elements of one tensor after those of another, along an axis; without one all of both as vectors."""
+    if axis is None:
+        return concat([ravel(x), ravel(values)], axis=0)
+    return concat([SparseTensor(storage_of(x)), SparseTensor(storage_of(values))], axis=axis)
+
+
+def _along(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
+    if axis is None:
+        return ravel(x), 0
+    tensor = SparseTensor(storage_of(x))
+    return tensor, normalize_axis_index(axis, tensor.ndim)
+
+
+def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any]:
+    """The positions that a key means, none negative; ``last`` is the greatest."""
+    if isinstance(obj, slice):
+        return np.arange(*obj.indices(size))
+    found = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)
+    if found.dtype == bool:
+        if found.shape != (size,):
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
+                             f"of {size}")  # fmt: skip
+        return np.flatnonzero(found)
+    if not found.size:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    beyond = (found < -size) | (found > last)
+    if beyond.any():
+        raise IndexError(f"index {found[beyond].ravel()[0]} is out of bounds for axis {axis} with size {size}")
+    wide = found.astype(np.int64)
+    return np.where(wide < 0, wide + size, wide)
+
+
+def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return how many of the removed positions, which ascend, are below each coordinate."""
+    if isinstance(removed, range):
+        passed = -((removed.start - coords) // removed.step)  # rounded up
+        within: np.ndarray[Any, Any] = np.clip(passed, 0, len(removed))
+        return within
+    return np.searchsorted(removed, coords)
+
+
+@memory.guarded
+def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
+    """Take some positions along an axis out of a tensor; without an axis out of all elements as a vector.
+
+    What it costs are the entries, whatever the length of the axis.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    obj : int, slice, or array of int or bool
+        What goes.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    SparseTensor
+        Of the same dtype and fill value, with an axis as much shorter.
+
+    Raises
+    ------
+    IndexError
+        For positions beyond the axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[3, 2**40], [0, 1]], [1.0, 2.0], shape=(2**50, 2))
+    >>> weft.delete(A, slice(10, 2**39), axis=0)
+    <SparseTensor: shape=(1125350151028746, 2), dtype=float64, format=coo, nnz=2, fill_value=0>
+    """
+    tensor, along = _along(x, axis)
+    size = tensor.shape[along]
+    if isinstance(obj, slice):
+        found = range(*obj.indices(size))
+        removed: range | np.ndarray[Any, Any] = found if found.step > 0 else found[::-1]
+    else:
+        removed = np.unique(_positions(obj, size, size - 1, along))
+    if tensor.layout.is_dense:
+        return take(tensor, np.delete(np.arange(size), removed), axis=along)
+    coo = convert(tensor._storage, coordinates(tensor.ndim))
+    rows = [*coo.arrays[1:]]
+    places = rows[along].astype(np.int64)
+    below = _without(removed, places)
+    kept = _without(removed, places + 1) == below
+    rows[along] = places - below
+    shape = (*tensor.shape[:along], size - len(removed), *tensor.shape[along + 1 :])
+    return placed(tensor._storage, shape, [row[kept] for row in rows], coo.vals[kept])
+
+
+@memory.guarded
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTensor:
+    """Put values into a tensor before some positions along an axis; without an axis into all elements as a vector.
+
+    What it costs are the entries of the two, whatever the length of the axis.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    obj : int, slice, or array of int or bool
+        Before which positions of ``x``.
+    values : array_like
+        What; broadcast, and converted to the dtype of ``x``.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    SparseTensor
+        Of the same dtype and fill value, with an axis as much longer.
+
+    Raises
+    ------
+    IndexError
+        For positions beyond the axis.
+    ShapeError
+        When the axis would be too long for 64-bit integers.
+    ResultTooLargeError
+        When the values, broadcast, do not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[3, 2**40], [0, 1]], [1.0, 2.0], shape=(2**50, 2))
+    >>> weft.insert(A, 10, [0.0, 5.0], axis=0).to_coo()[0].tolist()
+    [[3, 10, 1099511627777], [0, 1, 1]]
+    """
+    tensor, along = _along(x, axis)
+    size = tensor.shape[along]
+    places = _positions(obj, size, size, along)
+    new = SparseTensor(storage_of(values if hasattr(values, "dtype") else as_values(values, tensor.dtype)))
+    if new.ndim > tensor.ndim:
+        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {tensor.shape}")
+    if not places.ndim and new.ndim:  # what one position takes broadcasts to the tensor with its axis in front
+        new = moveaxis(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape), 0, along)
+    count = places.size if places.ndim or not new.ndim else new.shape[along]
+    checked_shape((*tensor.shape[:along], size + count))
+    shape = (*tensor.shape[:along], count, *tensor.shape[along + 1 :])
+    at = np.broadcast_to(places.ravel(), count)
+    order = np.argsort(at, kind="stable")
+    if new.dtype != tensor.dtype:
+        new = new.astype(tensor.dtype)
+    target = np.empty(count, np.int64)  # where each of the new ones comes to stand
+    target[order] = at[order] + np.arange(count)
+    if tensor.layout.is_dense:
+        source = np.empty(size + count, np.int64)
+        source[target] = size + np.arange(count)
+        source[np.delete(np.arange(size + count), target)] = np.arange(size)
+        return take(concat([tensor, broadcast_to(new, shape)], axis=along), source, axis=along)
+    return _inserted(tensor, broadcast_to(_sparse_as(new, tensor), shape), at[order], target, along)
+
+
+def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
+    """Values without those that the tensor need not store."""
+    storage = refilled(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
+    return SparseTensor(convert(storage, coordinates(tensor.ndim), prune=True))
+
+
+def _inserted(
+    tensor: SparseTensor,
+    new: SparseTensor,
+    at: np.ndarray[Any, Any],
+    target: np.ndarray[Any, Any],
+    along: int,
+) -> SparseTensor:
+    """Entries of both: the old ones moved by as many positions as are put in before them, the new ones to theirs."""
+    old, more = (convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
+    rows = []
+    for axis, (first, second) in enumerate(zip(old.arrays[1:], more.arrays[1:], strict=True)):
+        if axis == along:
+            first, second = first + np.searchsorted(at, first, "right"), target[second]
+        rows.append(np.concatenate([first, second]))
+    shape = (*tensor.shape[:along], tensor.shape[along] + len(target), *tensor.shape[along + 1 :])
+    return placed(tensor._storage, shape, rows, np.concatenate([old.vals, more.vals]))
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """The elements along an axis where a condition, one for each, holds; without one of all as a vector."""
+    tensor, along = _along(a, axis)
+    chosen = np.flatnonzero(condition.todense() if isinstance(condition, SparseTensor) else condition)
+    found = take(tensor, chosen, axis=along)
+    return found if out is None else store(found, out, "compress")
+
+
+def extract(condition: Any, arr: Any) -> SparseTensor:
+    """The elements where a condition of the same size holds, as a vector."""
+    (chosen,) = ravel(condition).nonzero()
+    return take(ravel(arr), chosen, axis=0)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = None) -> SparseTensor:
+    """The tensor without the zeros at its front (``"f"``) and back (``"b"``), along some axes."""
+    tensor = SparseTensor(storage_of(filt))
+    kept = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
+    if set(trim.lower()) - set("fb"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    rows = tensor.nonzero()
+    key = [slice(None)] * tensor.ndim
+    for k in kept:
+        first, last = (int(rows[k].min()), int(rows[k].max()) + 1) if len(rows[k]) else (0, 0)
+        key[k] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
+        if not len(rows[k]):
+            key[k] = slice(0)
+    return tensor[tuple(key)]
+
+
+def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:
+    """The elements in another shape, from the first on again where there are not enough."""
+    shape = tuple(new_shape) if isinstance(new_shape, Sequence) else (operator.index(new_shape),)
+    if any(size < 0 for size in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    flat, wanted = ravel(x), math.prod(shape)
+    if not flat.shape[0] or not wanted:
+        return SparseTensor(storage_of(np.zeros(shape, flat.dtype)))
+    repeated = tile(flat, -(-wanted // flat.shape[0]))
+    return reshape(repeated[:wanted], shape)

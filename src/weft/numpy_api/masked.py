@@ -1,0 +1,144 @@
+"""Reductions of some elements only: those of a mask (``where=``), those that are not NaN.
+
+Examples
+--------
+>>> import numpy as np
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0, np.nan], [0.0, 4.0, 8.0]], format="csr")
+>>> weft.nanvar(A, axis=1).todense(), float(weft.sum(A, where=A > 3))
+(array([ 2.25      , 10.66666667]), 12.0)
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .. import execution
+from ..dtypes import name_of, value_dtype
+from ..formats import Format
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..operations import select
+from ..operations.canonical import entries_alone
+from ..operations.fill_change import require_dense, with_fill
+from ..operations.operands import storage_of
+from ..storage import Storage
+from ..tensor.operators import elementwise
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import broadcast_to
+from .reductions import Axes, Axis, finish_reduction, reduce_storage
+
+__all__ = ["masked_mean", "masked_variance", "nanstd", "nanvar"]
+
+
+def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
+    """The mean of the elements of a mask over some axes."""
+    storage = storage_of(x)
+    axes = Axes.of(axis, storage.shape)
+    chain = () if storage.dtype == dtype else (name_of(dtype),)
+    total = reduce_storage("add", chain, select.chosen(storage, storage_of(mask), 0), axes)
+    count = reduce_storage("add", (name_of(dtype),), _whole(mask, storage.shape), axes)
+    if not count.vals.all() or (not count.format.is_dense and not count.type.fill):
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=4)
+    found = elementwise("divide", SparseTensor(total), SparseTensor(count), SparseTensor)
+    return storage_of(found)
+
+
+def _whole(mask: Any, shape: tuple[int, ...]) -> Storage:
+    """The mask of every element."""
+    select.require_booleans(storage_of(mask))
+    return broadcast_to(mask, shape)._storage
+
+
+def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: float) -> tuple[Storage, Axes]:
+    """The variance of the elements of a mask, or without one of those that are not NaN, over some axes.
+
+    Distances are from the fill value, which keeps them sparse: what is stored is squared by one kernel, what is not
+    adds the square of the mean as often as there is such an element.
+    """
+    given = storage_of(x)
+    axes = Axes.of(axis, given.shape)
+    require_dense(tuple(given.shape[a] for a in axes.kept), dtype, "variances of all slices")
+    entries = entries_alone(given)
+    if not entries.format.is_dense and not entries.format.is_unique:
+        entries = execution.convert(entries, entries.format.canonical())
+    if entries.dtype != dtype:
+        entries = entries.with_values(entries.vals.astype(dtype), dtype.type(given.type.fill))
+    fill = entries.dtype.type(entries.type.fill)
+    known = ~np.isnan(entries.vals)
+    finite = bool(np.isfinite(fill))
+    if mask is None:
+        holds = entries.with_values(known, False)
+        count = reduce_storage("add", ("isnan", "logical_not", "float64"), entries, axes)
+    else:
+        pattern = SparseTensor(entries.with_values(np.ones(len(known), bool), False))
+        holds = storage_of(elementwise("logical_and", pattern, mask, SparseTensor))
+        count = reduce_storage("add", ("float64",), _whole(mask, given.shape), axes)
+    far = entries.with_values(entries.vals - fill if finite else entries.vals, 0)
+    n = _dense(count)
+    stored = _dense(reduce_storage("add", ("float64",), with_fill(holds, False), axes))
+    near = _sum(holds, far, None, axes)
+    with np.errstate(all="ignore"):
+        middle = np.asarray(near / n, dtype)
+    squares = _sum(holds, far, middle, axes)
+    with np.errstate(all="ignore"):
+        absent = n - stored
+        total = squares + np.where(absent > 0, absent * np.abs(middle) ** 2 if finite else np.nan, 0)
+        if (n - ddof <= 0).any():
+            warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
+        found = np.where(n - ddof > 0, total / (n - ddof), np.nan)
+    real = np.zeros(0, dtype).real.dtype
+    return Storage.dense(np.asarray(found, real, order="C")), axes
+
+
+def _dense(storage: Storage) -> np.ndarray[Any, Any]:
+    return execution.convert(storage, Format.dense(len(storage.shape))).to_dense_array()
+
+
+def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes: Axes) -> np.ndarray[Any, Any]:
+    """The sum of what a mask holds: of values, or of the squares of their distances from those of ``middle``."""
+    indices = tuple(f"i{axis}" for axis in range(len(far.shape)))
+    kept = tuple(indices[a] for a in axes.kept)
+    value: Expr = Access("Z", indices)
+    operands = {"K": holds, "Z": far}
+    if middle is not None:
+        operands["M"] = Storage.dense(middle)
+        distance = Apply("subtract", (value, Access("M", kept)))
+        parts = [Apply("square", (d,)) for d in _parts(distance, far.dtype)]
+        value = parts[0] if len(parts) == 1 else Apply("add", (parts[0], parts[1]))
+    value = Apply("select", (Access("K", indices), value))
+    if axes.gone:
+        value = Reduce("add", tuple(indices[a] for a in axes.gone), value)
+    assignment = Assignment(Access("C", kept), value)
+    return execution.evaluate(assignment, operands, format=Format.dense(len(kept))).to_dense_array()
+
+
+def _parts(distance: Expr, dtype: np.dtype[Any]) -> list[Expr]:
+    return [Apply(part, (distance,)) for part in ("real", "imag")] if dtype.kind == "c" else [distance]
+
+
+def _floating(x: Any, dtype: DTypeLike | None) -> np.dtype[Any]:
+    own = value_dtype(dtype) if dtype is not None else storage_of(x).dtype
+    return np.dtype(np.float64) if own.kind in "biu" else own
+
+
+def nanvar(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """The variance of what is not NaN; the arguments are those of :func:`weft.var`."""
+    found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
+    return finish_reduction(found, axes, keepdims, isinstance(x, np.ndarray), out, "nanvar")
+
+
+def nanstd(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """The standard deviation of what is not NaN; the arguments are those of :func:`weft.var`."""
+    found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
+    root = found.with_values(np.sqrt(found.vals), 0)
+    return finish_reduction(root, axes, keepdims, isinstance(x, np.ndarray), out, "nanstd")

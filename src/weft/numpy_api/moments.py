@@ -1,0 +1,228 @@
+"""Means, variances and standard deviations: sums over the stored entries, completed for the absent ones.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0], [0.0, 0.0]], format="csr")
+>>> mean(A, axis=1).todense(), float(var(A))
+(array([1.5, 0. ]), 1.6875)
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..formats import Format
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
+from ..operations import foreign_tensors
+from ..operations.canonical import entries_alone
+from ..operations.elementwise import Plan, apply_scalar, apply_unary, flat_map, vector
+from ..storage import Storage
+from ..tensor.operators import elementwise
+from ..tensor.sparse_tensor import SparseTensor
+from .masked import masked_mean, masked_variance
+from .reductions import (
+    Axes,
+    Axis,
+    count_stored,
+    finish_reduction,
+    kept_first,
+    number,
+    operand,
+    reduce_storage,
+    same_structure,
+)
+
+__all__ = ["mean", "nanmean", "std", "var"]
+
+_plans: dict[tuple[Any, ...], Plan] = {}
+
+
+def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
+    """The dtype in which a mean is computed."""
+    wanted = value_dtype(dtype) if dtype is not None else storage.dtype
+    return np.dtype(np.float64) if dtype is None and wanted.kind in "biu" else wanted
+
+
+def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
+    wanted = _computed(storage, dtype)
+    return () if wanted == storage.dtype else (wanted.name,)
+
+
+def _divided(total: Storage, count: float) -> Storage:
+    """Divide a sum by a count."""
+    return apply_scalar("divide", total, _divisor(count), False)
+
+
+def _divisor(count: float) -> float:
+    """Return a count to divide by; as with NumPy there is a warning where it is none."""
+    if count <= 0:
+        warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=5)
+    return float(max(count, 0))
+
+
+def mean(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """The mean over some axes; that of integers is a float64. The arguments are those of :func:`weft.sum`."""
+    storage, has_array = operand(x, "mean")
+    axes = Axes.of(axis, storage.shape)
+    if where is not True:
+        found = masked_mean(x, where, axis, _computed(storage, dtype))
+    else:
+        found = _divided(reduce_storage("add", _mean_chain(storage, dtype), storage, axes), axes.count)
+    return finish_reduction(_as_asked(found, dtype), axes, keepdims, has_array, out, "mean")
+
+
+def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
+    """A quotient in the dtype that was asked for, where that is one of integers: NumPy cuts it off."""
+    if dtype is None or value_dtype(dtype) == found.dtype:
+        return found
+    return SparseTensor(found).astype(dtype)._storage
+
+
+def nanmean(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
+) -> Any:
+    """The mean of what is not NaN."""
+    storage, has_array = operand(x, "nanmean")
+    axes = Axes.of(axis, storage.shape)
+    total = reduce_storage("add", ("nan_as_zero", *_mean_chain(storage, dtype)), storage, axes)
+    numbers = reduce_storage("add", ("isnan", "logical_not", total.type.dtype), storage, axes)
+    if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
+    found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
+    result = _as_asked(found._storage, dtype)
+    return finish_reduction(result, axes, keepdims, has_array, out, "nanmean")
+
+
+def var(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    keepdims: bool = False, out: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    """The variance over some axes: the mean of the squared distance from the mean.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor.
+    axis : int or tuple of int, optional
+        The axes that go; all by default.
+    dtype : dtype, optional
+        In which to compute, and of the result; float64 for integers by default.
+    ddof, correction : float
+        What is taken off the number of elements; two names of one thing.
+    keepdims : bool
+        Leave the axes as axes of size 1.
+    out : ndarray, optional
+        Where to put the result.
+    where : array_like of bool
+        Which elements are meant, broadcast.
+    """
+    result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
+    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
+
+
+def std(
+    x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
+    keepdims: bool = False, out: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    """The standard deviation over some axes; the arguments are those of :func:`var`."""
+    whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is cut off before its root is taken
+    result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not whole)
+    if whole:
+        result = _as_asked(result, dtype)
+        if result.dtype.kind in "iu":  # small ones have their roots in float16
+            result = _as_asked(result, np.float64)
+        result = apply_unary("sqrt", result)
+    return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std")
+
+
+def _variance(
+    name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any,
+    root: bool = False,
+) -> tuple[Storage, Axes, bool]:  # fmt: skip
+    """Return the variance, or its root, the axes, and whether an operand was an array."""
+    if correction is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    storage, has_array = operand(x, name)
+    axes = Axes.of(axis, storage.shape)
+    if where is not True:
+        masked = masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0]
+        return apply_unary("sqrt", masked) if root else masked, axes, has_array
+    storage = entries_alone(storage)
+    if not storage.format.is_dense and not storage.format.is_unique:
+        storage = foreign_tensors.convert(storage, storage.format.canonical())
+    for conversion in _mean_chain(storage, dtype):
+        storage = apply_unary(conversion, storage)
+    storage = kept_first(storage, axes)
+    middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
+    stored = _squares(storage, middle, axes)
+    divisor = _divisor(axes.count - ddof)
+    if storage.format.is_dense:
+        found = apply_scalar("divide", stored, divisor, False)
+        return apply_unary("sqrt", found) if root else found, axes, has_array
+    return _with_absent(storage, middle, stored, axes, divisor, root), axes, has_array
+
+
+def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
+    distance = Apply("subtract", (a, b))
+    if dtype.kind != "c":
+        return Apply("square", (distance,))
+    re, im = (Apply("square", (Apply(part, (distance,)),)) for part in ("real", "imag"))
+    return Apply("add", (re, im))
+
+
+def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
+    """Sum the squared distances of the stored entries from the mean of their slice."""
+    dense = storage.format.is_dense
+    indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
+    kept = tuple(indices[a] for a in axes.kept)
+    gone = tuple(indices[a] for a in axes.gone)
+    values = storage
+    if not axes.kept:
+        values, indices, gone = vector(storage.vals), ("i",), ("i",)
+    value = _squared_distance(storage.dtype, Access("A", indices), Access("M", kept))
+    storages: tuple[Storage, ...] = (values, middle)
+    if axes.kept and not dense:  # a mask keeps the sum to what is stored
+        mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
+        value, storages = Apply("multiply", (Access("K", indices), value)), (mask, values, middle)
+    if gone:
+        value = Reduce("add", gone, value)
+    key = ("squares", axes.gone, bool(axes.kept), *(s.type for s in storages))
+    plan = _plans.get(key)
+    if plan is None:
+        target = Assignment(Access("C", kept), value)
+        plan = _plans[key] = Plan(target, tuple(s.type for s in storages), middle.format)
+    return plan.run(storages)
+
+
+def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:
+    """Return the variance, or its root, from the sum of the stored entries' squared distances."""
+    counts = count_stored(storage, axes, middle.format)
+    if not same_structure(stored, middle, counts):
+        format = Format.dense(len(axes.kept))
+        stored, middle, counts = (foreign_tensors.convert(t, format) for t in (stored, middle, counts))
+    absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
+    distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
+    total = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
+    value: Expr = Apply("divide", (total, Access("d", ())))
+    fill, n, by = storage.dtype.type(storage.type.fill), number(axes.count), np.asarray(divisor, stored.dtype)
+    s, k, m = (vector(t.vals) for t in (stored, counts, middle))
+    scalars = [Storage.dense(np.asarray(x)) for x in (n, fill, by)]
+    operands = (s, scalars[0], k, scalars[1], m, scalars[2])
+    found = flat_map(Apply("sqrt", (value,)) if root else value, operands)
+    with np.errstate(all="ignore"):
+        far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
+        everything = OPERATORS["repeat_add"].ufunc(n, far) / by
+    return stored.with_values(found, np.sqrt(everything) if root else everything)

@@ -1,0 +1,272 @@
+"""Sorting along an axis, and what follows from it: order statistics. What is absent is a run of fill values.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 3.0, -1.0, 0.0, 2.0]], format="csr")
+>>> weft.sort(A).todense(), weft.median(A, axis=1).todense()
+(array([[-1.,  0.,  0.,  2.,  3.]]), array([0.]))
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from .. import execution
+from ..operations.axis_lines import Lines, lines
+from ..operations.elementwise import with_axes
+from ..operations.fill_change import require_dense
+from ..operations.indexing import natural
+from ..operations.operands import storage_of
+from ..operations.reshaping import reshaped
+from ..records import replace
+from ..storage import Storage, coordinate_storage
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import ravel
+from .reductions import with_warning
+
+__all__ = [
+    "argpartition", "argsort", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "partition",
+    "percentile", "quantile", "sort",
+]  # fmt: skip
+
+Array = np.ndarray[Any, Any]
+
+
+def _sorted(seen: Lines) -> Array:
+    """The entries' values sorted within their lines."""
+    return seen.values[np.lexsort((seen.values, seen.row))]
+
+
+def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+    """The elements along an axis in order, NaN last; the fill values stay together, and unstored.
+
+    None means all elements as a vector.
+    """
+    storage = storage_of(ravel(x) if axis is None else x)
+    axis = -1 if axis is None else axis
+    axis = normalize_axis_index(axis, len(storage.shape))
+    seen = lines(storage, axis)
+    values = _sorted(seen)
+    nan = values != values
+    if seen.fill == seen.fill:
+        after = nan | (values >= seen.fill)
+    else:
+        after = nan
+    if descending:
+        # NaN stays last; the rest is turned round, line by line.
+        key = np.lexsort((np.arange(len(values))[::-1], nan, seen.row))
+        values, nan = values[key], nan[key]
+        after = nan | (values < seen.fill) if seen.fill == seen.fill else nan
+    column = np.where(after, seen.length - seen.held + seen.rank, seen.rank)
+    moved = replace(seen, column=column, values=values)
+    return _tensor_of(moved, storage, axis)
+
+
+def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
+    """Lines as a tensor again."""
+    flat = coordinate_storage((seen.count, seen.length), [seen.row, seen.column], seen.values, seen.fill)
+    shape = (*seen.shape, seen.length)
+    whole = reshaped(flat, shape, natural(flat.format, len(shape)))
+    back = list(range(len(shape) - 1))
+    back.insert(axis, len(shape) - 1)
+    return SparseTensor(execution.convert(whole.permuted(tuple(back)), like.format))
+
+
+def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
+    """The positions of the elements along an axis in order: a dense tensor.
+
+    None means all elements as a vector; a tensor without axes is a vector of one.
+    """
+    storage = storage_of(ravel(x) if axis is None or not storage_of(x).shape else x)
+    axis = -1 if axis is None else axis
+    axis = normalize_axis_index(axis, len(storage.shape))
+    require_dense(storage.shape, np.dtype(np.int64), "positions of all elements")
+    dense = SparseTensor(storage).todense()
+    if not descending:
+        found = np.argsort(dense, axis=axis, kind="stable")
+    else:  # a stable order of the reversed elements, reversed
+        turned = np.flip(dense, axis)
+        found = dense.shape[axis] - 1 - np.flip(np.argsort(turned, axis=axis, kind="stable"), axis)
+        nan = dense != dense
+        if nan.any():  # which come last in any case
+            last = np.take_along_axis(nan, found, axis)
+            found = np.take_along_axis(found, np.argsort(last, axis=axis, kind="stable"), axis)
+    return SparseTensor(Storage.dense(found))
+
+
+def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
+    """The elements along an axis, those before and after position ``kth`` as if sorted: here all of them are.
+
+    Raises
+    ------
+    ValueError
+        When there is no position ``kth``.
+    """
+    tensor, axis = _with_positions(x, kth, axis)
+    return sort(tensor, axis=axis)
+
+
+def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
+    """The positions of the elements in the order of :func:`partition`: a dense tensor."""
+    tensor, axis = _with_positions(x, kth, axis)
+    return argsort(tensor, axis=axis)
+
+
+def _with_positions(x: Any, kth: Any, axis: int | None) -> tuple[SparseTensor, int]:
+    tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
+    axis = normalize_axis_index(-1 if axis is None else axis, tensor.ndim)
+    size = tensor.shape[axis]
+    for k in np.ravel(kth):
+        if not -size <= operator.index(k) < size:
+            raise ValueError(f"kth(={k}) out of bounds ({size})")
+    return tensor, axis
+
+
+def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
+    """The order of places by several keys, the last deciding first: a dense tensor.
+
+    Parameters
+    ----------
+    keys : sequence of array_like, or tensor
+        Keys of one shape; the rows of a tensor.
+    axis : int
+        Along which to sort.
+    """
+    given = [storage_of(key) for key in keys]
+    if not given:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    require_dense((len(given), *given[0].shape), given[0].dtype, "keys of all elements")
+    return SparseTensor(Storage.dense(np.lexsort([SparseTensor(key).todense() for key in given], axis=axis)))
+
+
+# -- order statistics ----------------------------------------------------------------------------------------------
+def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """The middle element along some axes, absent elements among them; of complex ones as :func:`sort` orders them."""
+    return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
+
+
+def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """The middle of the elements that are not NaN."""
+    return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
+
+
+def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Elements below which ``q`` percent of all are."""
+    return quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+
+
+def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Elements below which a part ``q`` of all are, absent elements among them.
+
+    Parameters
+    ----------
+    x : array_like
+        Real.
+    q : float or array of float
+        Between 0 and 1; its axes come first in the result.
+    axis : int or tuple of int, optional
+        All by default.
+    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
+        What to take between two elements.
+    keepdims : bool
+        Leave the axes as axes of size 1.
+    """
+    return _quantile(x, q, axis, method, keepdims, skips_nan=False)
+
+
+def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """:func:`quantile` of the elements that are not NaN."""
+    return with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
+
+
+_BETWEEN: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda part: part,
+    "lower": np.zeros_like,
+    "higher": np.ceil,
+    "midpoint": lambda part: np.where(part > 0, 0.5, 0.0),
+}
+_MEAN = "the mean of the two in the middle"  # infinite where one is, which half the way to infinity is not
+
+
+def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """:func:`nanquantile` of ``q / 100``."""
+    return nanquantile(x, np.asarray(q) / 100, axis, method=method, keepdims=keepdims)
+
+
+def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan: bool) -> Any:
+    storage = storage_of(x)
+    n = len(storage.shape)
+    if storage.dtype.kind == "c" and method != _MEAN:
+        raise TypeError("a must be an array of real numbers")
+    parts = np.asarray(q, float)
+    if ((parts < 0) | (parts > 1) | (parts != parts)).any():
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    if method not in (*_BETWEEN, "nearest", _MEAN):
+        raise ValueError(f"{method!r} is not a method of sparse quantiles; there are nearest, {', '.join(_BETWEEN)}")
+    axes = tuple(range(n)) if axis is None else normalize_axis_tuple(axis, n)
+    kept = tuple(a for a in range(n) if a not in axes)
+    shape = tuple(storage.shape[a] for a in kept)
+    size = math.prod(storage.shape[a] for a in axes)
+    turned = storage.permuted((*kept, *axes))
+    seen = lines(reshaped(turned, (*shape, size), natural(storage.format, len(shape) + 1)), len(shape))
+    require_dense((seen.count, *parts.shape), np.dtype(float), "quantiles of every line")
+    found = np.stack([_of_lines(seen, float(p), method, skips_nan) for p in parts.reshape(-1)])
+    found = found.reshape((*parts.shape, *shape))
+    if not found.ndim and not (keepdims and n):
+        return found[()]
+    result = Storage.dense(found)
+    if keepdims:
+        result = with_axes(result, tuple(a + parts.ndim for a in sorted(axes)))
+    return SparseTensor(result)
+
+
+def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
+    """The quantile of every line."""
+    values = _sorted(seen)
+    float_type = np.result_type(values.dtype, np.float64) if values.dtype.kind not in "fc" else values.dtype
+    edges = seen.edges
+    nan = values != values
+    nans = np.bincount(seen.row[nan], minlength=seen.count)
+    absent = seen.length - np.diff(edges)
+    if seen.fill != seen.fill:
+        nans = nans + absent
+        absent = np.zeros_like(absent)
+    length = seen.length - nans if skips_nan else np.full(seen.count, seen.length)
+    lower = (
+        np.bincount(seen.row[values < seen.fill], minlength=seen.count) if seen.fill == seen.fill else np.diff(edges)
+    )
+
+    def at(rank: Array) -> Array:
+        """The element of each line with so many smaller ones."""
+        first = rank < lower
+        inside = (rank >= lower) & (rank < lower + absent)
+        place = edges[:-1] + np.where(first, rank, rank - absent)
+        if not len(values):
+            return np.full(seen.count, seen.fill, float_type)
+        picked = values[np.clip(place, 0, len(values) - 1)].astype(float_type)
+        found: Array = np.where(inside, float_type.type(seen.fill), picked)
+        return found
+
+    with np.errstate(invalid="ignore"):
+        where = part * np.maximum(length - 1, 0)
+        if method == "nearest":
+            low, between = np.rint(where).astype(np.int64), np.zeros(seen.count)
+        else:
+            low = np.floor(where).astype(np.int64)
+            between = _BETWEEN["linear" if method == _MEAN else method](where - low)
+        a, b = at(low), at(np.minimum(low + 1, np.maximum(length - 1, 0)))
+        if method == _MEAN:
+            found = (a + b) / 2
+        else:
+            found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
+        found = np.where((between == 0) | (a == b), a, found)
+    bad = (length == 0) | ((nans > 0) & (not skips_nan))
+    result: Array = np.where(bad, np.nan, found).astype(float_type)
+    return result

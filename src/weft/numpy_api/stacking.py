@@ -1,0 +1,218 @@
+"""Tensors put together and taken apart, as NumPy and the array API standard name it.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.from_coords([[0, 1], [2, 0]], [1.5, 2.0], shape=(2, 3), format="csr")
+>>> weft.concat([A, A], axis=1).todense()
+array([[0. , 0. , 1.5, 0. , 0. , 1.5],
+       [2. , 0. , 0. , 2. , 0. , 0. ]])
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import DTypeLike
+
+from .. import execution
+from ..formats import Format, FormatLike, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment
+from ..operations.elementwise import Plan
+from ..operations.indexing import fitting, natural
+from ..operations.joining import joined
+from ..operations.operands import storage_of
+from ..remapping import Remapping
+from ..runtime import memory
+from ..storage import Storage, checked_shape, is_far_longer, tensor_type
+from ..tensor.sparse_tensor import SparseTensor
+from .manipulation import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel
+
+__all__ = [
+    "array_split", "as_asked", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
+    "hstack", "kron", "split", "stack", "unstack", "vsplit", "vstack",
+]  # fmt: skip
+
+
+@memory.guarded
+def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
+    """Tensors one after another along an axis; None means all of them as vectors.
+
+    The result has the format and the fill value of the first that is not dense; others are stored anew for it.
+
+    Raises
+    ------
+    ValueError
+        When there are none, or their shapes differ in another axis.
+    """
+    storages = [storage_of(ravel(x) if axis is None else x) for x in arrays]
+    if not storages:
+        raise ValueError("need at least one array to concatenate")
+    if not storages[0].shape:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return SparseTensor(joined(storages, normalize_axis_index(axis or 0, len(storages[0].shape))))
+
+
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, *, dtype: DTypeLike | None = None, format: FormatLike | None = None
+) -> SparseTensor:
+    """NumPy's name of :func:`concat`."""
+    return as_asked(concat(arrays, axis=axis), format, dtype)
+
+
+def as_asked(tensor: SparseTensor, format: FormatLike | None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """A result in the format and the dtype that were asked for, where they were."""
+    return (tensor if dtype is None else tensor.astype(dtype, copy=False)).asformat(format)
+
+
+def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
+    """Tensors of one shape along a new axis."""
+    if not len(arrays):
+        raise ValueError("need at least one array to stack")
+    if len({storage_of(x).shape for x in arrays}) > 1:
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis_index(axis, len(storage_of(arrays[0]).shape) + 1)
+    return concat([expand_dims(x, axis) for x in arrays], axis=axis)
+
+
+def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """Tensors below each other; vectors are rows."""
+    return as_asked(concat([atleast_2d(x) for x in arrays], axis=0), format, dtype)
+
+
+def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
+    """Tensors beside each other."""
+    parts = [atleast_1d(x) for x in arrays]
+    return as_asked(concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1), format, dtype)
+
+
+def dstack(arrays: Sequence[Any]) -> SparseTensor:
+    """Tensors behind each other, along a third axis."""
+    return concat([atleast_3d(x) for x in arrays], axis=2)
+
+
+def column_stack(arrays: Sequence[Any]) -> SparseTensor:
+    """Vectors as columns beside each other, numbers as vectors of one element."""
+    return concat([expand_dims(atleast_1d(x), 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
+
+
+def block(arrays: Any) -> SparseTensor:
+    """Nested lists of tensors put together: the innermost along the last axis."""
+
+    def depth(x: Any) -> int:
+        return 1 + max(map(depth, x)) if isinstance(x, list) else 0
+
+    def build(x: Any, level: int) -> Any:
+        if not isinstance(x, list):
+            return x
+        if not x:
+            raise ValueError("List at arrays cannot be empty")
+        parts = [build(part, level - 1) for part in x]
+        n = max(max(len(storage_of(part).shape) for part in parts), deep)
+        missing = [n - len(storage_of(part).shape) for part in parts]
+        raised = [expand_dims(p, tuple(range(m))) if m else p for p, m in zip(parts, missing, strict=True)]
+        return concat(raised, axis=-level)
+
+    deep = depth(arrays)
+    return SparseTensor(storage_of(build(arrays, deep)))
+
+
+def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTensor]:
+    """Parts of the tensor along an axis, the first ones larger by one where it does not divide."""
+    tensor = SparseTensor(storage_of(x))
+    axis = normalize_axis_index(axis, tensor.ndim)
+    size = tensor.shape[axis]
+    if isinstance(sections, (int, np.integer)):
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, extra = divmod(size, int(sections))
+        edges = np.cumsum([0, *[each + 1] * extra, *[each] * (int(sections) - extra)]).tolist()
+    else:
+        edges = [0, *sections, size]
+    front = (slice(None),) * axis
+    return [tensor[(*front, slice(a, b))] for a, b in itertools.pairwise(edges)]
+
+
+def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTensor]:
+    """Equal parts of the tensor along an axis, or those between some coordinates."""
+    if isinstance(sections, (int, np.integer)) and storage_of(x).shape[axis] % sections:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(x, sections, axis)
+
+
+def hsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
+    """Parts beside each other."""
+    return split(x, sections, 1 if len(storage_of(x).shape) > 1 else 0)
+
+
+def vsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
+    """Parts below each other."""
+    return split(x, sections, 0)
+
+
+def dsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
+    """Parts behind each other."""
+    return split(x, sections, 2)
+
+
+def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
+    """The tensors along an axis, without it."""
+    tensor = SparseTensor(storage_of(x))
+    axis = normalize_axis_index(axis, tensor.ndim)
+    front = (slice(None),) * axis
+    return tuple(tensor[(*front, k, ...)] for k in range(tensor.shape[axis]))
+
+
+def kron(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
+    """The Kronecker product: every element of ``a`` times the whole of ``b``."""
+    return as_asked(_kron(a, b), format)
+
+
+def _kron(a: Any, b: Any) -> SparseTensor:
+    first, second = storage_of(a), storage_of(b)
+    n = max(len(first.shape), len(second.shape))
+    first, second = (_with_order(s, n) for s in (first, second))
+    sizes = tuple(p * q for p, q in zip(first.shape, second.shape, strict=True))
+    shape = checked_shape(sizes, f"kron of shapes {first.shape} and {second.shape}")
+    if not n:
+        return SparseTensor(first) * SparseTensor(second)
+    like = natural(first.format if not first.format.is_dense else second.format, n)
+    entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
+    like = fitting(like, shape, entries)
+    wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
+    if wide:  # rows that store nothing are not paired
+        first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
+    plan, flat = _kron_plan(first.type, second.type, like, wide)
+    found = plan.run((first, second))
+    old = found.type
+    whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
+    return SparseTensor(execution.convert(whole, like))
+
+
+@lru_cache(maxsize=256)
+def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[Plan, Format]:
+    """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
+    n = first.format.order
+    axes = ",".join(f"i{k},j{k}" for k in range(n))
+    stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
+    plain = like if like.is_dense else like.plain(wide)
+    format = Format(Remapping.parse(f"({axes}) -> ({stored})"), plain.levels)
+    product = Apply(
+        "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))
+    )
+    target = Access("C", tuple(v for k in range(n) for v in (f"i{k}", f"j{k}")))
+    plan = Plan(Assignment(target, product), (first, second), format)
+    return plan, Format(Remapping.identity(n), format.levels)
+
+
+def _with_order(storage: Storage, order: int) -> Storage:
+    """Level by level in the order of the axes, new ones first."""
+    if storage.format.is_structured:
+        storage = execution.convert(storage, storage.plain_format)
+    missing = order - len(storage.shape)
+    return expand_dims(SparseTensor(storage), tuple(range(missing)))._storage if missing else storage

@@ -1,0 +1,256 @@
+"""The functions of the operator table, as NumPy and the array API standard name them, and NumPy's ufuncs on tensors.
+
+Each function takes tensors, arrays of NumPy and of other packages, and scalars, and broadcasts them.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 1.0], [0.0, 0.0]], format="csr")
+>>> weft.cos(A)  # where nothing is stored it is the cosine of nothing
+<SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=1, fill_value=1.0>
+>>> weft.maximum(A, 0.5).todense()
+array([[0.5, 1. ],
+       [0.5, 0.5]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..dtypes import value_dtype
+from ..errors import DTypeError
+from ..index_notation.operator_table import ALIASES, OPERATORS, operator
+from ..operations.elementwise import apply_unary, with_axes
+from ..operations.operands import adopt, is_scalar
+from ..tensor.operators import elementwise, finish
+from ..tensor.operators import power as power_of
+from ..tensor.out_argument import store
+from ..tensor.sparse_tensor import SparseTensor
+
+__all__ = [
+    "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "divmod", "isneginf", "isposinf", "outer", "round",
+]  # fmt: skip
+
+ROWS: dict[np.ufunc, str] = {
+    row.ufunc: name for name, row in OPERATORS.items() if isinstance(row.ufunc, np.ufunc) and not row.absorbs
+}
+"""The row of each of NumPy's ufuncs."""
+
+
+def apply(
+    op: str, inputs: tuple[Any, ...], *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
+) -> Any:
+    """A row of the operator table on operands of any kind.
+
+    Parameters
+    ----------
+    op : str
+        The row.
+    inputs : tuple
+        As many operands as it takes.
+    out : ndarray or SparseTensor, optional
+        Where to put the result; a tensor keeps its format and dtype.
+    dtype : dtype, optional
+        Of the result, as NumPy's ufuncs take it: the operands are converted to the dtypes that give it.
+    where : array_like of bool
+        Which elements of ``out`` are written; without ``out`` only True.
+
+    Raises
+    ------
+    DTypeError
+        For operands of types weft does not know, or of dtypes that NumPy refuses.
+    """
+    if where is not True and out is None:
+        raise TypeError(f"{op} of SparseTensors takes where= with out= only: it says what is left as it was")
+    if len(inputs) != operator(op).arity:
+        raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
+    if dtype is not None:
+        inputs = _converted(operator(op).ufunc, op, inputs, dtype)
+    if len(inputs) == 1:
+        operand = adopt(inputs[0])
+        found = NotImplemented if operand is None else None
+        if operand is not None:
+            found = finish(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
+    elif op == "power":
+        found = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
+    else:
+        found = elementwise(op, inputs[0], inputs[1], SparseTensor)
+    if found is NotImplemented:
+        unknown = next(x for x in inputs if adopt(x) is None)
+        raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(unknown).__name__}")
+    return found if out is None else store(found, out, op, where)
+
+
+def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
+    """The operands in the dtypes by which the operator gives ``dtype``."""
+    wanted = value_dtype(dtype)
+    weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
+    if not isinstance(ufunc, np.ufunc):
+        raise TypeError(f"{op} takes no dtype=")
+    try:
+        loop = ufunc.resolve_dtypes((*weak, None), signature=(*(None,) * len(inputs), wanted))
+    except TypeError as error:
+        raise DTypeError(f"{op} with dtype={wanted}: {error}") from None
+    return tuple(as_dtype(x, d) for x, d in zip(inputs, loop, strict=False))
+
+
+def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
+    operand = adopt(x)
+    if operand is None:
+        raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(x).__name__}")
+    return operand.storage.dtype
+
+
+def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
+    """An operand converted; itself where it has the dtype."""
+    if is_scalar(x):
+        return np.asarray(x, value_dtype(dtype))[()]
+    operand = adopt(x)
+    assert operand is not None
+    if operand.storage.dtype == dtype:
+        return x
+    converted = apply_unary(value_dtype(dtype).name, operand.storage)
+    return finish(SparseTensor, converted, operand.is_array)
+
+
+def outer(op: str, left: Any, right: Any) -> Any:
+    """Every element of ``left`` with every element of ``right``."""
+    first, second = adopt(left), adopt(right)
+    if first is None or second is None:
+        raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(left).__name__}, {type(right).__name__}")
+    n, m = len(first.storage.shape), len(second.storage.shape)
+    column = SparseTensor(with_axes(first.storage, tuple(range(n, n + m))))
+    return apply(op, (column, right if second.is_array else SparseTensor(second.storage)))
+
+
+def _function(name: str, op: str) -> Callable[..., Any]:
+    row = OPERATORS[op]
+
+    def unary(x: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any:
+        return apply(op, (x,), out=out, dtype=dtype, where=where)
+
+    def binary(x1: Any, x2: Any, /, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> Any:
+        return apply(op, (x1, x2), out=out, dtype=dtype, where=where)
+
+    function: Any = unary if row.arity == 1 else binary
+    params = "x : array_like" if row.arity == 1 else "x1, x2 : array_like"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""``numpy.{row.ufunc.__name__}``, element by element, for sparse operands too.
+
+    Parameters
+    ----------
+    {params}
+        SparseTensors, ndarrays, arrays of scipy.sparse, numbers{"; broadcast" if row.arity == 2 else ""}.
+    out : ndarray, optional
+        Where to put the result.
+    dtype : dtype, optional
+        Of the result.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        An ndarray where the result is dense and an operand is an ndarray.
+    """
+    return function  # type: ignore[no-any-return]
+
+
+_INTERNAL = ("left", "select")
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: _function(name, op)
+    for name, op in {**{name: name for name in OPERATORS}, **ALIASES}.items()
+    if OPERATORS[op].c != "cast"
+    and not OPERATORS[op].absorbs
+    and not (op in _INTERNAL or op.startswith(("nan_as", "repeat_")))
+}
+"""The functions by their public names."""
+
+
+def __getattr__(name: str) -> Any:
+    """The functions are attributes of the module, but no globals of it: some have names of Python's own."""
+    try:
+        return FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+    """``x`` where it is between ``min`` and ``max``, else the one that it is beyond.
+
+    A Python integer that is less than all integers of the dtype of ``x``, or more, is no lower or no upper bound.
+
+    Examples
+    --------
+    >>> import weft
+    >>> clip(weft.asarray([-2.0, 0.0, 5.0]), -1, 3).todense()
+    array([-1.,  0.,  3.])
+    """
+    operand = adopt(x)
+    if operand is not None and operand.storage.dtype.kind in "iu":
+        limits = np.iinfo(operand.storage.dtype)
+        min = None if type(min) is int and min <= limits.min else min
+        max = None if type(max) is int and max >= limits.max else max
+    found = x
+    if min is not None:
+        found = apply("maximum", (found, min))
+    if max is not None:
+        found = apply("minimum", (found, max))
+    if found is x:
+        found = apply("positive", (x,))
+    return found if out is None else store(found, out, "clip")
+
+
+def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
+    """``x`` rounded to a number of decimals; halves go to the even neighbour.
+
+    Examples
+    --------
+    >>> import weft
+    >>> round(weft.asarray([0.5, 1.26]), 1).todense()
+    array([0.5, 1.3])
+    """
+    operand = adopt(x)
+    integer = operand is not None and operand.storage.dtype.kind in "iu"
+    if integer and decimals >= 0:
+        found = apply("positive", (x,))
+    elif decimals == 0:
+        found = apply("rint", (x,))
+    else:
+        steps = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+        scale = 10.0 ** abs(decimals)
+        found = apply(steps[1], (apply("rint", (apply(steps[0], (x, scale)),)), scale))
+        if integer:
+            assert operand is not None
+            found = as_dtype(found, operand.storage.dtype)
+    return found if out is None else store(found, out, "round")
+
+
+def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
+    """``floor_divide`` and ``remainder``."""
+    return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
+
+
+def isposinf(x: Any, /, *, out: Any = None) -> Any:
+    """Tell whether an element is positive infinity; complex numbers have none that is."""
+    _refuse_complex(x)
+    return apply("equal", (x, np.inf), out=out)
+
+
+def isneginf(x: Any, /, *, out: Any = None) -> Any:
+    """Tell whether an element is negative infinity; complex numbers have none that is."""
+    _refuse_complex(x)
+    return apply("equal", (x, -np.inf), out=out)
+
+
+def _refuse_complex(x: Any) -> None:
+    operand = adopt(x)
+    if operand is not None and operand.storage.dtype.kind == "c":
+        dtype = operand.storage.dtype
+        raise DTypeError(f"This operation is not supported for {dtype} values because it would be ambiguous.")
+
+
+around = round
+FUNCTIONS.update({f.__name__: f for f in (clip, divmod, isneginf, isposinf, round)})

@@ -1,0 +1,260 @@
+"""``A[key] = value``: the entries of the region replaced.
+
+A dense tensor is written in place. Where entries can be put in without storing all anew (hash tables, rows that
+lengthen), the first assignment copies the tensor, which may share its arrays, and those that follow are made in the
+copy, until the tensor is looked at as a whole. What is stored otherwise is stored anew: the entries outside the region,
+and the value's. Single elements are collected first, and assigned together then.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..dtypes import as_values, index_dtype
+from ..errors import ShapeError
+from ..execution.hash_growth import Room, room_of
+from ..formats import Format
+from ..records import cached
+from ..runtime.forks import data_lock
+from ..storage import Storage, coordinate_storage
+from .broadcasting import broadcast
+from .elementwise import without_axes
+from .fill_change import require_dense, same_number
+from .index_keys import Key, parse_key
+from .indexing import coordinates
+from .operands import Tensor, adopt
+
+__all__ = ["Writing", "setitem"]
+
+
+def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[Storage, Room | None]:
+    """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    room : Room or None
+        Where entries can be put into it.
+    key : object
+        As NumPy takes them.
+    value : object
+        It broadcasts to what the key means.
+
+    Returns
+    -------
+    (Storage, Room or None)
+        The tensor, and where more entries can be put into it.
+
+    Raises
+    ------
+    IndexError
+        For keys that do not fit the shape.
+    ShapeError
+        When the value does not broadcast to what the key means.
+    DensifyError
+        When more elements than ``weft.config.max_densify_bytes`` holds would be stored.
+    """
+    parsed = parse_key(key, storage.shape)
+    if storage.format.is_dense:
+        _in_place(storage, key, value)
+        return storage, None
+    region = _Region(parsed, storage.shape)
+    rows, vals = _entries(value, storage, region)
+    if not region.elements:
+        return storage, room
+    if len(vals) == region.elements:  # nothing is taken out
+        room = room or room_of(storage)
+        if room is not None:
+            room.insert(rows, vals)
+            return room.storage, room
+    coo = execution.convert(storage, coordinates(len(storage.shape)))
+    outside = ~region.holds(coo.arrays[1:])
+    dtypes = [index_dtype(n) for n in storage.shape]
+    both = [
+        np.concatenate([old[outside].astype(d, copy=False), new.astype(d, copy=False)])
+        for old, new, d in zip(coo.arrays[1:], rows, dtypes, strict=True)
+    ]
+    whole = np.concatenate([coo.vals[outside], vals])
+    made = coordinate_storage(storage.shape, both, whole, storage.type.fill)
+    return execution.convert(made, storage.format), None
+
+
+def _in_place(storage: Storage, key: Any, value: Any) -> None:
+    items = key if isinstance(key, tuple) else (key,)
+    dense = tuple(item.todense() if isinstance(item, Tensor) else item for item in items)  # type: ignore[attr-defined]
+    storage.to_dense_array()[dense] = value.todense() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+
+
+class _Region:
+    """The elements that a key means, and where in its result each stands."""
+
+    def __init__(self, key: Key, shape: tuple[int, ...]) -> None:
+        self.key, self.tensor = key, shape
+        self.arrays = key.arrays if key.arrays is not None and key.arrays.axes else None
+        spans = {span.axis: span for span in key.spans}
+        self.spans = spans
+        self.shape: tuple[int, ...] = ()
+        self.at: dict[
+            int, int
+        ] = {}  # the axis of the result at which an axis of the tensor, or the arrays (-1), begins
+        for place in key.places:
+            if place is not None:
+                self.at[place] = len(self.shape)
+            arrays = key.arrays.shape if key.arrays is not None else ()
+            self.shape += arrays if place == -1 else (1,) if place is None else (spans[place].count,)
+
+    def holds(self, rows: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        """Which of some coordinates it holds."""
+        found = np.ones(len(rows[0]) if rows else 1, bool)
+        for axis, span in self.spans.items():
+            far = rows[axis].astype(np.int64) - span.start
+            place, rest = np.divmod(far, span.step)
+            found &= (rest == 0) & (place >= 0) & (place < span.count)
+        arrays = self.arrays
+        if arrays is not None:
+            sizes = [self.tensor[axis] for axis in arrays.axes]
+            wanted = _numbered(tuple(index.reshape(-1) for index in arrays.indices), sizes)
+            found &= np.isin(_numbered(tuple(rows[axis] for axis in arrays.axes), sizes), wanted)
+        return found
+
+    @cached
+    def elements(self) -> int:
+        """How many elements of the tensor it holds."""
+        arrays = self.arrays
+        if arrays is None or not self.repeats:
+            return math.prod(self.shape)
+        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
+        return len(np.unique(number)) * math.prod(self.shape) // max(number.size, 1)
+
+    @cached
+    def repeats(self) -> bool:
+        """Whether an element comes up twice, so that what is not stored of a value matters, too."""
+        arrays = self.arrays
+        if arrays is None:
+            return False
+        number = _numbered(tuple(i.reshape(-1) for i in arrays.indices), [self.tensor[axis] for axis in arrays.axes])
+        return len(np.unique(number)) < len(number)
+
+    def coordinates(self, places: tuple[np.ndarray[Any, Any], ...]) -> list[np.ndarray[Any, Any]]:
+        """The tensor's coordinates of some places of the result, one array of integers for each of its axes."""
+        rows: list[np.ndarray[Any, Any]] = [np.empty(0)] * len(self.tensor)
+        for axis, span in self.spans.items():
+            if axis in self.key.dropped:
+                rows[axis] = np.full(len(places[0]) if places else 1, span.start)
+            else:
+                rows[axis] = span.start + places[self.at[axis]].astype(np.int64) * span.step
+        arrays = self.arrays
+        if arrays is not None:
+            begin = self.at[-1]
+            which = tuple(places[begin : begin + len(arrays.shape)])
+            for axis, index in zip(arrays.axes, arrays.indices, strict=True):
+                rows[axis] = index[which] if which else np.full(len(places[0]) if places else 1, index)
+        return rows
+
+
+def _numbered(rows: tuple[np.ndarray[Any, Any], ...], sizes: list[int]) -> np.ndarray[Any, Any]:
+    """One integer for each tuple of coordinates."""
+    number = np.zeros(len(rows[0]), np.int64 if math.prod(sizes) < 2**63 else object)
+    for row, size in zip(rows, sizes, strict=True):
+        number = number * size + row
+    return number
+
+
+def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Coordinates in the tensor, and values, of what is to be stored of the value."""
+    dtype, fill = storage.dtype, storage.dtype.type(storage.type.fill)
+    given = None if np.isscalar(value) else adopt(value)
+    if given is not None and not given.storage.format.is_dense:
+        if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
+            fits = _trimmed(given.storage.shape, region.shape)
+            more = len(given.storage.shape) - len(fits)
+            whole = broadcast(without_axes(given.storage, list(range(more))), region.shape)
+            coo = execution.convert(whole, coordinates(len(region.shape)))
+            places = tuple(coo.arrays[1:])
+            return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
+        require_dense(given.storage.shape, dtype, "all elements of the value")
+        value = execution.convert(given.storage, Format.dense(len(given.storage.shape))).to_dense_array()
+    values = as_values(value.todense() if isinstance(value, Tensor) else value, dtype)  # type: ignore[attr-defined]
+    values = values.reshape(_trimmed(values.shape, region.shape))
+    size = math.prod(region.shape)
+    if values.size == 1 and same_number(values.reshape(-1)[0], fill):
+        return [np.empty(0, np.int64)] * len(storage.shape), np.empty(0, dtype)
+    require_dense(region.shape, dtype, "the elements of the region")
+    whole_values = np.ascontiguousarray(np.broadcast_to(values, region.shape)).reshape(-1)
+    # Every element comes, those equal to the fill value too: of elements that come up twice the last one stays.
+    places = np.unravel_index(np.arange(size), region.shape) if region.shape else ()
+    rows, vals = _last(region.coordinates(tuple(places)), whole_values, storage.shape)
+    bits = vals.view(np.uint8).reshape(len(vals), -1) if len(vals) else np.empty((0, 1), np.uint8)
+    same = (bits == np.asarray(fill).reshape(1).view(np.uint8)).all(axis=1)
+    return [row[~same] for row in rows], vals[~same]
+
+
+def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape that broadcasts to ``wanted``, without leading axes of size 1 that are too many."""
+    own = shape
+    while len(own) > len(wanted) and own[0] == 1:
+        own = own[1:]
+    fits = len(own) <= len(wanted) and all(
+        a in (1, b) for a, b in zip(own, wanted[len(wanted) - len(own) :], strict=True)
+    )
+    if not fits:
+        raise ShapeError(f"could not broadcast input array from shape {shape} into shape {wanted}".replace(", ", ","))
+    return own
+
+
+def _last(
+    rows: list[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any], shape: tuple[int, ...]
+) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Of entries with the same coordinates the last."""
+    if len(vals) < 2:
+        return rows, vals
+    number = _numbered(tuple(rows), list(shape))
+    _, first = np.unique(number[::-1], return_index=True)
+    if len(first) == len(vals):
+        return rows, vals
+    keep = len(vals) - 1 - first
+    return [row[keep] for row in rows], vals[keep]
+
+
+class Writing:
+    """Assignments to a tensor since it was last looked at as a whole; of use while its lock is held.
+
+    It is made when a tensor is first assigned to, and is the tensor's from then on. The tensor has a storage or this
+    has one, whatever is interrupted: no function is called between giving it to one and taking it from the other.
+    """
+
+    __slots__ = ("base", "lock", "room", "written")
+
+    def __init__(self) -> None:
+        self.lock = data_lock()
+        self.base: Storage | None = None  # what the tensor was; None while nothing is being assigned
+        self.room: Room | None = None  # where entries are put into what it was; its arrays belong to nothing else
+        self.written: dict[tuple[int, ...], Any] = {}  # the single elements that are still to be put in
+
+    @property
+    def storage(self) -> Storage:
+        """The tensor without the single elements."""
+        found = self.base if self.room is None else self.room.storage
+        assert found is not None, "something is being assigned"
+        return found
+
+    def finish(self) -> Storage:
+        """Put in the single elements; the tensor as it is then."""
+        if self.written:
+            key = tuple(map(np.array, zip(*self.written, strict=True)))
+            self._put(key, np.array(list(self.written.values())))
+            self.written = {}
+        return self.storage
+
+    def put(self, key: Any, value: Any) -> None:
+        """Assign the elements where ``key`` points."""
+        self.finish()
+        self._put(key, value)
+
+    def _put(self, key: Any, value: Any) -> None:
+        self.base, self.room = setitem(self.storage, self.room, key, value)

@@ -1,0 +1,64 @@
+"""Repeat a tensor along new axes and those of size 1."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..index_notation.nodes import Access, Apply, Assignment
+from ..runtime import memory
+from ..storage import Storage, checked_shape
+from .elementwise import without_axes
+from .fill_change import with_fill
+from .indexing import natural
+from .reshaping import nothing
+
+__all__ = ["broadcast"]
+
+
+def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
+    """Return a tensor repeated to a shape; what is stored is stored as often.
+
+    Raises
+    ------
+    ResultTooLargeError
+        When that does not fit in memory.
+    ShapeError
+        When an axis is too long for 64-bit integers.
+    ValueError
+        When the shapes do not fit together.
+    """
+    n, more = len(wanted), len(wanted) - len(storage.shape)
+    fits = more >= 0 and all(a in (1, b) for a, b in zip(storage.shape, wanted[more:], strict=True))
+    if not fits:
+        raise ValueError(
+            f"operands could not be broadcast together with remapped shapes [original->remapped]: {storage.shape} and "
+            f"requested shape {wanted}"
+        )
+    if storage.shape == checked_shape(wanted):
+        return storage
+    like, fill = storage.format, storage.type.fill
+    stretched = [a for a, size in enumerate(storage.shape) if size != wanted[a + more]]
+    kept = [a + more for a in range(len(storage.shape)) if a not in stretched]
+    smaller = with_fill(without_axes(storage, stretched), 0)
+    goal = natural(like, n)
+    if not storage.nnz and not goal.is_dense:
+        return execution.convert(nothing(wanted, storage.type), goal)
+    each = math.prod(wanted[a] for a in range(n) if a not in kept) * execution.entry_bytes(goal, storage.dtype, wanted)
+    entries = smaller.nnz
+    if not memory.fits(entries * each) and not smaller.format.is_dense:
+        entries = execution.count_entries(smaller)  # without padding
+    memory.require(entries * each, f"broadcasting {entries} entries of a tensor of shape {storage.shape} to {wanted}")
+    operands = {"A": smaller}
+    value: Any = Access("A", tuple(f"i{a}" for a in kept))
+    for a in range(n):
+        if a not in kept:
+            operands[f"S{a}"] = Storage.dense(np.ones(wanted[a], bool))
+            value = Apply("select", (Access(f"S{a}", (f"i{a}",)), value))
+    target = Access("B", tuple(f"i{a}" for a in range(n)))
+    made = goal if goal.is_dense or fill == 0 else goal.plain()  # padding would keep the wrong fill value
+    found = with_fill(execution.evaluate(Assignment(target, value), operands, format=made), fill)
+    return execution.convert(found, goal)

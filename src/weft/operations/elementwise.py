@@ -1,0 +1,436 @@
+"""Operators element by element: planned once for each combination of types, then run.
+
+Two tensors become an assignment over their axes, broadcast by NumPy's rules. What takes one tensor, or a tensor and
+a scalar, leaves the structure as it is and becomes an assignment over the stored values; the fill value goes the
+same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..dtypes import adds_alike, name_of
+from ..errors import ShapeError
+from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
+from ..formats.soundness import why_unsound
+from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
+from ..index_notation.nodes import Access, Apply, Assignment, Expr
+from ..index_notation.operator_table import ABSENT_ANSWERS, operator
+from ..remapping import Remapping
+from ..storage import Storage, fill_of, tensor_type
+from . import foreign_tensors, levelwise
+from .canonical import pruned
+from .operands import describe, scalar_storage
+from .shapes import broadcast_shapes
+
+__all__ = [
+    "Plan", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary", "vector", "with_axes",
+    "without_axis",
+]  # fmt: skip
+
+Run = Callable[[tuple[Storage, ...]], Storage]
+_FLAT = Format.dense(1)
+SPREADS = "left"
+"""The operator that has its first operand on the structure of both."""
+
+
+class Plan:
+    """Something compiled for operands of certain types, which it keeps alive, so that caches may go by identity."""
+
+    __slots__ = ("run", "target", "types")
+
+    def __init__(
+        self, assignment: Assignment, types: tuple[Any, ...], format: Format | None = None, prune: bool = False
+    ) -> None:
+        self.types = types
+        own = None if format is None else format.unconditional
+        planned = execution.executable(assignment, types, format=own, prune=prune)
+        run: Run = planned.run
+        self.target = planned.target
+        dense = self.target.format.is_dense
+        self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
+
+
+class Levelwise(Plan):
+    """What computes with the coordinates of levels instead of axes, where that can be done."""
+
+    __slots__ = ()
+
+    def __init__(self, op: str, types: tuple[TensorType, TensorType]) -> None:
+        def run(storages: tuple[Storage, ...]) -> Storage:
+            a, b = storages
+            found = levelwise.apply(op, a, b)
+            return _plan_over_axes(op, a, b)[0].run(storages) if found is None else found
+
+        self.types, self.run = types, run
+
+
+_binary: dict[tuple[Any, ...], Plan] = {}
+_flat: dict[tuple[Any, ...], Plan] = {}
+
+
+def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
+    """What computes ``left op right``, and what to run it on (axes of size 1 may have been taken out).
+
+    Raises
+    ------
+    ShapeError
+        When the shapes do not broadcast.
+    """
+    if levelwise.is_apt(left, right):
+        return Levelwise(op, (left.type, right.type)), (left, right)
+    return _plan_over_axes(op, left, right)
+
+
+def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
+    try:
+        shape = broadcast_shapes(left.shape, right.shape)
+    except ValueError:
+        raise ShapeError(
+            f"{operator(op).name}: shapes do not broadcast: {describe(left)} and {describe(right)}"
+        ) from None
+    target = tuple(f"i{axis}" for axis in range(len(shape)))
+    (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
+    assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
+    if depends_on_values(op, left, right):
+        looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
+        assignment = looked.assignment
+    key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
+    plan = _binary.get(key)
+    if plan is None:
+        # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
+        prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
+        plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=prune)
+    if looked is not None:
+        looked.require_room({"A": left, "B": right}, plan.target)
+    return plan, (left, right)
+
+
+def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
+    """Whether the format of ``left op right`` depends on the values of one that is an array beside a sparse one."""
+    if left.format.is_dense == right.format.is_dense or not operator(op).near_annihilators:
+        return False
+    position = int(left.format.is_dense)
+    sparse = (left, right)[position]
+    return any(near.usual for near in operator(op).near(position, sparse.type.fill))
+
+
+def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:
+    """The access of an operand in a result of ``shape``, and the operand without the axes of size 1 that stretch."""
+    offset = len(shape) - len(storage.shape)
+    stretched = [axis for axis, size in enumerate(storage.shape) if size != shape[axis + offset]]
+    indices = [f"i{axis + offset}" for axis in range(len(storage.shape)) if axis not in stretched]
+    return without_axes(storage, stretched), Access(name, tuple(indices))
+
+
+def without_axes(storage: Storage, axes: list[int]) -> Storage:
+    """The tensor without axes of size 1; where a level stores their coordinates, the others are packed anew."""
+    if axes:
+        storage = _plainly(storage)
+    kept = storage
+    for axis in sorted(axes, reverse=True):
+        smaller = without_axis(kept, axis)
+        if smaller is None:
+            break
+        kept = smaller
+    else:
+        return kept
+    old = dict(zip(storage.format.mode_order, storage.format.levels, strict=True))
+    modes = (*axes, *(axis for axis in storage.format.mode_order if axis not in axes))
+    levels = [old[axis] if axis not in axes and _stores_nothing(old[axis]) else Compressed() for axis in modes]
+    packed = foreign_tensors.convert(storage, Format(Remapping(modes), [*(Dense(),) * len(axes), *levels[len(axes) :]]))
+    for axis in sorted(axes, reverse=True):
+        smaller = without_axis(packed, axis)
+        assert smaller is not None
+        packed = smaller
+    return packed
+
+
+def _plainly(storage: Storage) -> Storage:
+    """Level by level, where the format does not store the axes so."""
+    return foreign_tensors.convert(storage, storage.plain_format) if storage.format.is_structured else storage
+
+
+def _stores_nothing(level: LevelFormat) -> bool:
+    return level.full and level.locates == "direct" and not level.roles
+
+
+def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
+    """The same arrays with axes of size 1 put in, at the places ``axes`` of the result."""
+    if not axes:
+        return storage
+    storage = _plainly(storage)
+    given = iter(storage.shape)
+    shape = tuple([1 if axis in axes else next(given) for axis in range(len(storage.shape) + len(axes))])
+    return Storage(shape, _type_with_axes(storage.type, axes), storage.arrays, storage.vals)
+
+
+@lru_cache(maxsize=1024)
+def _type_with_axes(old: TensorType, axes: tuple[int, ...]) -> TensorType:
+    format = old.format
+    order = format.order + len(axes)
+    others = [axis for axis in range(order) if axis not in axes]
+    modes = (*axes, *(others[mode] for mode in format.mode_order))
+    if format.is_dense:  # of no importance where an axis of size 1 comes; the usual order of the others is
+        modes = tuple(range(order)) if format.remapping.is_identity else modes
+    levels = (*(Dense(),) * len(axes), *format.levels)
+    return tensor_type(old.dtype, Format(Remapping(modes), levels), old.index_dtypes, old.fill)
+
+
+def without_axis(storage: Storage, axis: int) -> Storage | None:
+    """The same arrays without an axis of size 1, where its level stores nothing, or one coordinate; else None."""
+    format = storage.format
+    if format.is_structured:
+        return None
+    found = _without_level(storage.type, axis, False)
+    if found is None and format.mode_order[0] == axis:
+        root = format.levels[0]
+        if root.gapless and root.size(1, 1, dict(zip(root.roles, storage.arrays, strict=False))) == 1:
+            found = _without_level(storage.type, axis, True)
+    if found is None:
+        return None
+    smaller, kept = found
+    shape = storage.shape[:axis] + storage.shape[axis + 1 :]
+    return Storage(shape, smaller, tuple([storage.arrays[n] for n in kept]), storage.vals)
+
+
+@lru_cache(maxsize=1024)
+def _without_level(old: TensorType, axis: int, single: bool) -> tuple[TensorType, tuple[int, ...]] | None:
+    """The type without the level of an axis of size 1, and which arrays stay; a ``single`` root has one position."""
+    format = old.format
+    k = format.mode_order.index(axis)
+    above, level, below = format.levels[:k], format.levels[k], format.levels[k + 1 :]
+    given_up = level.roles
+    if below and below[0].branchless:
+        narrowed = level.narrowed(below[0])
+        if narrowed is None:
+            return None
+        below, given_up = (narrowed, *below[1:]), below[0].roles
+    elif not (single or _stores_nothing(level)):
+        return None
+    modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
+    rest, levels = Remapping(modes), above + below
+    if why_unsound(rest, levels) is not None:
+        return None
+    roles = [(j, role) for j, lv in enumerate(format.levels) for role in lv.roles]
+    kept = tuple(n for n, (j, role) in enumerate(roles) if j != k or role not in given_up)
+    return tensor_type(old.dtype, Format(rest, levels), tuple(old.index_dtypes[n] for n in kept), old.fill), kept
+
+
+def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> Storage:
+    """``storage op scalar``, or the other way round: the same structure, other values, another fill value."""
+    key = (op, id(storage.type), type(scalar), scalar_first)
+    warm = _beside_scalars.get(key)
+    if warm is not None and warm.takes(scalar):
+        return warm.run(storage, scalar)
+    other = _scalar(op, scalar, storage.dtype, scalar_first)
+    linear = _distributes(op, storage.dtype, other.vals, scalar_first)
+    args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
+    args = args[::-1] if scalar_first else args
+    if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
+        _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
+    return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
+
+
+def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], scalar_first: bool) -> bool:
+    """Tell whether what a scalar makes of a sum is the sum of what it makes of the parts, in the sum's dtype."""
+    if op not in ("multiply", "divide") or (op == "divide" and (scalar_first or not scalar.all())):
+        return False
+    made = loop_dtypes(op, (scalar.dtype, dtype) if scalar_first else (dtype, scalar.dtype))[-1]
+    return bool(np.isfinite(scalar).all()) and adds_alike(dtype, made)
+
+
+def _pruned_answers(op: str, found: Storage) -> Storage:
+    """Answers to a question without those that are as where nothing is stored; what are no answers as it is."""
+    if found.dtype.kind != "b" or found.format.is_dense or not _asks(op):
+        return found
+    true = np.count_nonzero(found.vals)
+    absent = true if found.type.fill else len(found.vals) - true
+    if not absent:
+        return found
+    if not _appends_alone(found.format):
+        return pruned(found)
+    plan = _copies.get(found.type)
+    if plan is None:
+        indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
+        copy = Assignment(Access("C", indices), Access("A", indices))
+        plan = _copies[found.type] = Plan(copy, (found.type,), found.format, prune=True)
+    return plan.run((found,))
+
+
+@cache
+def _appends_alone(format: Format) -> bool:
+    """Whether entries of a format are written one after the other, so that some may be left out on the way."""
+    return bool(format.levels) and format.is_unique and not format.is_structured and format.levels[-1].appends
+
+
+@cache
+def _asks(op: str) -> bool:
+    """Whether an operator is a question, whatever its operands are."""
+    return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
+
+
+_copies: dict[TensorType, Plan] = {}
+
+
+class Warm:
+    """``tensor op scalar`` for tensors of one type and Python scalars of one type, with all that can be known before.
+
+    The type of a result hangs on the scalar by its fill value; those of the last scalars are kept.
+    """
+
+    __slots__ = (
+        "_answers", "_asked", "_dtype", "_fill", "_first", "_limits", "_op", "_plan", "_results", "_scalar", "_type",
+        "_ufunc", "_vector",
+    )  # fmt: skip
+
+    def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
+        self._type = type  # also keeps it alive, and with that its identity
+        self._ufunc, self._first = operator(op).ufunc, first
+        self._dtype, self._scalar = other.dtype, other.type
+        self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
+        self._vector = tensor_type(type.dtype, _FLAT)
+        types = (other.type, self._vector) if self._first else (self._vector, other.type)
+        self._plan = Plan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
+        self._fill = np.dtype(type.dtype).type(type.fill)
+        self._results: dict[Any, TensorType] = {}
+        self._op = op
+        self._asked: dict[Any, Plan] = {}  # by the scalar, whose sign, if it is a zero, no question asks for
+        self._answers: dict[bool, Plan] | None = {} if _asks(op) and _appends_alone(type.format) else None
+
+    def takes(self, scalar: Any) -> bool:
+        """Whether the scalar is one of its dtype."""
+        limits = self._limits
+        return limits is None or limits.min <= scalar <= limits.max
+
+    def run(self, storage: Storage, scalar: Any) -> Storage:
+        other = Storage((), self._scalar, (), np.array([scalar], self._dtype))
+        if self._answers is not None:
+            plan = self._asked.get(scalar)
+            if plan is None:
+                plan = self._answering(bool(self._absent(other.vals[0])))
+                if len(self._asked) < _SCALARS:
+                    self._asked[scalar] = plan
+            return plan.run((other, storage) if self._first else (storage, other))
+        values = storage.vals
+        flat = Storage(values.shape, self._vector, (), values)
+        found = self._plan.run((other, flat) if self._first else (flat, other)).vals
+        type = self._results.get(scalar)
+        if type is None:
+            fill, old = self._absent(other.vals[0]), self._type
+            type = tensor_type(name_of(found.dtype), old.format, old.index_dtypes, fill_of(found.dtype, fill))
+            if scalar and not isinstance(scalar, complex) and len(self._results) < _SCALARS:
+                # The zeros are equal, and not the same; a complex number has two parts that may be one.
+                self._results[scalar] = type
+        return _pruned_answers(self._op, Storage(storage.shape, type, storage.arrays, found))
+
+    def _absent(self, beside: Any) -> Any:
+        """What an absent element becomes."""
+        with np.errstate(all="ignore"):
+            return self._ufunc(beside, self._fill) if self._first else self._ufunc(self._fill, beside)
+
+    def _answering(self, absent: bool) -> Plan:
+        """What asks every entry, and stores those answers that are not the one for what is absent."""
+        assert self._answers is not None
+        plan = self._answers.get(absent)
+        if plan is None:
+            indices = tuple(f"i{axis}" for axis in range(self._type.format.order))
+            args = (Access("A", indices), Access("B", ()))
+            question = Apply(self._op, args[::-1] if self._first else args)
+            answer = Assignment(Access("C", indices), Apply(ABSENT_ANSWERS[absent], (question,)))
+            types = (self._scalar, self._type) if self._first else (self._type, self._scalar)
+            plan = self._answers[absent] = Plan(answer, types, self._type.format, prune=True)
+        return plan
+
+
+_beside_scalars: dict[tuple[str, int, type, bool], Warm] = {}
+_SCALARS = 256
+
+
+def _keeps_structure(storage: Storage, linear: bool) -> bool:
+    """Whether an operator may take every stored value alone: duplicates are summed first, unless it is linear."""
+    return linear or storage.format.is_dense or storage.format.is_unique
+
+
+def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
+    """A scalar in the dtype in which the operator takes it beside ``beside``."""
+    if type(value) in (int, float, complex):
+        weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
+        wanted = loop_dtypes(op, weak)[0 if first else 1]
+        if type(value) is int and not holds(wanted, value):
+            if operator(op).c not in COMPARISONS:
+                raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
+            wanted = np.asarray(value).dtype  # compared by value, as by NumPy
+        return Storage.dense(np.asarray(value, wanted))
+    return scalar_storage(value, beside)
+
+
+def apply_unary(op: str, storage: Storage) -> Storage:
+    """``op storage``: the same structure, other values, another fill value."""
+    warm = _alone.get((op, id(storage.type)))
+    if warm is not None:
+        plan, (_, vector, type) = warm
+        values = storage.vals
+        found = plan.run((Storage(values.shape, vector, (), values),)).vals
+        return _pruned_answers(op, Storage(storage.shape, type, storage.arrays, found))
+    args, linear = (Access("A", ("i",)),), op == "negative"
+    result = _map(op, storage, args, (), linear, False)
+    if _keeps_structure(storage, linear):
+        vector = tensor_type(storage.type.dtype, _FLAT)
+        _alone[op, id(storage.type)] = _flat[Apply(op, args), vector], (storage.type, vector, result.type)
+    return _pruned_answers(op, result)
+
+
+_alone: dict[tuple[str, int], tuple[Plan, tuple[TensorType, TensorType, TensorType]]] = {}
+
+
+def _map(
+    op: str, storage: Storage, args: tuple[Expr, ...], others: tuple[Storage, ...], linear: bool, reverse: bool
+) -> Storage:
+    if not _keeps_structure(storage, linear):
+        storage = foreign_tensors.convert(storage, storage.format.canonical())  # duplicates are to be summed first
+    vals = vector(storage.vals)
+    storages = (*others, vals) if reverse else (vals, *others)
+    ufunc = operator(op).ufunc
+    found = flat_map(Apply(op, args), storages)
+    fill = storage.type.fill
+    if not storage.format.is_dense:
+        scalars = [s.vals[0] for s in others]
+        own = storage.dtype.type(fill)
+        with np.errstate(all="ignore"):
+            fill = ufunc(*scalars, own) if reverse else ufunc(own, *scalars)
+    return storage.with_values(found, fill)
+
+
+def vector(vals: np.ndarray[Any, Any]) -> Storage:
+    """Values as a dense vector."""
+    return Storage(vals.shape, tensor_type(name_of(vals.dtype), _FLAT), (), vals)
+
+
+def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:
+    """An expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``.
+
+    Parameters
+    ----------
+    value : Expr
+        Of accesses in the order of ``storages``.
+    storages : tuple of Storage
+        Dense vectors of one length, and scalars.
+    """
+    key = (value, *(s.type for s in storages))
+    plan = _flat.get(key)
+    if plan is None:
+        plan = _flat[key] = Plan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))
+    return plan.run(storages).vals  # type: ignore[no-any-return]
+
+
+def only_element(storage: Storage) -> Any:
+    """Return the element of a tensor that has one, a NumPy scalar."""
+    if not storage.format.is_dense:
+        storage = execution.convert(storage, Format.dense(len(storage.shape)))
+    return storage.vals[0]

@@ -1,0 +1,496 @@
+"""``A[key]``: a view of what a key shows, stored anew by one kernel.
+
+Slices and integers show an axis through a window, arrays through a level of picked coordinates (``formats/levels/
+window.py``): the view shares all arrays, and to make a tensor of it is a conversion of formats like any other, so that
+rows of ``csr`` cost what they hold. Where an axis has no level that finds every coordinate, the tensor is first stored
+with that axis outside. Several arrays index the axes they name as one; a join with the places they ask for finds the
+entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import takewhile
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..dtypes import INT64_MAX, index_dtype, name_of
+from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
+from ..formats.soundness import why_unsound
+from ..index_notation.nodes import Access, Apply, Assignment, Reduce
+from ..records import replace
+from ..remapping import Remapping
+from ..storage import Storage, is_far_longer, tensor_type
+from ..storage.slicing import cut
+from ..storage.views import Part, part_of, picked
+from .elementwise import with_axes, without_axis
+from .index_keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
+from .reshaping import merged_axes, reshaped
+
+__all__ = ["coordinates", "fitting", "getitem", "natural", "position", "take_along"]
+
+
+def getitem(storage: Storage, key: Any) -> Storage:
+    """The elements that a key asks for, as NumPy understands it; of no axes where it names one element.
+
+    Raises
+    ------
+    IndexError
+        For keys that do not fit the shape.
+    """
+    leading = leading_span(key, storage.shape)
+    if leading is not None and (piece := _piece(storage, *leading)) is not None:
+        return piece
+    one = one_vector(key, storage.shape)
+    if one is not None and not storage.format.is_structured:
+        return execution.convert(take_along(storage, *one), storage.format)
+    if (both := crossed(key, storage.shape)) is not None:
+        keys = [both[0], (slice(None), both[1])]
+        if not storage.format.is_structured and storage.format.mode_order == (1, 0):
+            keys.reverse()  # the outer level first, whose coordinates are found
+        return getitem(getitem(storage, keys[0]), keys[1])
+    parsed = parse_key(key, storage.shape)
+    if parsed.arrays is not None:
+        return (_with_arrays if parsed.arrays.axes else _with_booleans)(storage, parsed, parsed.arrays)
+    return _of_spans(storage, parsed)
+
+
+def _of_spans(storage: Storage, parsed: Key) -> Storage:
+    """The elements that slices and integers ask for."""
+    only = _only_span(storage, parsed)
+    if only is not None and (piece := _piece(storage, only, bool(parsed.dropped))) is not None:
+        return piece
+    span = _one_stepped(parsed, storage)
+    if span is not None:
+        index = np.arange(span.count) * span.step + span.start
+        return execution.convert(take_along(storage, span.axis, index), storage.format)
+    parts = [_part(storage, s) for s in parsed.spans]
+    new = tuple(k for k, place in enumerate(parsed.places) if place is None)
+    found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
+    return execution.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+
+
+def _part(storage: Storage, span: Span) -> Part:
+    """What a span shows: a window, or the few coordinates themselves where these are found sooner than passed by."""
+    window = span.start, span.step, span.count
+    searches = inf if span.is_whole(storage.shape) else _searches(storage, span.axis, span.count)
+    if (
+        searches == inf
+        or max(searches, span.count) * _PASSED > storage.level_sizes[storage.format.mode_order.index(span.axis)]
+    ):
+        return window
+    return (np.arange(span.count) * span.step + span.start).astype(index_dtype(storage.shape[span.axis]))
+
+
+def _one_stepped(key: Key, storage: Storage) -> Span | None:
+    """The span of a key of slices that takes steps along one axis, whose coordinates are found, and all of others."""
+    shape = storage.shape
+    if key.dropped or None in key.places:
+        return None
+    partial = [s for s in key.spans if not s.is_whole(shape)]
+    if len(partial) != 1 or partial[0].step == 1 or not _finds(storage.format, partial[0].axis):
+        return None
+    return None if is_far_longer(partial[0].count, storage.nnz) else partial[0]
+
+
+def position(storage: Storage, place: tuple[int, ...]) -> int | None:
+    """Where the value of an element stands; negative where it is not stored, None where that takes a kernel."""
+    format = storage.format
+    if format.is_structured:
+        return None
+    asked = format.looked_up
+    if asked is not None and format.is_unique:
+        table = asked.levels[-1]
+        return table.find_whole(
+            tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
+        )
+    p, arrays = 0, iter(storage.arrays)
+    for level, axis in zip(format.levels, format.mode_order, strict=True):
+        found = level.find(p, place[axis], storage.shape[axis], {role: next(arrays) for role in level.roles})
+        if found is None or found < 0:
+            return found
+        p = found
+    return p
+
+
+def _only_span(storage: Storage, key: Key) -> Span | None:
+    """The span of a key that asks for all of every axis but the one that the outermost level stores."""
+    format, shape = storage.format, storage.shape
+    if format.is_structured or not shape or len(key.places) + len(key.dropped) != len(shape) or None in key.places:
+        return None
+    root = format.mode_order[0]
+    if key.dropped not in ((), (root,)):
+        return None
+    return key.spans[root] if all(s.axis == root or s.is_whole(shape) for s in key.spans) else None
+
+
+def _piece(storage: Storage, span: Span, dropped: bool) -> Storage | None:
+    """A slice of the outermost level's axis, or one coordinate without it: a piece of every array."""
+    format = storage.format
+    if span.step != 1 or format.is_structured or span.axis != format.mode_order[0] or dropped >= len(storage.shape):
+        return None
+    piece = cut(storage, span.start, span.count)
+    if piece is None or not dropped:
+        return piece
+    smaller = without_axis(piece, span.axis)
+    return None if smaller is None else execution.convert(smaller, _without_root(format))
+
+
+@lru_cache(maxsize=1024)
+def _without_root(format: Format) -> Format:
+    root, *rest = format.mode_order
+    left = Remapping(tuple(axis - (axis > root) for axis in rest))
+    return Format(left, _levels_of(format, rest))
+
+
+def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
+    """A view; of the tensor in plain form where a level cannot be seen in part."""
+    format = storage.format
+    if format.is_structured:
+        return part_of(execution.convert(storage, storage.plain_format), parts)
+    for level, axis in zip(format.levels, format.mode_order, strict=True):
+        part = parts[axis]
+        whole = isinstance(part, tuple) and part == (0, 1, storage.shape[axis])
+        seen = level.iteration == "position" if isinstance(part, tuple) else level.picks
+        if not (whole or level.has_every or seen):
+            return part_of(execution.convert(storage, storage.plain_format), parts)
+    return part_of(storage, parts)
+
+
+@lru_cache(maxsize=1024)
+def natural(format: Format, order: int) -> Format:
+    """What a tensor of another number of axes is stored in beside one in ``format``."""
+    if format.is_dense:
+        return Format.dense(order)
+    if order == format.order:
+        return format
+    if _is_coordinates(format):
+        return coordinates(order)
+    return Format(Remapping.identity(order), [Compressed()] * order).plain()
+
+
+def fitting(format: Format, shape: tuple[int, ...], entries: int) -> Format:
+    """The format; compressed levels alone where its outer dense ones would be far longer than what they store."""
+    if format.is_structured or format.is_dense:
+        return format
+    outer = takewhile(lambda pair: pair[0].has_every, zip(format.levels, format.mode_order, strict=True))
+    if not is_far_longer(prod(shape[axis] for _, axis in outer), entries):
+        return format
+    return Format(format.remapping, [Compressed()] * format.order)
+
+
+def has_long_array(format: Format) -> bool:
+    """Whether a tensor in ``format`` has an array as long as an axis: a dense vector beside it is not much more."""
+    return format.is_structured or (bool(format.levels) and format.levels[0].full)
+
+
+@lru_cache(maxsize=64)
+def coordinates(order: int) -> Format:
+    """The format ``coo``."""
+    return parse_format("coo", order)
+
+
+def _is_coordinates(format: Format) -> bool:
+    """Whether all coordinates of an entry stand in one position."""
+    return len(format.levels) > 1 and all(level.branchless for level in format.levels[1:])
+
+
+def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Storage:
+    """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
+    if not dropped:
+        return execution.convert(view, like)
+    found = _without(like, dropped)
+    if found is not None:
+        whole, kept, rest, goal = found
+        stored = execution.convert(view, whole)
+        old, arrays = stored.type, [stored.arrays[n] for n in kept]
+        if not stored.vals.size:
+            arrays[0] = np.zeros(2, arrays[0].dtype)  # of the root, though levels above it held nothing
+        shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
+        type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
+        return execution.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
+    packed = execution.convert(view, _dropped_outside(like, dropped, len(view.shape)))
+    for axis in sorted(dropped, reverse=True):
+        smaller = without_axis(packed, axis)
+        assert smaller is not None
+        packed = smaller
+    return packed
+
+
+@lru_cache(maxsize=1024)
+def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int, ...], Format, Format] | None:
+    """How to store a tensor some of whose axes have one coordinate: which of its arrays are left without these.
+
+    The format, the arrays, the format of these, and what that becomes. Entries are found in the order in which they
+    are stored: nothing is sorted. None where nothing is stored, or left.
+    """
+    if like.is_structured or like.is_dense:
+        return None
+    modes = like.mode_order
+    levels = tuple(k for k, axis in enumerate(modes) if axis not in dropped)
+    if not levels:
+        return None
+    kept = [modes[k] for k in levels]
+    left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
+    own = _levels_of(like, kept)
+    goal = Format(left, own)
+    if len(own) > 1 and all(level.appends and level.compact and level.unique and not level.full for level in own):
+        # What has no children is not stored: below each position there is one coordinate of a dropped axis.
+        given = iter(own)
+        whole = Format(Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))])
+        return whole, tuple(n for n, (k, _) in enumerate(whole.roles) if k in levels), goal, goal
+    whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
+    return whole, (0, *(1 + k for k in levels)), rest, goal
+
+
+@lru_cache(maxsize=1024)
+def _dropped_outside(like: Format, dropped: tuple[int, ...], order: int) -> Format:
+    """A format beside ``like`` with some axes, of one coordinate each, in dense levels outside all others."""
+    modes = like.mode_order if not like.is_structured else tuple(range(order))
+    kept = [axis for axis in modes if axis not in dropped]
+    return Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *_levels_of(like, kept)])
+
+
+def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
+    """The levels that store some axes of a format, as it does where it stores them one by one."""
+    if like.is_dense:
+        return [Dense()] * len(kept)
+    if _is_coordinates(like):
+        return list(coordinates(len(kept)).levels)
+    if not like.is_structured and not any(level.branchless for level in like.levels):
+        own = [level for level, axis in zip(like.levels, like.mode_order, strict=True) if axis in kept]
+        alone = Remapping.identity(len(own))
+        if not all(level.full for level in own) and why_unsound(alone, own) is None:
+            return own
+    return [Compressed()] * len(kept)
+
+
+# -- arrays of indices ---------------------------------------------------------------------------------------------
+def _with_booleans(storage: Storage, key: Key, arrays: Arrays) -> Storage:
+    """The elements that slices ask for, along a new axis: once, or not at all where a boolean is False."""
+    at = key.places.index(-1)
+    found = _of_spans(storage, replace(key, arrays=None, places=(*key.places[:at], None, *key.places[at + 1 :])))
+    return found if arrays.shape == (1,) else getitem(found, (slice(None),) * at + (slice(0),))
+
+
+def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
+    like = storage.format
+    spans = {s.axis: (s.start, s.step, s.count) for s in key.spans}
+    others = [axis for axis in range(len(storage.shape)) if axis in spans]
+    if len(arrays.axes) == 1:
+        (axis,) = arrays.axes
+        (index,) = (a.reshape(-1) for a in arrays.indices)
+        found = take_along(storage, axis, index, spans)  # axes in their old order
+        at = axis
+    else:
+        if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
+            storage, arrays = _of_those_named(storage, arrays)
+        whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
+        sizes = [storage.shape[axis] for axis in arrays.axes]
+        if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
+            found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
+            goal = natural(like, len(arrays.shape) + key.places.count(None))
+            wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
+            return execution.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
+        index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
+        found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # the arrays' axis first
+        at = 0
+    # The axes of the result, in order of the key.
+    order = [at if place == -1 else None if place is None else _place(place, at, others) for place in key.places]
+    found = found.permuted(tuple(k for k in order if k is not None))
+    here = next(k for k, place in enumerate(p for p in key.places if p is not None) if place == -1)
+    shape = []
+    for place in key.places:
+        shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
+    goal = natural(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
+    if tuple(shape) == found.shape:
+        return execution.convert(found, goal)
+    return reshaped(found, tuple(shape), goal) if here >= 0 else found
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
+    """The coordinates that arrays name of each of their axes, and the arrays in terms of these.
+
+    For axes whose elements together are more than there are integers.
+    """
+    indices = []
+    for axis, index in zip(arrays.axes, arrays.indices, strict=True):
+        named, places = np.unique(index, return_inverse=True)
+        storage = getitem(storage, ((slice(None),) * axis + (named,)))
+        indices.append(places.reshape(index.shape))
+    return storage, replace(arrays, indices=tuple(indices))
+
+
+def _place(axis: int, at: int, others: list[int]) -> int:
+    """Where an axis that no array indexes stands in a tensor that has the arrays' axis at ``at``."""
+    rank = others.index(axis)
+    return rank + (rank >= at)
+
+
+def take_along(
+    storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: dict[int, tuple[int, int, int]] | None = None
+) -> Storage:
+    """The coordinates ``index`` of one axis, parts of the others; the axis stays where it is."""
+    size = storage.shape[axis]
+    format = storage.format
+    found = _finds(format, axis)
+    if not found and (searches := _searches(storage, axis, len(index))) < inf:
+        walked = storage.vals.size // (_JOINED if format.mode_order[-1] == axis else 1)
+        found = searches <= _SEARCHES + walked
+    if not spans and found:
+        return picked(storage, axis, index.astype(index_dtype(size), copy=False))
+    spans = spans or {}
+    parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
+    if not found:
+        roomy = size <= _ROOM + 4 * (storage.vals.size + len(index))
+        if roomy and not format.is_structured and format.mode_order[-1] == axis and format.levels[-1].merges:
+            parts[axis] = (0, 1, size)
+            return _joined_inside(_seen(storage, parts) if spans else storage, axis, index)
+        if not roomy:
+            parts[axis] = (0, 1, size)
+            joined = _joined(merged_axes(_seen(storage, parts), (axis,)), index)
+            back = [*range(1, len(storage.shape))]
+            back.insert(axis, 0)
+            return joined.permuted(tuple(back))
+        storage = execution.convert(storage, _outermost(axis, len(storage.shape)))
+    parts[axis] = index.astype(index_dtype(size), copy=False)
+    return _seen(storage, parts)
+
+
+@lru_cache(maxsize=256)
+def _outermost(axis: int, order: int) -> Format:
+    """One axis in a dense level outside all others."""
+    rest = [a for a in range(order) if a != axis]
+    return Format(Remapping((axis, *rest)), [Dense(), *[Compressed()] * len(rest)])
+
+
+@lru_cache(maxsize=1024)
+def _finds(format: Format, axis: int) -> bool:
+    """Whether the level of an axis finds every coordinate, and all others can be seen in part."""
+    return _picks(format, axis) and format.levels[format.mode_order.index(axis)].has_every
+
+
+@lru_cache(maxsize=1024)
+def _picks(format: Format, axis: int) -> bool:
+    """Whether the level of an axis finds single coordinates, and all others can be seen in part."""
+    if format.is_structured or not format.levels[format.mode_order.index(axis)].picks:
+        return False
+    return all(level.has_every or level.iteration == "position" for level in format.levels)
+
+
+def _searches(storage: Storage, axis: int, count: int) -> float:
+    """How often a level is searched for ``count`` coordinates of an axis below every parent; inf where none is."""
+    format = storage.format
+    if not _picks(format, axis) or _finds(format, axis):
+        return inf
+    above = format.mode_order.index(axis) - 1
+    return count * (storage.level_sizes[above] if above >= 0 else 1)
+
+
+_SEARCHES = 512  # that are no matter
+_PASSED, _JOINED = 16, 8  # coordinates that are passed by, and entries that are joined, in the time of a search
+_ROOM = 1 << 18  # positions that a dense level may take beyond what is stored
+
+
+def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
+    """Slices of a tensor along its first axis: an entry for each place that asks for it, found by a join."""
+    size, count = storage.shape[0], len(index)
+    place = np.argsort(index, kind="stable")
+    wanted, starts = np.unique(index[place], return_index=True)
+    arrays = (np.array([0, len(wanted)]), wanted, np.append(starts, count), place)
+    chooser = _chooser(size, Compressed(), arrays)
+    return _selected(storage, chooser, 0, _fibers(len(storage.shape)))
+
+
+def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Storage:
+    """Single elements of a matrix: those that the rows they are in, which are found, hold of one coordinate each."""
+    if not storage.format.is_unique:
+        storage = execution.convert(storage, storage.format.canonical())
+    outer, inner = storage.format.mode_order
+    count, size = len(indices[0]), storage.shape[inner]
+    rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
+    dtype = index_dtype(max(size, count))
+    edges = np.arange(count + 1, dtype=dtype)
+    arrays = edges, indices[inner].astype(dtype)
+    wanted = Storage((count, size), _wanting(name_of(dtype)), arrays, np.ones(count, bool))
+    old = rows.type
+    bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
+    found = _search((wanted.type, bare.type), outer).run((wanted, bare))
+    # A list of at most one entry for each place, of which only the place is left.
+    type = tensor_type(old.dtype, coordinates(1), found.type.index_dtypes[:2], old.fill)
+    return Storage((count,), type, found.arrays[:2], found.vals)
+
+
+@lru_cache(maxsize=16)
+def _wanting(index: str) -> TensorType:
+    return TensorType.of("bool", Format(Remapping.identity(2), [Dense(), Compressed()]), index)
+
+
+@lru_cache(maxsize=256)
+def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Executable:
+    axes = ("k", "m") if outer == 0 else ("m", "k")
+    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", axes)))
+    return execution.executable(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
+
+
+def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
+    """Coordinates of the axis that the innermost level stores, which come to their places row by row, as in A @ S."""
+    size = storage.shape[axis]
+    edges = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(index, minlength=size), out=edges[1:])
+    chooser = _chooser(size, Dense(), (edges, np.argsort(index, kind="stable")))
+    return _selected(storage, chooser, axis, _packed(storage.format))
+
+
+@lru_cache(maxsize=256)
+def _fibers(order: int) -> Format:
+    return Format(Remapping.identity(order), [Compressed()] * order)
+
+
+@lru_cache(maxsize=256)
+def _packed(format: Format) -> Format:
+    """The same axes in dense levels where they are found by arithmetic, and in compressed ones elsewhere."""
+    return Format(format.remapping, [Dense() if level.has_every else Compressed() for level in format.levels])
+
+
+def _chooser(size: int, outer: LevelFormat, arrays: tuple[np.ndarray[Any, Any], ...]) -> Storage:
+    """A matrix ``S(k,m)``, stored by ``m``: whether place ``k`` asks for coordinate ``m``."""
+    count = len(arrays[-1])
+    dtype = index_dtype(max(size, count))
+    type = _choosing(outer, name_of(dtype))
+    return Storage((count, size), type, tuple([a.astype(dtype, copy=False) for a in arrays]), np.ones(count, bool))
+
+
+@lru_cache(maxsize=16)
+def _choosing(outer: LevelFormat, index: str) -> TensorType:
+    return TensorType.of("bool", Format(Remapping((1, 0)), [outer, Compressed()]), index)
+
+
+def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> Storage:
+    """The join ``B(...,k,...) = select(S(k,m), A(...,m,...))``."""
+    if not storage.format.is_unique:
+        storage = execution.convert(storage, storage.format.canonical())
+    # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
+    old = storage.type
+    bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
+    found = _join(axis, (chooser.type, bare.type), format).run((chooser, bare))
+    return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
+
+
+@lru_cache(maxsize=1024)
+def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> execution.Executable:
+    names = [f"i{k}" for k in range(types[1].format.order)]
+    of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")
+    chosen = Apply("select", (Access("S", ("k", "m")), Access("A", of)))
+    return execution.executable(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
+
+
+def _refilled(type: TensorType, fill: Any) -> TensorType:
+    return tensor_type(type.dtype, type.format, type.index_dtypes, fill)

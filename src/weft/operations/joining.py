@@ -1,0 +1,151 @@
+"""Tensors one after another along an axis.
+
+Where the axis is the root of the operands' hierarchies, level arrays are put one after another as they are. Below it
+each tensor is moved along the axis, and a kernel adds them up; where coordinates of the axis are computed, they are
+put one after another, and sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..dtypes import index_dtype, name_of, shifted
+from ..errors import ShapeError
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment
+from ..runtime import memory
+from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
+from .elementwise import Plan
+from .fill_change import refilled, same_fill, with_fill
+from .indexing import coordinates, natural
+
+__all__ = ["joined"]
+
+
+def joined(storages: Sequence[Storage], axis: int) -> Storage:
+    """The tensors along one of their axes, in the format of the first that is not dense; its fill value is theirs.
+
+    Raises
+    ------
+    ShapeError
+        When they differ in another axis, or the result's axis is too long for 64-bit integers.
+    """
+    first = storages[0]
+    for k, other in enumerate(storages[1:], 1):
+        if len(other.shape) != len(first.shape):
+            raise ShapeError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                f"dimension {axis} the array at index 0 has {len(first.shape)} axes and the array at index {k} has "
+                f"{len(other.shape)}, in shapes {first.shape} and {other.shape}"
+            )
+        for a, (mine, its) in enumerate(zip(first.shape, other.shape, strict=True)):
+            if a != axis and mine != its:
+                raise ShapeError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {a}, the array at index 0 has size {mine} and the array at index {k} has size {its}"
+                )
+    alike = all(s.type is first.type for s in storages)
+    dtype = first.dtype if alike else np.result_type(*(s.dtype for s in storages))
+    sparse = [s for s in storages if not s.format.is_dense]
+    memory.require(sum([s.nbytes for s in storages]), f"joining {len(storages)} tensors along axis {axis}")
+    size = sum(s.shape[axis] for s in storages)
+    shape = checked_shape(
+        (*first.shape[:axis], size, *first.shape[axis + 1 :]), f"the tensors joined along axis {axis}"
+    )
+    if not sparse:
+        whole = np.concatenate(
+            [
+                execution.convert(s, Format.dense(len(shape))).to_dense_array().astype(dtype, copy=False)
+                for s in storages
+            ],
+            axis,
+        )
+        return Storage.dense(whole)
+    model = sparse[0]
+    parts = storages
+    if not alike:
+        fill = model.dtype.type(model.type.fill).astype(dtype)
+        typed = [s if s.dtype == dtype else execution.in_dtype(s, dtype) for s in storages]
+        parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
+    goal = natural(model.format, len(shape))
+    found = None
+    if not goal.is_curved:  # which pieces follow one by one, and not together
+        found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
+    return found or _as_coordinates(parts, goal, shape, axis)
+
+
+def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
+    """Level arrays one after another; None where the axis is not the root of the goal's hierarchy."""
+    if goal.is_structured or goal.mode_order[0] != axis:
+        return None
+    goal = goal.canonical()
+    same = [part if part.format == goal else execution.convert(part, goal) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
+    arrays: list[np.ndarray[Any, Any]] = []
+    parents = [1] * len(same)
+    for k, level in enumerate(goal.levels):
+        own = [s.level_arrays(k) for s in same]
+        found = level.joined(own, parents, offsets if k == 0 else None)
+        if found is None:
+            return None
+        arrays += [found[role] for role in level.roles]
+        parents = [s.level_sizes[k] for s in same]
+    vals = np.concatenate([s.vals[:n] for s, n in zip(same, parents, strict=True)])
+    names = tuple([name_of(a.dtype) for a in arrays])
+    type = tensor_type(name_of(vals.dtype), goal, names, same[0].type.fill)
+    return Storage(shape, type, tuple(arrays), vals)
+
+
+def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
+    """Each moved to its place, and their sum, in which no two store the same; None where coordinates are computed."""
+    if goal.is_structured:
+        return None
+    goal = goal.canonical()
+    k = goal.mode_order.index(axis)
+    dtype, fill = parts[0].type.dtype, parts[0].type.fill
+    wide = index_dtype(max(*shape, sum(len(s.vals) for s in parts)))
+    moved: list[Storage] = []
+    offset = 0
+    for part in parts:
+        own = part if part.format == goal else execution.convert(part, goal)
+        found = goal.levels[k].moved(own.level_arrays(k), offset, wide)
+        if found is None:
+            return None
+        arrays = [
+            found[role] if level == k else array for (level, role), array in zip(goal.roles, own.arrays, strict=True)
+        ]
+        names = tuple([name_of(a.dtype) for a in arrays])
+        # Added to nothing, whatever the fill value is: each stays as it is stored.
+        moved.append(Storage(shape, tensor_type(dtype, goal, names, 0), tuple(arrays), own.vals))
+        offset += part.shape[axis]
+    while len(moved) > 1:
+        pairs = zip(moved[::2], moved[1::2], strict=False)
+        moved = [_sum(a.type, b.type).run((a, b)) for a, b in pairs] + moved[len(moved) // 2 * 2 :]
+    return with_fill(moved[0], fill)
+
+
+@lru_cache(maxsize=256)
+def _sum(left: TensorType, right: TensorType) -> Plan:
+    indices = tuple(f"i{axis}" for axis in range(left.format.order))
+    value = Apply("add", (Access("A", indices), Access("B", indices)))
+    return Plan(Assignment(Access("C", indices), value), (left, right), left.format)
+
+
+def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
+    """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
+    same = [execution.convert(part, coordinates(len(shape))) for part in parts]
+    offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
+    rows: list[np.ndarray[Any, Any]] = []
+    for a, size in enumerate(shape):
+        columns = [s.arrays[1 + a] for s in same]
+        if a == axis:
+            columns = [shifted(column, by, size) for column, by in zip(columns, offsets, strict=True)]
+        rows.append(np.concatenate(columns))
+    vals = np.concatenate([s.vals for s in same])
+    return execution.convert(coordinate_storage(shape, rows, vals, same[0].type.fill), goal)

@@ -1,0 +1,87 @@
+"""Choose elements: of one tensor where a condition holds, of another elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import execution
+from ..storage import Storage
+from .broadcasting import broadcast
+from .elementwise import SPREADS, apply_scalar, only_element, plan_binary
+from .fill_change import with_fill
+
+__all__ = ["chosen", "merged", "require_booleans", "where"]
+
+
+def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
+    """Return the elements of ``yes`` where a condition holds, else of ``no``.
+
+    Parameters
+    ----------
+    given : sequence of Storage
+        The condition, ``yes`` and ``no``; they broadcast.
+    dtype : dtype
+        Of the result. An entry is stored where one of the three is.
+    """
+    whole = [s for s in given if s.shape]  # numbers have no entries that others lack
+    if not whole or all(s.format.is_dense for s in given):
+        values = [s.to_dense_array() if s.format.is_dense else only_element(s) for s in given]
+        return Storage.dense(np.where(*values).astype(dtype, copy=False))
+    spread = _on_all(whole)
+    format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
+    spread = [execution.convert(s, format) for s in spread]
+    if not all(_agree(spread[0], other) for other in spread[1:]):
+        # Formats differ in what they store beside entries: rows as arrays, diagonals.
+        spread = _on_all(spread)
+    rest = iter(spread)
+    sides = [next(rest) if s.shape else only_element(s) for s in given]
+    vals = np.where(*(s.vals if isinstance(s, Storage) else s for s in sides)).astype(dtype, copy=False)
+    fill = np.where(*(s.type.fill if isinstance(s, Storage) else s for s in sides))[()]
+    return with_fill(spread[0].with_values(vals, 0), fill)
+
+
+def _on_all(given: Sequence[Storage]) -> list[Storage]:
+    """Return each tensor with entries wherever one of them has any."""
+    spread = []
+    for k, whole in enumerate(given):
+        for other in (*given[:k], *given[k + 1 :]):
+            whole = _spread(whole, other)
+        spread.append(whole)
+    return spread
+
+
+def _spread(whole: Storage, other: Storage) -> Storage:
+    """Return a tensor with entries wherever another has any, too."""
+    if whole.shape != other.shape:  # one element that stretches is a number
+        if len(other.shape) <= len(whole.shape) and np.prod(other.shape) == 1:
+            return whole
+        if len(whole.shape) <= len(other.shape) and np.prod(whole.shape) == 1:
+            return apply_scalar(SPREADS, other, only_element(whole), True)
+    plan, storages = plan_binary(SPREADS, whole, other)
+    return plan.run(storages)
+
+
+def _agree(a: Storage, b: Storage) -> bool:
+    """Tell whether two tensors in one format have entries at the same coordinates."""
+    return all(np.array_equal(x, y) for x, y in zip(a.arrays, b.arrays, strict=True))
+
+
+def require_booleans(mask: Storage) -> None:
+    """Raise ``TypeError`` for a mask of another dtype than bool."""
+    if mask.type.dtype != "bool":
+        raise TypeError(f"where= takes booleans, not {mask.type.dtype}, to choose elements of a SparseTensor")
+
+
+def chosen(storage: Storage, mask: Storage, start: Any) -> Storage:
+    """Return the elements of a mask, and ``start`` in the place of others."""
+    require_booleans(mask)
+    return where((mask, storage, Storage.dense(np.asarray(start, storage.dtype))), storage.dtype)
+
+
+def merged(made: Storage, old: Storage, mask: Storage) -> Storage:
+    """Return the elements of a mask from one tensor, all others from another."""
+    require_booleans(mask)
+    return where((broadcast(mask, old.shape), made, old), np.result_type(made.dtype, old.dtype))

@@ -1,0 +1,267 @@
+"""Kernels as users see them: compiled for formats, called with tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import execution
+from ..errors import DTypeError, FormatError, NotationError, ShapeError
+from ..formats import SYNONYMS, Format, TensorType
+from ..hints import did_you_mean, nearest
+from ..index_notation import accesses as reads
+from ..index_notation import explicit_sums, free_variables, to_text
+from ..index_notation.nodes import Assignment
+from ..operations import foreign_tensors
+from ..operations.operands import Tensor, adopt
+from ..storage import Storage
+from .operators import finish
+from .sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from .types import Array
+
+__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report"]
+
+
+def operand_names(assignment: Assignment) -> tuple[str, ...]:
+    """The operands, in the order in which they first appear on the right."""
+    return tuple(dict.fromkeys(access.tensor for access in reads(assignment.value)))
+
+
+def orders(assignment: Assignment) -> dict[str, int]:
+    """How many axes each tensor has, operands first.
+
+    Raises
+    ------
+    NotationError
+        When a tensor is used with different numbers of indices.
+    """
+    found: dict[str, int] = {}
+    for access in (*reads(assignment.value), assignment.target):
+        if found.setdefault(access.tensor, len(access.indices)) != len(access.indices):
+            raise NotationError(f"{access.tensor} has {found[access.tensor]} and {len(access.indices)} indices")
+    return found
+
+
+def check_names(
+    text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
+) -> None:
+    """Refuse keyword arguments that name nothing in an expression.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    given : iterable of str
+        The keyword arguments.
+    names : iterable of str
+        The names in the expression.
+    own : sequence of str
+        The other keyword arguments that there are.
+    kind : str
+        The kind of thing that these name, for the message.
+
+    Raises
+    ------
+    NotationError
+        With the nearest name, of those that are missing where there are such.
+    """
+    given, names = list(given), list(names)
+    unknown = [name for name in given if name not in names]
+    if not unknown:
+        return
+    name, missing = unknown[0], [each for each in names if each not in given]
+    meant = nearest(name, missing)
+    if meant is not None:
+        missed = f"{meant} is missing: " if kind == "operand" else ""
+        raise NotationError(f"{missed}there is no {kind} {name!r} in {text!r}; did you mean {meant!r}?")
+    listed = f"which has the {kind}s {', '.join(names)}" if names else f"which has no {kind}s"
+    raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
+
+
+def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
+    """Return a report of the compiler, with what values were looked at or will be.
+
+    Parameters
+    ----------
+    kernel : Kernel, Executable or InSteps
+        The plan.
+    assignment : Assignment
+        The expression as the user wrote it.
+    looked : Absorbed
+        The expression as it is computed for the operands' values.
+    full : bool
+        True for all stages.
+    assumed : bool
+        True where values are still to be looked at.
+    """
+    notes = looked.notes(assumed=assumed)
+    if full:
+        return "\n\n".join([kernel.explain(), *([f"== values\n{notes}"] if notes else [])])
+    told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
+    return "\n".join([to_text(explicit_sums(assignment)), kernel.summary(told), *([notes] if notes else [])])
+
+
+class CompiledKernel:
+    """An expression compiled for the formats of its tensors.
+
+    Calling it with the operands, in the order in which they first appear on the right of the expression or by name,
+    computes the result. Operands in other formats or dtypes are converted first; index dtypes are taken as found.
+    Divisors are taken to hold neither zero nor NaN, so that a quotient is as sparse as what is divided. Each call
+    looks: where one does, a result for which no format was given has that which :func:`weft.evaluate` would give it.
+
+    Attributes
+    ----------
+    operands : tuple of str
+        Names of the operands in order.
+    source : str
+        The C.
+    stages : dict
+        The text of every stage of the compiler by name.
+    """
+
+    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], text: str, by_hand: Any = None) -> None:
+        self.operands = operand_names(assignment)
+        self._assignment, self._types, self._text = assignment, dict(types), text
+        self._by_hand = by_hand
+        self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
+        self._kernel = execution.compile(self._assumed.assignment, types, by_hand)
+        self.source: str = self._kernel.source
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage of the compiler, by name."""
+        return self._kernel.stages
+
+    def explain(self, full: bool = False) -> str:
+        """Report how the kernel computes.
+
+        Parameters
+        ----------
+        full : bool
+            True for every stage of the compiler: formats, schedule, concrete notation, lattices, IR and C. By default
+            a few lines say what is stored again, which loops there are, and which of them visit every coordinate.
+
+        Returns
+        -------
+        str
+            A report.
+        """
+        return report(self._kernel, self._assignment, self._assumed, full, assumed=True)
+
+    def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
+        """Compute the result."""
+        storages, has_array = self._arguments(operands, named)
+        held = dict(zip(self.operands, storages, strict=True))
+        found = execution.looked_up(self._assignment, held)
+        # What was assumed to be sparse is not when a divisor holds a zero: the result is then as it would be inferred.
+        given = self._assignment.target.tensor in self._types or not found.refused
+        planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
+        if found.refused and not (given and self._kernel.type.format.is_dense):
+            found.require_room(held, planned.target)
+        return finish(SparseTensor, planned.run(storages), has_array)
+
+    def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
+        """Make the result's structure, with values still to be computed.
+
+        The result keeps the operands' index arrays, by which :meth:`compute` knows them again.
+        """
+        storages, _ = self._arguments(operands, named)
+        return SparseTensor(self._phases(storages).assemble(storages))
+
+    def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
+        """Compute new values, in place, in a result that :meth:`assemble` made for operands of the same structure.
+
+        Parameters
+        ----------
+        result : SparseTensor
+            What ``assemble`` returned.
+        *operands, **named : array_like
+            Operands whose coordinates, shapes and formats are those that ``assemble`` saw; the values may differ.
+            Tensors that share their index arrays with those are known at once, others are compared with them.
+
+        Returns
+        -------
+        SparseTensor
+            ``result``.
+
+        Raises
+        ------
+        StorageError
+            When an operand has another structure, or ``assemble`` of this expression did not make ``result``.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("C(i,j) = A(i,j) + B(i,j)", A="csr", B="csr", C="csr")
+        >>> A = weft.from_coords([[0, 1], [2, 0]], [1.0, 2.0], shape=(2, 3), format="csr")
+        >>> C = k.assemble(A, A)
+        >>> k.compute(C, A, A * 2).todense()
+        array([[0., 0., 3.],
+               [6., 0., 0.]])
+        """
+        storages, _ = self._arguments(operands, named)
+        if not isinstance(result, Tensor):
+            raise FormatError(f"compute writes into what assemble made, not into a {type(result).__name__}")
+        self._phases(storages).compute(result._storage, storages)
+        return result
+
+    def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
+        return execution.executable(
+            assignment,
+            tuple(s.type for s in storages),
+            format=format,
+            dtype=self._kernel.type.dtype,
+            by_hand=self._by_hand,
+        )
+
+    def _phases(self, storages: tuple[Storage, ...]) -> Any:
+        operands = dict(zip(self.operands, storages, strict=True))
+        looked = execution.looked_up(self._assignment, operands, usual=True)
+        if looked.refused:
+            raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
+        found = self._executable(looked.assignment, storages, self._kernel.type.format)
+        if found.is_in_steps:
+            raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
+        if found.kernel.operands != self.operands:
+            raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
+        return found.kernel
+
+    def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
+        given = dict(zip(self.operands, operands, strict=False))
+        check_names(self._text, [*given, *named], self.operands)
+        if (
+            any(name in given for name in named)
+            or len(operands) > len(self.operands)
+            or len(given) + len(named) != len(self.operands)
+        ):
+            listed = ", ".join([f"{len(operands)} by position"] * bool(operands) + list(named)) or "none"
+            raise NotationError(
+                f"{self._text} takes the operands {', '.join(self.operands)}, each once; given: {listed}"
+            )
+        given.update(named)
+        storages, has_array = [], False
+        for name in self.operands:
+            operand, type = adopt(given[name]), self._types[name]
+            if operand is None:
+                raise DTypeError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
+            storage = operand.storage
+            has_array |= operand.is_array and bool(storage.shape)
+            if len(storage.shape) != type.format.order:
+                raise ShapeError(f"{name} has {len(storage.shape)} axes instead of {type.format.order} in {self._text}")
+            if storage.type.dtype != type.dtype:
+                storage = execution.in_dtype(storage, np.dtype(type.dtype))
+            storages.append(foreign_tensors.convert(storage, type.format))
+        return tuple(storages), has_array
+
+    def __repr__(self) -> str:
+        types = {**self._types, self._assignment.target.tensor: self._kernel.type}
+        listed = ", ".join(f"{name}: {type.format} {type.dtype}" for name, type in types.items())
+        return f"<kernel {self._text}; {listed}>"
+
+
+def type_name(obj: Any) -> str:
+    return type(obj).__name__

@@ -1,0 +1,115 @@
+"""Which format suits a tensor: what attribute queries say about its structure, and what follows for an operation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError
+from ..operations.foreign_tensors import count_entries
+from ..queries.nodes import NAMES
+from ..records import record
+from ..storage import Storage
+from .query import query
+from .sparse_tensor import SparseTensor
+
+__all__ = ["Suggestion", "suggest_format"]
+
+OPERATIONS = ("spmv", "spgemm", "add", "insert")
+FULL = 0.6  # of the positions a format of diagonals or padded rows makes, how many entries make it worth while
+BLOCK_FULL = 0.75
+BLOCKS = (2, 3, 4, 6, 8)
+EMPTY_ROWS = 0.5
+
+
+@record
+class Suggestion:
+    """A format, what it takes, and why.
+
+    Parameters
+    ----------
+    format : str
+        A name of the catalogue.
+    options : dict
+        What ``asformat`` takes with it.
+    reasons : tuple of str
+        What was found, and what follows.
+    """
+
+    format: str
+    options: dict[str, Any] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return "\n".join([f"{self.format}{options}", *(f"  {reason}" for reason in self.reasons)])
+
+
+def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
+    """A format for an operation on a tensor.
+
+    Raises
+    ------
+    FormatError
+        For operations that nothing is known about.
+    """
+    if op not in OPERATIONS:
+        raise FormatError(f"nothing is known about formats for {op!r}; there are {', '.join(OPERATIONS)}")
+    tensor = SparseTensor(storage)
+    shape = storage.shape
+    size = math.prod(shape)
+    every = ",".join(NAMES[: len(shape)])
+    entries = int(query(tensor, f"select [] -> count({every}) as n")["n"]) if shape else 1
+    found = [f"{entries} entries of {size}"]
+    if size and entries > 0.5 * size:
+        return Suggestion("dense", {}, (*found, "more than half are stored: coordinates would cost more than zeros"))
+    if len(shape) != 2:
+        if op in ("insert", "add") or len(shape) < 2:
+            return Suggestion("coo", {}, (*found, "coordinates are appended at no cost"))
+        return Suggestion("csf", {}, (*found, "a tree stores the coordinates of slices once"))
+    if op == "insert":
+        return Suggestion("dok", {}, (*found, "a hash table takes entries in any order"))
+    rows = query(tensor, "select [i] -> count(j) as n")["n"]
+    longest, empty = int(rows.max(initial=0)), int((rows == 0).sum())
+    mean = entries / max(1, len(rows))
+    found.append(f"rows of {longest} entries at most, {mean:.1f} on average, {empty} of {len(rows)} empty")
+    if empty > EMPTY_ROWS * len(rows):
+        return Suggestion("dcsr", {}, (*found, "most rows are empty and need not be stored"))
+    if op in ("spgemm", "add"):
+        return Suggestion("csr", {}, (*found, f"{op} walks rows in order"))
+    return _for_products(tensor, entries, longest, found)
+
+
+def _for_products(tensor: SparseTensor, entries: int, longest: int, found: list[str]) -> Suggestion:
+    """What multiplies a vector fastest."""
+    n_rows, n_columns = tensor.shape
+    diagonals = int(np.count_nonzero(query(tensor, "select [j-i] -> id() as ne")["ne"]))
+    found.append(f"{diagonals} diagonals")
+    if entries >= FULL * diagonals * min(n_rows, n_columns) > 0:
+        return Suggestion("dia", {}, (*found, "diagonals are full enough: no coordinates are read"))
+    for b in reversed(BLOCKS):
+        blocks = _blocks(tensor, b)
+        if entries >= BLOCK_FULL * blocks * b * b > 0:
+            found.append(f"{blocks} blocks of {b} x {b}, {entries / (blocks * b * b):.0%} full")
+            return Suggestion("bsr", {"blocksize": (b, b)}, (*found, "one coordinate is read for each block"))
+    if entries >= FULL * n_rows * longest > 0:
+        return Suggestion("ell", {}, (*found, "rows are of much the same length: loops over them need no bounds"))
+    return Suggestion("csr", {}, (*found, "nothing more regular than rows"))
+
+
+def _blocks(tensor: SparseTensor, b: int) -> int:
+    """How many blocks of ``b`` rows and columns hold an entry."""
+    return int(query(tensor, f"select [] -> count(i/{b}, j/{b}) as n")["n"])
+
+
+def block_side(tensor: SparseTensor) -> int:
+    """The side of the largest square blocks that divide a matrix and are nearly full where they are not empty."""
+    tensor = tensor.tocsr() if tensor.layout.is_dense else tensor
+    entries = count_entries(tensor._storage)
+    for b in reversed(BLOCKS):
+        if not any(n % b for n in tensor.shape) and entries >= BLOCK_FULL * _blocks(tensor, b) * b * b > 0:
+            return b
+    return 1
