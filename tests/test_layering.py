@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -108,6 +109,20 @@ def layering_violations(path: Path, text: str) -> list[str]:
         elif RANK[block] >= RANK[here]:
             found.append(f"{place(path, node)}: {here} imports {block}, which comes after it")
     return found
+
+
+LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
+    "__init__", "codegen", "config", "dtypes", "errors", "execution", "formats", "hints", "index_notation", "interop",
+    "ir", "operations", "queries", "records", "remapping", "runtime", "storage", "tensor",
+}  # fmt: skip
+
+
+def test_importing_weft_loads_no_compiler():
+    program = "import sys, weft; print(*(name for name in sys.modules if name.startswith('weft')))"
+    command = [sys.executable, "-c", program]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert {name.split(".")[1] if "." in name else "__init__" for name in loaded} == LOADED
+    assert not [name for name in loaded if name.startswith("weft.execution.")]
 
 
 def report(violations: list[str]) -> str:

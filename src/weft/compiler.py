@@ -8,11 +8,13 @@ from dataclasses import field
 from math import inf
 
 from .analysis import merge_lattice
+from .analysis.append_chains import chains
 from .analysis.derived_variables import path, spelling
 from .analysis.summation_order import order_of_sums
 from .codegen import CText, NameMaker, emit_module
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
+from .concrete_notation.nodes import accesses, assignments
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
@@ -187,8 +189,6 @@ class Lowered:
     @cached
     def modes(self) -> tuple[Mode, ...]:
         """The functions an ordinary run needs."""
-        from .analysis.append_chains import chains
-
         appended = chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (Mode.EVALUATE,)
@@ -225,8 +225,6 @@ def _fuses(lowered: Lowerer) -> bool:
 
 
 def _variables(s: Schedule) -> list[str]:
-    from .concrete_notation.nodes import accesses, assignments
-
     found: dict[str, None] = dict.fromkeys((*s.target.indices, *path(s.target, s.types[s.target.tensor].format)))
     for cut in s.program.splits:
         found.update(dict.fromkeys((cut.outer, cut.inner)))
@@ -305,6 +303,4 @@ def in_tiles(lowered: Lowered, format: Format) -> Lowered:
 
 
 def _read(s: Schedule) -> set[str]:
-    from .concrete_notation.nodes import accesses, assignments
-
     return {a.tensor for stmt in assignments(s.program.stmt) for a in accesses(stmt.value)}

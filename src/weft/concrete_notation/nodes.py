@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
+from ..index_notation.operator_table import OPERATORS
 from ..records import record
 
 __all__ = [
@@ -239,8 +240,6 @@ def accesses(expr: Expr) -> Iterator[Access]:
 
 
 def _expr_text(expr: Expr, strength: int = 0) -> str:
-    from ..index_notation.operator_table import OPERATORS
-
     match expr:
         case Access(tensor=tensor, indices=indices):
             return f"{tensor}({','.join(indices)})" if indices else tensor
@@ -266,8 +265,6 @@ def to_text(stmt: Stmt, indent: int = 0) -> str:
     pad = "  " * indent
     match stmt:
         case Assign(target=target, value=value, op=op):
-            from ..index_notation.operator_table import OPERATORS
-
             sign = "=" if op is None else f"{OPERATORS[op].symbol or op}="
             return f"{pad}{_expr_text(target)} {sign} {_expr_text(value)}"
         case Fill(target=target, value=value):

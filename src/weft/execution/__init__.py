@@ -1,31 +1,50 @@
-"""From notation to results: the passes, the kernels they make, and the plans that run them."""
+"""From notation to results: kernels, the plans that run them, and conversions.
 
-from ..analysis.result_type import dense_format
-from ..compiler import Lowered, lower
-from ..scheduling.user_schedule import Loops
-from .conversion import convert, count_entries, in_dtype
-from .data_annihilators import assumed
-from .kernel import Kernel
-from .plan import Executable, compile, evaluate, executable, looked_up
-from .result_buffers import entry_bytes
-from .verify import verify, verify_entries
+This is the door to the compiler: what is asked of this package is imported then, so that ``import weft``, and a session
+that only looks at tensors, load none of it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..analysis.result_type import dense_format
+    from ..compiler import Lowered, lower
+    from ..scheduling.user_schedule import Loops
+    from .conversion import convert, count_entries, in_dtype
+    from .data_annihilators import assumed
+    from .hash_growth import Room, room_of
+    from .kernel import Kernel
+    from .plan import Executable, compile, evaluate, executable, looked_up
+    from .result_buffers import entry_bytes
+    from .verification import verify, verify_entries
 
 __all__ = [
-    "Executable",
-    "Kernel",
-    "Loops",
-    "Lowered",
-    "assumed",
-    "compile",
-    "convert",
-    "count_entries",
-    "dense_format",
-    "entry_bytes",
-    "evaluate",
-    "executable",
-    "in_dtype",
-    "looked_up",
-    "lower",
-    "verify",
+    "Executable", "Kernel", "Loops", "Lowered", "Room", "assumed", "compile", "convert", "count_entries",
+    "dense_format", "entry_bytes", "evaluate", "executable", "in_dtype", "looked_up", "lower", "room_of", "verify",
     "verify_entries",
-]
+]  # fmt: skip
+
+_MODULES = {
+    "..analysis.result_type": "dense_format",
+    "..compiler": "Lowered lower",
+    "..scheduling.user_schedule": "Loops",
+    ".conversion": "convert count_entries in_dtype",
+    ".data_annihilators": "assumed",
+    ".hash_growth": "Room room_of",
+    ".kernel": "Kernel",
+    ".plan": "Executable compile evaluate executable looked_up",
+    ".result_buffers": "entry_bytes",
+    ".verification": "verify verify_entries",
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # a checker would find every name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_PLACES[name], __name__), name)
+        return found

@@ -27,12 +27,12 @@ _BLOCK = 1 << 22  # elements that NumPy is given to do at once
 
 
 def count_entries(storage: Storage) -> int:
-    """How many entries a tensor stores, padding left out."""
+    """Count the entries that a tensor stores, padding left out."""
     return _lister(storage.type).count((storage,))
 
 
 def listed(storage: Storage) -> Storage:
-    """The entries of a tensor as a list of coordinates, as they come."""
+    """List the entries of a tensor with their coordinates, as they come."""
     return _lister(storage.type).run((storage,))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..analysis.append_chains import chains, takes_any_order
 from ..analysis.derived_variables import digits, path
+from ..analysis.iteration_graph import reads
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
 from ..config import config
@@ -79,6 +80,14 @@ class Kernel:
     @cached
     def _functions(self) -> Functions:
         return Functions(lambda name: self.lowered.text(Mode(name)), self.arity, self.lowered.described)
+
+    @cached
+    def _bounding(self) -> Functions:
+        return self._functions.have("bound", "evaluate")
+
+    @cached
+    def _counting(self) -> Functions:
+        return self._functions.have("count", "evaluate")
 
     @cached
     def _evaluate(self) -> Any:
@@ -168,8 +177,6 @@ class Kernel:
     def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
         """The size of every variable."""
         extents: dict[str, int] = {}
-        from ..analysis.iteration_graph import reads
-
         for access in reads(self.lowered.renamed_value):
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
@@ -288,31 +295,29 @@ class Kernel:
     def count(self, storages: Sequence[Storage]) -> int:
         """How many coordinates the last level of an appended result would have."""
         room = self._room(self.shape(storages))
-        return int(self._counted(room, [s.struct for s in storages], 1)[-1, -1])
+        return int(self._counted(room, [s.struct for s in storages], 1, self._functions)[-1, -1])
 
     def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
         n = len(self.chains)
         if threads == 1 and Mode.BOUND in self.lowered.modes:
             counts = np.zeros(2 * n, np.int64)
-            functions = self._functions.have("bound", "evaluate")
-            if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
+            if status := self._bounding["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             size = totals[-1] * (self._dtype.itemsize + 4)
             if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
                 return counts, totals
-        self._functions.have("count", "evaluate")
-        table = self._counted(room, structs, threads)
+        table = self._counted(room, structs, threads, self._counting)
         totals = table[-1].tolist()
         return table, totals
 
-    def _counted(self, room: Room, structs: Sequence[Any], threads: int) -> np.ndarray:
+    def _counted(self, room: Room, structs: Sequence[Any], threads: int, functions: Functions) -> np.ndarray:
         """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
-        if status := self._functions["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := functions["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         if chunks > 1:
             np.cumsum(counts, axis=0, out=counts)
@@ -336,8 +341,8 @@ class Kernel:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         structs = [s.struct for s in storages]
         room = self._room(shape)
-        self._functions.have("count", "assemble")
-        totals: list[int] = self._counted(room, structs, 1)[-1].tolist()
+        functions = self._functions.have("count", "assemble")
+        totals: list[int] = self._counted(room, structs, 1, functions)[-1].tolist()
         if self._overflows(room, max(totals)):
             raise self._overflow(totals)
         room.require(totals)

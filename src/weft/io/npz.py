@@ -9,9 +9,9 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
+from .. import execution
 from ..dtypes import value_dtype
 from ..errors import FileFormatError
-from ..execution import verify
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
 from ..interop.pydata_sparse import from_nodes, to_nodes
@@ -143,5 +143,5 @@ def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
     fill = fill_of(vals.dtype, arrays["fill_value"][()])
     shape = as_shape(arrays["shape"].tolist())
     storage = Storage(shape, tensor_type(vals.dtype.name, format, names, fill), found, vals)
-    verify(storage)
+    execution.verify(storage)
     return storage

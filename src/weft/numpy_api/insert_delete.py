@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from .. import execution
 from ..dtypes import as_values
-from ..execution import convert
 from ..operations.fill_change import refilled
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
@@ -118,7 +118,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
         removed = np.unique(_positions(obj, size, size - 1, along))
     if tensor.layout.is_dense:
         return take(tensor, np.delete(np.arange(size), removed), axis=along)
-    coo = convert(tensor._storage, coordinates(tensor.ndim))
+    coo = execution.convert(tensor._storage, coordinates(tensor.ndim))
     rows = [*coo.arrays[1:]]
     places = rows[along].astype(np.int64)
     below = _without(removed, places)
@@ -194,7 +194,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
 def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
     """Values without those that the tensor need not store."""
     storage = refilled(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
-    return SparseTensor(convert(storage, coordinates(tensor.ndim), prune=True))
+    return SparseTensor(execution.convert(storage, coordinates(tensor.ndim), prune=True))
 
 
 def _inserted(
@@ -205,7 +205,7 @@ def _inserted(
     along: int,
 ) -> SparseTensor:
     """Entries of both: the old ones moved by as many positions as are put in before them, the new ones to theirs."""
-    old, more = (convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
+    old, more = (execution.convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
     rows = []
     for axis, (first, second) in enumerate(zip(old.arrays[1:], more.arrays[1:], strict=True)):
         if axis == along:

@@ -16,7 +16,6 @@ import numpy as np
 from .. import execution
 from ..dtypes import as_values, index_dtype
 from ..errors import ShapeError
-from ..execution.hash_growth import Room, room_of
 from ..formats import Format
 from ..records import cached
 from ..runtime.forks import data_lock
@@ -31,7 +30,9 @@ from .operands import Tensor, adopt
 __all__ = ["Writing", "setitem"]
 
 
-def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[Storage, Room | None]:
+def setitem(
+    storage: Storage, room: execution.Room | None, key: Any, value: Any
+) -> tuple[Storage, execution.Room | None]:
     """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
 
     Parameters
@@ -68,7 +69,7 @@ def setitem(storage: Storage, room: Room | None, key: Any, value: Any) -> tuple[
     if not region.elements:
         return storage, room
     if len(vals) == region.elements:  # nothing is taken out
-        room = room or room_of(storage)
+        room = room or execution.room_of(storage)
         if room is not None:
             room.insert(rows, vals)
             return room.storage, room
@@ -233,7 +234,9 @@ class Writing:
     def __init__(self) -> None:
         self.lock = data_lock()
         self.base: Storage | None = None  # what the tensor was; None while nothing is being assigned
-        self.room: Room | None = None  # where entries are put into what it was; its arrays belong to nothing else
+        self.room: execution.Room | None = (
+            None  # where entries are put into what it was; its arrays belong to nothing else
+        )
         self.written: dict[tuple[int, ...], Any] = {}  # the single elements that are still to be put in
 
     @property

@@ -6,7 +6,6 @@ All of it is conversion to the tensor's own format, by compiled kernels.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from ..formats import Format, TensorType
 from ..index_notation import parse
 from ..storage import Storage, tensor_type
 from . import foreign_tensors
-
-if TYPE_CHECKING:
-    from ..execution import Executable
 
 __all__ = ["canonical", "count_explicit_fill", "entries_alone", "pruned"]
 
@@ -48,7 +44,7 @@ _ONE = Storage.dense(np.asarray(1, np.int64))
 
 
 @lru_cache(maxsize=64)
-def _counter(types: tuple[TensorType, ...]) -> Executable:
+def _counter(types: tuple[TensorType, ...]) -> execution.Executable:
     text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
     return execution.executable(parse(text), types)
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import execution
 from ..dtypes import name_of
-from ..execution import Executable
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
@@ -59,7 +58,7 @@ def _over_levels(format: Format) -> Format | None:
 
 
 @lru_cache(maxsize=1024)
-def _plan(op: str, left: TensorType, right: TensorType) -> Executable | None:
+def _plan(op: str, left: TensorType, right: TensorType) -> execution.Executable | None:
     """The kernel; None where its result has other levels."""
     axes = tuple(f"i{k}" for k in range(left.format.order))
     assignment = Assignment(Access("C", axes), Apply(op, (Access("A", axes), Access("B", axes))))

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, DTypeLike
 from .. import execution
 from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
-from ..execution import verify
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
 from ..operations.operands import adopt, is_scalar
@@ -279,7 +278,7 @@ def from_levels(
     type = tensor_type(name_of(vals.dtype), found, names, _fill(vals.dtype, fill_value))
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
-        verify(storage)
+        execution.verify(storage)
     return made(storage, format)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..execution import verify
+from .. import execution
 from ..operations.fill_change import same_number
 from ..operations.operands import Tensor
 from .lazy import resolve
@@ -202,7 +202,7 @@ class PeerMethods(Tensor):
         StorageError
             Says which invariant of which level is broken.
         """
-        verify(self._storage)
+        execution.verify(self._storage)
 
     # -- changes -----------------------------------------------------------------------------------------------
     def setdiag(self: Any, values: Any, k: int = 0) -> None:
