@@ -164,10 +164,8 @@ def _process(script: str, environ: dict[str, str]) -> tuple[float, int]:
 
 
 def _printed(script: str, environ: dict[str, str]) -> str:
-    command = [sys.executable, "-c", script]
-    return subprocess.run(
-        command, env={**os.environ, **environ}, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout  # fmt: skip
+    command, environ = [sys.executable, "-c", script], {**os.environ, **environ}
+    return subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 _DIGESTS = """

@@ -10,18 +10,13 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from tests.beside import FORMATS
 
 import weft
 from weft.runtime import loader
 
 from .operations import GRIDS
 
-FORMATS = {
-    1: ["s", "dense", "coo", "hash_vector"],
-    2: ["dense", "dense_f", "coo", "coo_aos", "csr", "csc", "dcsr", "dia", "ell", "hyb", "jad", "bsr", "csb", "hicoo",
-        "hash", "dok", "lil", "skyline", "banded", "sd"],
-    3: ["dense", "coo", "csf", "gcxs", "mode_generic", "hicoo"],
-}  # fmt: skip
 EVERY = 37  # cases of a grid stand for one that is printed
 
 

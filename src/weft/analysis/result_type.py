@@ -24,9 +24,8 @@ __all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
     """NumPy's promotion over the expression."""
     dtypes = {name: type.dtype for name, type in types.items()}
-    dtype_promotion.result_dtype(
-        value, dtypes
-    )  # which knows what NumPy does not reduce: bits of floating point numbers
+    # NumPy does not reduce everything: this raises for bits of floating point numbers.
+    dtype_promotion.result_dtype(value, dtypes)
     return dtype_of(value, dtypes)
 
 

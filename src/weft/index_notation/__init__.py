@@ -1,7 +1,7 @@
 """Tensor index notation (2017 paper, section 2): the front of the compiler.
 
 Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sums explicit and infers extents,
-``promotion`` its dtypes, ``widening`` conversions to others.
+``dtype_promotion`` its dtypes, ``dtype_widening`` conversions to others.
 """
 
 from .checks import explicit_sums, fold_literals, infer_extents

@@ -4,7 +4,7 @@
   literals alone is weak too. ``True`` and ``False`` are not weak, as in NumPy.
 - A reduction keeps the dtype of what it reduces, as ``numpy.einsum`` and SciPy's ``@`` do (``numpy.sum`` would widen
   small integers). A sum of booleans is a boolean: whether any is true. ``any`` and ``all`` give booleans.
-- A result that is asked for in a wider dtype is computed in that from the start (``widening``), as NumPy's
+- A result that is asked for in a wider dtype is computed in that from the start (``dtype_widening``), as NumPy's
   ``dtype=`` has it.
 - What NumPy computes in a dtype that weft has not (``sqrt`` of int8 is float16) is an error, as is an integer literal
   that the other operand's dtype cannot hold. A comparison takes such a literal by its value.

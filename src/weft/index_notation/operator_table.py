@@ -2,7 +2,7 @@
 
 A row says how an operator is spelt in C, which NumPy ufunc means the same (and so gives its dtype rule), its
 identity and annihilator, and its algebraic properties. Adding an operator is adding a row. What NumPy has no ufunc
-for (``real``, conversions to a dtype, an operator's repetition) has a :class:`~.functions.Function` instead.
+for (``real``, conversions to a dtype, an operator's repetition) has a :class:`~.table_functions.Function` instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs on tensors: what ``SparseTensor.__array_ufunc__`` answers."""
+"""NumPy's ufuncs on tensors: the answers of ``SparseTensor.__array_ufunc__``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["call"]
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``SparseTensor.__array_ufunc__`` answers, once all inputs are known to be operands."""
+    """Answer for ``SparseTensor.__array_ufunc__``, once all inputs are known to be operands."""
     name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
     op = ROWS.get(ufunc)
     outs = kwargs.pop("out", None)

@@ -1,1 +1,1 @@
-"""Operations on storage, one file each; they know storage and tensors by what these hold, not ``SparseTensor``."""
+"""Operations on storage, one file each; none of them knows ``SparseTensor``."""

@@ -119,7 +119,7 @@ def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
 
 
 def count_entries(storage: Storage) -> int:
-    """How many entries storage holds, padding left out."""
+    """Count the entries that storage holds, padding left out."""
     if storage.format.is_compact:
         return storage.nnz
     return execution.count_entries(storage)

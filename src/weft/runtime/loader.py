@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from .wanted import Wanted, note
 if TYPE_CHECKING:
     from _thread import RLock as RLockType
 
-__all__ = ["Functions", "Wanted", "forget", "load", "open_all"]
+__all__ = ["Functions", "Wanted", "forget", "load", "open_all", "support_function"]
 
 
 class Functions:
@@ -137,7 +137,7 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     """
     found = {text: _found(text) for text in texts}
     shared = {
-        text: [_shared(name) for name in shared_by(text.source)]
+        text: [support_function(name) for name in shared_by(text.source)]
         for text, library in found.items()
         if library is None or not library.suffix  # shipped kernels have them
     }
@@ -160,7 +160,8 @@ def _there(library: Library | None) -> Library:
     return library
 
 
-def _shared(name: str) -> Wanted:
+@lru_cache(maxsize=16)
+def support_function(name: str) -> Wanted:
     """Return the text of a support function that kernels share."""
     return Wanted(emit_library([name]), (name,), f"the support function {name}")
 

@@ -34,7 +34,8 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     try:
         for thread in threads:
             thread.start()
-        first = [call() for call in calls[:1]]
+        if calls:
+            results[0] = calls[0]()
         for thread in threads:
             thread.join()
     except BaseException:
@@ -45,7 +46,7 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
         raise
     if errors:
         raise errors[0]
-    return [*first, *(results[place] for place in range(1, len(calls)))]
+    return [results[place] for place in range(len(calls))]
 
 
 def stop_asked() -> threading.Event | None:

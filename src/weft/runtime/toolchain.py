@@ -139,10 +139,6 @@ class Toolchain:
         """
         self._run(("-x", "c", "-"), source, output, parallel="#pragma omp parallel" in source)
 
-    def compile_files(self, paths: tuple[str, ...], output: str) -> None:
-        """Compile several files and link them to one shared object."""
-        self._run(paths, "", output, parallel=False)
-
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
         flags = [f"-O{level}", *(flag for flag in (LEVEL, *BASE_FLAGS) if flag not in without)]

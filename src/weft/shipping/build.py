@@ -9,15 +9,16 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
-from ..codegen import CText, emit_bundle, emit_library, suffix, symbol
+from ..codegen import CText, emit_bundle, suffix, symbol
 from ..codegen.prelude import SHARED
 from ..config import available_cpus
 from ..errors import CompilerError
 from ..records import replace
 from ..runtime import loader, toolchain
 from ..runtime.levels import family, machine_level
-from ..runtime.loader import Wanted
+from ..runtime.loader import Wanted, support_function
 from ..runtime.objects import Library, listening, open_object
 from ..runtime.shipped import footer
 from .expressions import operands
@@ -152,7 +153,8 @@ def build(
     with tempfile.TemporaryDirectory() as scratch:
         first = Builder(own, scratch, deadline=deadline)
         texts = record_all(operands(machine), first.libraries)
-        shared = {emit_library([name]): f"the support function {name}" for name in SHARED}  # for what is not shipped
+        wanted = map(support_function, SHARED)  # for kernels that are not shipped
+        shared = {cast("CText", text.source): text.what for text in wanted}
         texts |= {text: shared[text] for text in first.compile(shared)}
         builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
         for builder in builders[1:]:

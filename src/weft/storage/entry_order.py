@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 
 def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
-    """Whether ``crd`` is ordered within the segments that ``pos`` bounds, and whether that shows it to be unique.
+    """Tell whether ``crd`` is ordered within the segments that ``pos`` bounds, and whether that shows it to be unique.
 
     Coordinates out of order are not searched for duplicates: ``unique`` is then False, which promises nothing.
 
@@ -38,7 +38,7 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
 
 
 def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[tuple[bool, bool], ...]:
-    """For each prefix of a list of coordinate tuples: is it in lexicographic order, and then without duplicates?
+    """Tell of each prefix of coordinate tuples whether it is in lexicographic order, and then without duplicates.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The public tensor: ``SparseTensor``, how it is made, and what is computed with it.
 
-Only the tensor itself is imported here. ``functions`` (einsum, evaluate, compile, explain) imports the compiler.
+Only the tensor itself is imported here; the compiler is imported when it is used (``weft.execution``).
 """
 
 from .construction import asarray, from_coords, from_levels

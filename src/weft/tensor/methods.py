@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from ..operations.operands import Tensor
 from .lazy import resolve
+from .operators import unary
 from .out_argument import store
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ class Methods(Tensor):
 
     def conj(self, copy: bool = True) -> SparseTensor:
         """The complex conjugate."""
-        return resolve("tensor.operators", "unary")("conjugate", self)  # type: ignore[no-any-return]
+        return unary("conjugate", self)  # type: ignore[no-any-return]
 
     conjugate = conj
 

@@ -1,8 +1,7 @@
 """Python's operators: what is warm goes straight to a compiled kernel, the rest is planned first.
 
 A warm call is a look-up by the identity of the operands' types (equal types of the usual makers are one object, and
-a plan keeps its types alive, so that an identity is never reused) and a run. The compiler is imported when the first
-plan is made.
+a plan keeps its types alive, so that an identity is never reused) and a run.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ MOST = 12
 
 
 def key_of(coords: tuple[Expr, ...]) -> Expr:
-    """What a whole coordinate is hashed by."""
+    """Return the key by which a whole coordinate is hashed."""
     key: Expr = lit(0)
     for coord in coords:
         key = add(mul(key, lit(MIX)), coord)
@@ -25,12 +25,12 @@ def key_of(coords: tuple[Expr, ...]) -> Expr:
 
 
 def home(key: int, width: int) -> int:
-    """The slot of a table where looking for a key begins."""
+    """Return the slot of a table where looking for a key begins."""
     return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
 
 def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
-    """Why looking up would miss what tables hold: a key beyond an empty slot, counted from where it belongs.
+    """Say why looking up would miss a key that a table holds: an empty slot comes before it, from where it belongs.
 
     Parameters
     ----------
