@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import weft
-from weft.execution import lower
+from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import problems
-from weft.lowering.result_writer import Mode
+from weft.lowering.result_writer import FunctionKind
 
 CASES = [
     ("y(i) = A(i,j)*x(j)", {"A": "ds", "x": "d", "y": "d"}),
@@ -25,13 +25,15 @@ CASES = [
 
 
 def lowered(text, formats):
-    return lower(
+    return plan_loops(
         parse(text), {n: TensorType.of("float64", parse_format(f, len(f.split(":")[0]))) for n, f in formats.items()}
     )
 
 
 @pytest.mark.parametrize(("text", "formats"), CASES)
-@pytest.mark.parametrize("mode", [Mode.COUNT, Mode.ASSEMBLE, Mode.COMPUTE, Mode.EVALUATE])
+@pytest.mark.parametrize(
+    "mode", [FunctionKind.COUNT, FunctionKind.ASSEMBLE, FunctionKind.COMPUTE, FunctionKind.EVALUATE]
+)
 def test_every_function_is_well_formed(text, formats, mode):
     function, _ = lowered(text, formats).function(mode)
     assert problems(function) == []
@@ -79,7 +81,7 @@ def test_names_are_mangled(name):
 
 def test_explain_tells_what_was_decided():
     text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc", full=True)
-    for part in ("B is converted from csc", "listed workspace", "forall i", "lattices", "int64_t weft_evaluate"):
+    for part in ("B is converted from csc", "list workspace", "forall i", "lattices", "int64_t weft_evaluate"):
         assert part in text
 
 

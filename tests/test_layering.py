@@ -35,7 +35,7 @@ OF_WORKSPACES, OF_VIEWS = {"Listed", "ListedHashed", "Marked", "Paired"}, {"Pick
 LEVEL_CLASSES = set(levels.__all__) - OF_WORKSPACES - OF_VIEWS
 CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's name is looked up in the catalogue
 
-LONGEST = 600
+LONGEST = 610
 TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
 TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}

@@ -8,10 +8,10 @@ from dataclasses import field
 from math import inf
 
 from .analysis import merge_lattice
-from .analysis.append_chains import chains
-from .analysis.derived_variables import path, spelling
+from .analysis.append_chains import append_chains
+from .analysis.derived_variables import level_variables, spelling
 from .analysis.summation_order import order_of_sums
-from .codegen import CText, NameMaker, emit_module
+from .codegen import CText, NameMaker, print_module
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.nodes import accesses, assignments
@@ -21,17 +21,17 @@ from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
 from .ir import Function, function_text, simplify
 from .lowering.lowerer import Lowerer
-from .lowering.parallel_append import InParts
-from .lowering.result_writer import Mode
+from .lowering.parallel_append import ParallelAppendLowerer
+from .lowering.result_writer import FunctionKind
 from .lowering.workspaces import LISTED
 from .records import cached, record, replace
-from .scheduling.operand_conversions import triples_format
+from .scheduling.operand_conversions import coordinate_list_format
 from .scheduling.schedule import Schedule, schedule
-from .scheduling.tiling import Tiles
-from .scheduling.user_schedule import Loops
-from .scheduling.variant import USUAL, Premises
+from .scheduling.tiling import Tiler
+from .scheduling.user_schedule import LoopNest
+from .scheduling.variant import DEFAULT, Variant
 
-__all__ = ["Lowered", "lower", "over_entries"]
+__all__ = ["Lowered", "plan_loops", "schedule_entry_loops"]
 
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
@@ -53,9 +53,9 @@ class Lowered:
         Entries equal to the fill value are not stored.
     types : mapping
         The types it was planned for.
-    by_hand : bool
+    user_schedule : bool
         Whether the schedule is the user's.
-    premises : Premises
+    variant : Variant
         What else it was planned for.
     """
 
@@ -64,14 +64,14 @@ class Lowered:
     operands: tuple[str, ...]
     skip_fill: bool = False
     types: Mapping[str, TensorType] = field(default_factory=dict)
-    by_hand: bool = False
-    premises: Premises = USUAL
+    user_scheduled: bool = False
+    variant: Variant = DEFAULT
 
-    def gathered(self, how: str) -> Lowered:
-        """The same with other workspaces: ``"hashed"`` or ``"marked"``."""
-        return lower(self.assignment, self.types, replace(self.premises, gathering=how), skip_fill=self.skip_fill)
+    def with_accumulator(self, how: str) -> Lowered:
+        """The same with other workspaces: ``"hash"`` or ``"dense"``."""
+        return plan_loops(self.assignment, self.types, replace(self.variant, accumulator=how), skip_fill=self.skip_fill)
 
-    def widened(self) -> Lowered:
+    def with_wide_index(self) -> Lowered:
         """The same with wide index arrays in the result."""
         name = self.schedule.target.tensor
         old = self.schedule.types[name]
@@ -79,9 +79,9 @@ class Lowered:
         return replace(self, schedule=replace(self.schedule, types={**self.schedule.types, name: wide}))
 
     @cached
-    def listed(self) -> tuple[Workspace, ...]:
+    def list_workspaces(self) -> tuple[Workspace, ...]:
         """The workspaces whose size is that of a dimension."""
-        return tuple(w for w in self.schedule.program.workspaces if w.kind in ("listed", "paired"))
+        return tuple(w for w in self.schedule.program.workspaces if w.kind in ("list", "pairs"))
 
     @cached
     def names(self) -> Mapping[str, str]:
@@ -115,19 +115,19 @@ class Lowered:
         return value
 
     @cached
-    def absent(self) -> object:
+    def implicit_value(self) -> object:
         """What the program computes where no operand has an entry."""
-        return self.lowerer(Mode.EVALUATE).absent
+        return self.lowerer(FunctionKind.EVALUATE).implicit_value
 
     @cached
-    def numbered(self) -> tuple[tuple[str, ...], ...]:
+    def counted_reductions(self) -> tuple[tuple[str, ...], ...]:
         """Variables over which reductions ask how many coordinates are absent."""
-        return tuple(c.over for c in self.lowerer(Mode.EVALUATE).absences.values() if c.needs_number)
+        return tuple(c.over for c in self.lowerer(FunctionKind.EVALUATE).implicit_entries.values() if c.needs_number)
 
     @cached
-    def reaches_entries_alone(self) -> bool:
+    def reaches_stored_only(self) -> bool:
         """Whether nothing is appended but what entries reach."""
-        return self.lowerer(Mode.EVALUATE).reaches_entries_alone
+        return self.lowerer(FunctionKind.EVALUATE).reaches_stored_only
 
     @cached
     def sums(self) -> object:
@@ -139,19 +139,21 @@ class Lowered:
     def is_within(self, most: float) -> bool:
         """Tell whether the merges have at most so many cases."""
         try:
-            self.function(Mode.EVALUATE, most=most)
+            self.function(FunctionKind.EVALUATE, most=most)
         except merge_lattice.TooManyCases:
             return False
         return True
 
-    def lowerer(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
+    def lowerer(self, kind: FunctionKind, lowerer_class: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return kind(s.program, s.target, types, self.names, mode, self.skip_fill, most)
+        return lowerer_class(s.program, s.target, types, self.names, kind, self.skip_fill, most)
 
-    def function(self, mode: Mode, kind: type[Lowerer] = Lowerer, most: float = inf) -> tuple[Function, Lowerer]:
-        lowerer = self.lowerer(mode, kind, most)
+    def function(
+        self, kind: FunctionKind, lowerer_class: type[Lowerer] = Lowerer, most: float = inf
+    ) -> tuple[Function, Lowerer]:
+        lowerer = self.lowerer(kind, lowerer_class, most)
         try:
             return simplify(lowerer.lower(self.operands)), lowerer
         except ScheduleError as error:
@@ -160,41 +162,45 @@ class Lowered:
     @cached
     def evaluation(self) -> tuple[Function, Lowerer]:
         """The function that computes the whole result, and what lowered it."""
-        return self.function(Mode.EVALUATE)
+        return self.function(FunctionKind.EVALUATE)
 
     @cached
     def source(self) -> CText:
-        """C text that stands alone, with a function for each mode."""
-        return emit_module([self._of(mode)[0] for mode in self.modes], fuse=_fuses(self.evaluation[1]))
+        """C text that stands alone, with a function for each kind."""
+        return print_module([self._of(kind)[0] for kind in self.modes], fuse=_fuses(self.evaluation[1]))
 
-    def text(self, mode: Mode) -> CText:
+    def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
-        function, lowerer = self._of(mode)
-        return emit_module([function], fuse=_fuses(lowerer), shared=True)
+        function, lowerer = self._of(kind)
+        return print_module([function], fuse=_fuses(lowerer), shared=True)
 
-    def text_in_parts(self, mode: Mode) -> CText:
+    def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
-        function, lowerer = self.function(mode, InParts)
-        return emit_module([function], fuse=_fuses(lowerer), shared=True)
+        function, lowerer = self.function(kind, ParallelAppendLowerer)
+        return print_module([function], fuse=_fuses(lowerer), shared=True)
 
     @cached
-    def goes_in_parts(self) -> bool:
+    def appends_in_parallel(self) -> bool:
         """Tell whether threads can append in parts."""
-        whole = self.lowerer(Mode.EVALUATE, InParts)
-        return isinstance(whole, InParts) and whole.why_not() is None and self.reaches_entries_alone
+        whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
+        return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
 
-    def _of(self, mode: Mode) -> tuple[Function, Lowerer]:
-        return self.evaluation if mode is Mode.EVALUATE else self.function(mode)
+    def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
+        return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
 
     @cached
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[FunctionKind, ...]:
         """The functions an ordinary run needs."""
-        appended = chains(self.schedule.types[self.schedule.target.tensor].format)
+        appended = append_chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
-            return (Mode.EVALUATE,)
+            return (FunctionKind.EVALUATE,)
         gathers = any(w.kind in LISTED for w in self.schedule.program.workspaces)
-        bounded = gathers and self.reaches_entries_alone
-        return (Mode.COUNT, Mode.BOUND, Mode.EVALUATE) if bounded else (Mode.COUNT, Mode.EVALUATE)
+        bounded = gathers and self.reaches_stored_only
+        return (
+            (FunctionKind.COUNT, FunctionKind.BOUND, FunctionKind.EVALUATE)
+            if bounded
+            else (FunctionKind.COUNT, FunctionKind.EVALUATE)
+        )
 
     @cached
     def stages(self) -> dict[str, str]:
@@ -225,24 +231,26 @@ def _fuses(lowered: Lowerer) -> bool:
 
 
 def _variables(s: Schedule) -> list[str]:
-    found: dict[str, None] = dict.fromkeys((*s.target.indices, *path(s.target, s.types[s.target.tensor].format)))
+    found: dict[str, None] = dict.fromkeys(
+        (*s.target.indices, *level_variables(s.target, s.types[s.target.tensor].format))
+    )
     for cut in s.program.splits:
         found.update(dict.fromkeys((cut.outer, cut.inner)))
     for a in assignments(s.program.stmt):
         for access in (a.target, *accesses(a.value)):
             found.update(dict.fromkeys(access.indices))
             if access.tensor in s.types:
-                found.update(dict.fromkeys(path(access, s.types[access.tensor].format)))
+                found.update(dict.fromkeys(level_variables(access, s.types[access.tensor].format)))
     return list(found)
 
 
-def lower(
+def plan_loops(
     assignment: Assignment,
     types: Mapping[str, TensorType],
-    premises: Premises = USUAL,
+    variant: Variant = DEFAULT,
     *,
     skip_fill: bool = False,
-    by_hand: Callable[[Loops], Loops] | None = None,
+    user_schedule: Callable[[LoopNest], LoopNest] | None = None,
 ) -> Lowered:
     """From index notation and types to a program that can be printed as C.
 
@@ -252,39 +260,39 @@ def lower(
         As parsed.
     types : mapping
         The type of every tensor, the result's included.
-    premises : Premises
+    variant : Variant
         What else it is planned for.
     skip_fill : bool
         Do not store entries equal to the fill value.
-    by_hand : callable, optional
+    user_schedule : callable, optional
         Changes the automatic schedule.
     """
     explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, replace(premises, tiling=by_hand is None))
-    if by_hand is not None:
-        loops = by_hand(Loops(planned.program, explicit, planned.types))
+    planned = schedule(explicit, types, replace(variant, tile=user_schedule is None))
+    if user_schedule is not None:
+        loops = user_schedule(LoopNest(planned.program, explicit, planned.types))
         notes = (*planned.notes, "scheduled by hand")
         planned = replace(planned, program=loops.checked(), notes=notes)
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, by_hand is not None, premises)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, user_schedule is not None, variant)
 
 
 _ROWS = 256
 """Rows in a tile: entries that go to the same ones come while these are in the cache."""
 
 
-def over_entries(source: TensorType, target: TensorType) -> Lowered:
+def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
     """Loops over a tensor around an assignment of each entry to ``B``, whose coordinates are those of the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    triples = TensorType.of(target.dtype, triples_format(target.format.remapping), "int64", target.fill)
-    planned = schedule(assignment, {"B": triples, "A": source}, Premises(copying=True))
+    triples = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
+    planned = schedule(assignment, {"B": triples, "A": source}, Variant(conversion=True))
     return Lowered(assignment, planned, ("A",), types=planned.types)
 
 
-def in_tiles(lowered: Lowered, format: Format) -> Lowered:
+def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
     """Loops over entries, cut so that those that go to a few rows of ``format`` come together, where that is of use.
 
     Diagonals, or columns of an array, come back to every row.
@@ -294,7 +302,9 @@ def in_tiles(lowered: Lowered, format: Format) -> Lowered:
         return lowered
     rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
     dense = TensorType.of(s.types["A"].dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
-    tiles = Tiles(rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=path(rows, format)[:1], size=_ROWS)
+    tiles = Tiler(
+        rows, {"A": s.types["A"], "B": dense}, (), lambda name: name, over=level_variables(rows, format)[:1], size=_ROWS
+    )
     stmt = tiles.cut(s.program.stmt)
     if not tiles.splits:
         return lowered

@@ -8,7 +8,7 @@ from tests.grid.grid import EXTENTS, array, stored
 from tests.oracle import evaluate_dense
 
 from weft.analysis.implicit_values import UNKNOWN
-from weft.analysis.iteration_graph import fill_of_reduced
+from weft.analysis.iteration_graph import typed_implicit_value
 from weft.analysis.size_bounds import bound
 from weft.index_notation import accesses, explicit_sums, parse
 
@@ -42,7 +42,7 @@ def test_no_bound_is_too_low(text, formats, fills):
             held[name] = np.where(found_at == 0, fill, found_at)
             storage = stored(held[name], formats[len(shape) - 1], fill)
             types[name], sizes[name] = storage.type, storage.level_sizes
-        absent = fill_of_reduced(assignment.value, types)
+        absent = typed_implicit_value(assignment.value, types)
         if absent is UNKNOWN:
             return
         coordinates = evaluate_dense(assignment, held) != absent

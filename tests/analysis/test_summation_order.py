@@ -6,7 +6,7 @@ import pytest
 import weft
 from weft.analysis.summation_order import order_of_sums
 from weft.config import config
-from weft.execution import executable
+from weft.execution import plan_for
 from weft.index_notation import parse
 
 N = 90
@@ -68,7 +68,7 @@ def test_all_numbers_of_threads_give_the_same_bits(format, reassociate):
 
 def planned(text, **tensors):
     assignment = parse(text)
-    return executable(assignment, tuple(t._storage.type for t in tensors.values()))
+    return plan_for(assignment, tuple(t._storage.type for t in tensors.values()))
 
 
 @pytest.mark.parametrize(("format", "shares"), [("csr", True), ("coo", True), ("hash", True), ("shuffled", False)])
@@ -76,7 +76,7 @@ def test_loops_for_several_threads_sum_in_the_order_of_those_for_one(format, sha
     """Where entries come in no order, or more than once, there are no such loops."""
     found = planned("y(i,k) = A(j,i)*X(j,k)", A=tensor(format), X=weft.asarray(X))
     assert found.kernel.lowered.schedule.serial
-    assert (found._shared is not None) == shares
+    assert (found._parallel_loops is not None) == shares
 
 
 def test_rows_in_no_order_are_shared_as_they_are():

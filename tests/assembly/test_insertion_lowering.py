@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from tests.skeletons import assert_follow
 
 import weft
-from weft.execution.insertion import Assembler, assembler
+from weft.execution.insertion import InsertionKernel, insertion_kernel
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir import function_text
 from weft.operations.reshaping import linear
@@ -44,8 +44,8 @@ SKELETONS = {
 
 
 def text_of(source, target, dtype="float64"):
-    found = assembler(TensorType.of(dtype, source), TensorType.of("float64", target), False)
-    assert isinstance(found, Assembler), found
+    found = insertion_kernel(TensorType.of(dtype, source), TensorType.of("float64", target), False)
+    assert isinstance(found, InsertionKernel), found
     return "\n\n".join(map(function_text, found.functions))
 
 
@@ -107,8 +107,8 @@ def test_threads_have_parents_of_their_own():
     for remapping, own in [("(i,j,k) -> (i,j,k)", True), ("(i,j,k) -> (i*size(j)+j,k)", False)]:
         levels = [Compressed(unique=False), Singleton(unique=False), Singleton()]
         source = Format(remapping, levels if own else levels[::2])
-        found = assembler(TensorType.of("float64", source), target, False)
-        assert isinstance(found, Assembler)
+        found = insertion_kernel(TensorType.of("float64", source), target, False)
+        assert isinstance(found, InsertionKernel)
         assert found.copies
         assert found.shareable == own
 
@@ -177,8 +177,8 @@ def test_threads_make_what_one_makes(source):
     shared = 0
     for name in NAMES:
         target = TensorType.of("float64", parse_format(name, 2))
-        found = assembler(A._storage.type, target, False)
-        if not isinstance(found, Assembler) or not found.shareable:
+        found = insertion_kernel(A._storage.type, target, False)
+        if not isinstance(found, InsertionKernel) or not found.shareable:
             continue
         shared += 1
         made = []
@@ -198,8 +198,8 @@ def test_threads_make_what_one_makes(source):
 def test_conversions_are_shared_by_threads(source, target, monkeypatch):
     A = weft.asarray(sp.diags_array([1.0, 2.0, 3.0], offsets=[-1, 0, 4], shape=(200, 200))).asformat(source)
     seen = []
-    run = Assembler.run
-    monkeypatch.setattr(Assembler, "run", lambda self, storage: seen.append(self.shareable) or run(self, storage))
+    run = InsertionKernel.run
+    monkeypatch.setattr(InsertionKernel, "run", lambda self, storage: seen.append(self.shareable) or run(self, storage))
     with weft.config.override(num_threads=2, parallel_threshold=0):
         B = A.asformat(target)
     assert seen == [True]

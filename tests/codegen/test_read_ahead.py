@@ -6,11 +6,11 @@ import scipy.sparse as sp
 
 import weft
 from weft.codegen import emit_library
-from weft.compiler import lower
+from weft.compiler import plan_loops
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.ir import Declare, For, Function, Update, function_text, read_ahead, verify
+from weft.ir import Declare, For, Function, Update, function_text, prefetch_memory, verify
 from weft.ir.builder import add, block, lit, load, sub, var
 
 from .compiled import build
@@ -19,9 +19,9 @@ from .compiled import build
 def text(assignment, **formats):
     """The IR of a kernel that asks ahead."""
     types = {name: TensorType.of("float64", parse_format(f, order)) for name, (f, order) in formats.items()}
-    lowered = lower(parse(assignment), types)
+    lowered = plan_loops(parse(assignment), types)
     function, _ = lowered.function(lowered.modes[-1])
-    return function_text(verify(read_ahead(function)))
+    return function_text(verify(prefetch_memory(function)))
 
 
 def product(format):
@@ -70,7 +70,7 @@ def test_rows_in_vectors_are_left_alone():
     row = For(p, load(pos, i), load(pos, add(i, lit(1))), Update("+", t, load(vals, p)), simd=(("+", "t"),))
     body = block(Declare(t, lit(0.0, "float64")), row, Update("+", load(y, i), t))
     function = Function("f", (), For(i, lit(0), n, body))
-    assert read_ahead(function) == function
+    assert prefetch_memory(function) == function
 
 
 def test_segments_with_room_between_them_are_left_alone():
@@ -78,7 +78,7 @@ def test_segments_with_room_between_them_are_left_alone():
     pos, vals, y = var("pos", "int64*"), var("vals", "float64*"), var("y", "float64*")
     row = For(p, load(pos, i), sub(load(pos, add(i, lit(1))), lit(1)), Update("+", load(y, i), load(vals, p)))
     function = Function("f", (), For(i, lit(0), n, row))
-    assert read_ahead(function) == function
+    assert prefetch_memory(function) == function
 
 
 @pytest.mark.parametrize("ty", ["int32", "int64"])

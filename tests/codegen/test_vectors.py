@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import weft
-from weft.codegen import emit_module
+from weft.codegen import print_module
 from weft.codegen.support.vectors import MANY
-from weft.compiler import lower
+from weft.compiler import plan_loops
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.index_notation.operator_table import OPERATORS
-from weft.ir import in_batches, verify
+from weft.ir import batch_math_calls, verify
 from weft.ir.passes.vector_math import SIZE
-from weft.lowering.result_writer import Mode
+from weft.lowering.result_writer import FunctionKind
 
 from .compiled import build
 
@@ -55,7 +55,7 @@ def values(dtype, count=1 << 12):
 def flat(text, dtype, *names):
     """The IR of an expression over vectors."""
     vector = TensorType.of(dtype, parse_format("dense", 1))
-    return lower(parse(text), {"y": vector, **dict.fromkeys(names, vector)}).function(Mode.EVALUATE)[0]
+    return plan_loops(parse(text), {"y": vector, **dict.fromkeys(names, vector)}).function(FunctionKind.EVALUATE)[0]
 
 
 def errors(got, exact, dtype):
@@ -129,7 +129,7 @@ def test_what_goes_in_batches():
 
     def batched(text, *names):
         function = flat(text, "float64", *names)
-        found = in_batches(function, MANY)
+        found = batch_math_calls(function, MANY)
         verify(found)
         return found is not function
 
@@ -142,9 +142,9 @@ def test_what_goes_in_batches():
 
 def test_switched_off():
     function = flat("y(i) = log1p(x(i))", "float64", "x")
-    assert "weft_each_log1p_float64" in emit_module([function])
+    assert "weft_each_log1p_float64" in print_module([function])
     with config.override(vector_functions=False):
-        assert "weft_each" not in emit_module([function])
+        assert "weft_each" not in print_module([function])
 
 
 @pytest.mark.parametrize("flags", [(), ("-march=native", "-Wno-psabi")])
@@ -152,4 +152,4 @@ def test_c_without_warnings(flags):
     """On machines that have such vectors, and on others."""
     for dtype in ("float64", "float32"):
         text = "y(i) = " + " + ".join(f"{name}(x(i))" for name in ONE) + " + power(x(i), x(i))"
-        build(emit_module([flat(text, dtype, "x")]), ("-fopenmp", *flags))
+        build(print_module([flat(text, dtype, "x")]), ("-fopenmp", *flags))

@@ -57,7 +57,7 @@ def test_results_stay(text, schedule, shown, format):
         (SPMV, {"A": "csr"}, lambda s: s.reorder("j", "i"), "not directly nested"),
         (SPMV, {"A": "csc", "y": "dense"}, lambda s: s.parallelize("j"), "add into the same elements of y"),
         (SPMM, {"A": "csr", "C": "dense"}, lambda s: s.precompute("B(j,k)", "j"), "innermost loops around it are"),
-        (SPMM, {"A": "csr", "C": "dense"}, lambda s: s.precompute("B(j,k)", "k", kind="hashed"), "scalar or dense"),
+        (SPMM, {"A": "csr", "C": "dense"}, lambda s: s.precompute("B(j,k)", "k", kind="hash"), "scalar or dense"),
     ],
 )  # fmt: skip
 def test_reasons(text, formats, schedule, reason):

@@ -53,7 +53,7 @@ def text(op, many=MANY, order=2):
 
 def planned(expression, tensors):
     assignment = parse(expression)
-    return plan.executable(assignment, tuple(tensors[n]._storage.type for n in plan._names(assignment)))
+    return plan.plan_for(assignment, tuple(tensors[n]._storage.type for n in plan._names(assignment)))
 
 
 @pytest.fixture(autouse=True)
@@ -142,9 +142,9 @@ def test_steps_store_what_one_nest_of_loops_stores(format, monkeypatch):
     found = {}
     for most in (float("inf"), 0):
         monkeypatch.setattr(plan, "MANY_CASES", most)
-        plan.executable.cache_clear()
+        plan.plan_for.cache_clear()
         found[most] = [weft.evaluate(e, **{k: t for k, t in tensors.items() if f"{k}(" in e}) for e in expressions]
-    plan.executable.cache_clear()
+    plan.plan_for.cache_clear()
     for whole, steps in zip(*found.values(), strict=True):
         assert whole._storage.type == steps._storage.type
         for a, b in zip(whole._storage.arrays, steps._storage.arrays, strict=True):
@@ -206,7 +206,7 @@ def test_steps_share_their_kernels(format):
     """Whatever the names of operands and variables: three kernels at most, each of a merge of two."""
     tensors = named(operands("dia" if format == "dia" else format, SHAPES[2]), format)
     found = planned(text(" + "), tensors)
-    assert isinstance(found, plan.InSteps)
+    assert isinstance(found, plan.SteppedPlan)
     assert len(found.steps.all) == MANY - 1
     assert len({p.kernel.source for p in found._plans}) <= 3
     assert len(found.source) < 100_000
@@ -216,7 +216,7 @@ def test_steps_share_their_kernels(format):
 def test_few_operands_are_one_nest_of_loops():
     for format, many in (("csr", 4), ("coo", 3), ("bsr", 3)):
         found = planned(text(" + ", many), named(operands(format, SHAPES[2]), format))
-        assert not isinstance(found, plan.InSteps)
+        assert not isinstance(found, plan.SteppedPlan)
 
 
 def test_what_needs_no_merge_is_one_nest_of_loops():
@@ -225,7 +225,7 @@ def test_what_needs_no_merge_is_one_nest_of_loops():
     rows = "y(i) = " + "+".join(f"T{n}(i,j)*T26(i,j)" for n in range(26))
     sums = planned(rows, named(operands("csr", SHAPES[2]), "csr"))
     for found in (dense, product, sums):
-        assert not isinstance(found, plan.InSteps)
+        assert not isinstance(found, plan.SteppedPlan)
         assert len(found.kernel.source) < 120_000
 
 
@@ -244,9 +244,9 @@ def test_equal_steps_have_equal_names():
 
 
 def test_lattices_do_not_double_with_what_is_everywhere():
-    level = {f"T{n}": merge_lattice.Iterator(Access(f"T{n}", ("i",)), 0, Dense(), f"T{n}1") for n in range(MANY)}
+    level = {f"T{n}": merge_lattice.LevelIterator(Access(f"T{n}", ("i",)), 0, Dense(), f"T{n}1") for n in range(MANY)}
     value = parse(text(" + ", order=1)).value
-    universe = merge_lattice.Iterator(None, 0, Dense(), "I")
+    universe = merge_lattice.LevelIterator(None, 0, Dense(), "I")
     (point,) = merge_lattice.build(value, lambda a: (level[a.tensor],), lambda a: 0, universe, 0)
     assert len(point.iterators) == MANY
     csr = weft.formats["csr"](2).levels[1]

@@ -12,7 +12,7 @@ from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.execution import plan
 from weft.formats import parse_format
-from weft.index_notation import accesses, computed_in, to_text
+from weft.index_notation import accesses, to_text, use_computation_dtype
 from weft.index_notation.nodes import Apply, Reduce
 from weft.storage import check
 
@@ -72,7 +72,7 @@ def test_against_the_oracle(data):
         return
     truth = expected.dtype == bool
     if dtype is not None and np.can_cast(expected.dtype, dtype, "safe"):
-        wider = computed_in(assignment, tuple((name, a.dtype) for name, a in arrays.items()), dtype)
+        wider = use_computation_dtype(assignment, tuple((name, a.dtype) for name, a in arrays.items()), dtype)
         with np.errstate(all="ignore"):
             expected = evaluate_dense(wider, arrays).astype(dtype)
     else:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft.index_notation import computed_in, parse, to_text
+from weft.index_notation import parse, to_text, use_computation_dtype
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from weft.index_notation import computed_in, parse, to_text
 )
 def test_conversions(text, dtypes, dtype, wanted):
     known = tuple(zip("ABC", dtypes, strict=False))
-    assert to_text(computed_in(parse(text), known, dtype)) == wanted
+    assert to_text(use_computation_dtype(parse(text), known, dtype)) == wanted
 
 
 @pytest.mark.parametrize("format", ["dense", "s", "coo", "hash_vector"])

@@ -5,10 +5,10 @@ import pytest
 from tests.oracle import evaluate_dense
 
 import weft
-from weft.compiler import lower
+from weft.compiler import plan_loops
 from weft.concrete_notation import to_text
 from weft.concrete_notation.nodes import Forall, Where
-from weft.execution.insertion import assembler
+from weft.execution.insertion import insertion_kernel
 from weft.execution.kernel import Kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
@@ -20,7 +20,7 @@ def types(**formats):
 
 
 def loops(text, **formats):
-    lowered = lower(parse(text), types(**formats))
+    lowered = plan_loops(parse(text), types(**formats))
     function, _ = lowered.function(lowered.modes[-1])
     return sum(isinstance(n, For) for n in walk(function.body))
 
@@ -41,18 +41,18 @@ def test_segments_that_are_asked_for_are_loops_of_their_own():
 @pytest.mark.parametrize(("have", "wanted"), [("csr", "csc"), ("csc", "csr"), ("coo", "csc"), ("ell", "csc")])
 def test_memory_is_fetched_ahead_of_entries_that_are_scattered(have, wanted):
     a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
-    assert "weft_fetch" in assembler(a, b, False).source
+    assert "weft_fetch" in insertion_kernel(a, b, False).source
 
 
 @pytest.mark.parametrize(("have", "wanted"), [("csr", "coo"), ("lil", "csc"), ("dia", "csr")])
 def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_not_listed(have, wanted):
     a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
-    found = assembler(a, b, False)
+    found = insertion_kernel(a, b, False)
     assert isinstance(found, str) or "weft_fetch" not in found.source
 
 
 def test_an_outer_product_is_not_counted():
-    kernel = Kernel(lower(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1))))
+    kernel = Kernel(plan_loops(parse("C(i,j) = x(i)*y(j)"), types(C=("csr", 2), x=("s", 1), y=("s", 1))))
     (bound,) = kernel._bounds
     assert bound({"x": (3,), "y": (5,)}) == 15
 
@@ -61,7 +61,7 @@ def test_an_outer_product_is_not_counted():
 def test_a_reduction_meets_entries_as_they_come(op, fill):
     type = TensorType.of("float64", parse_format("csr", 2), fill=fill)
     assignment = parse(f"y(j) = {op}(i, A(i,j))")
-    lowered = lower(assignment, {"y": TensorType.of("float64", parse_format("dense", 1), fill=fill), "A": type})
+    lowered = plan_loops(assignment, {"y": TensorType.of("float64", parse_format("dense", 1), fill=fill), "A": type})
     assert not lowered.schedule.conversions
     dense = np.where(np.eye(5, 7) + np.eye(5, 7, 2) > 0, 2.5, fill)
     A = weft.asarray(dense, format="csr", fill_value=fill)
@@ -87,18 +87,18 @@ def test_duplicates_are_summed_before_another_reduction():
 )
 def test_sums_that_no_index_connects_are_made_apart(text, entered):
     known = types(a=("dense", 0), y=("dense", 1), x=("dense", 1), A=("csr", 2), B=("csr", 2))
-    stmt = to_text(lower(parse(text), known).schedule.program.stmt)
+    stmt = to_text(plan_loops(parse(text), known).schedule.program.stmt)
     assert stmt.count("forall") == entered
     assert max(len(line) - len(line.lstrip()) for line in stmt.splitlines()) <= 8
 
 
 def test_sums_are_made_outside_the_loops_that_do_not_change_them():
     known = types(x=("dense", 1), y=("dense", 1), Y=("csr", 2), A=("csr", 2))
-    stmt = lower(parse("y(i) = x(i)/sum(j, x(j))"), known).schedule.program.stmt
+    stmt = plan_loops(parse("y(i) = x(i)/sum(j, x(j))"), known).schedule.program.stmt
     assert isinstance(stmt, Where)
     assert isinstance(stmt.consumer, Forall)
     assert stmt.consumer.parallel
-    stmt = lower(parse("Y(i,j) = A(i,j)*sum(k, A(i,k))"), known).schedule.program.stmt
+    stmt = plan_loops(parse("Y(i,j) = A(i,j)*sum(k, A(i,k))"), known).schedule.program.stmt
     assert isinstance(stmt, Forall)
     assert isinstance(stmt.body, Where)
     assert isinstance(stmt.body.consumer, Forall)

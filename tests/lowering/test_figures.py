@@ -7,11 +7,11 @@ from tests.skeletons import assert_follow
 
 from weft.analysis import merge_lattice
 from weft.config import config
-from weft.execution import lower
+from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import function_text
-from weft.lowering.result_writer import Mode
+from weft.lowering.result_writer import FunctionKind
 
 FIGURES = {
     "fig01": ("A(i,j) = B(i,j,k)*c(k)", {"A": "dd", "B": "ddd", "c": "d"}),
@@ -44,13 +44,13 @@ SKELETONS = {
 
 def lowered(text, formats):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
-    return lower(parse(text), types)
+    return plan_loops(parse(text), types)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
     with config.override(reassociate=False):  # as the papers print sums, from the first entry to the last
-        function, _ = lowered(*FIGURES[name]).function(Mode.EVALUATE)
+        function, _ = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE)
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     assert len(re.findall(r"\b(?:for p?[ijkB]|while)", text)) >= SKELETONS[name].count("for i")
@@ -79,5 +79,5 @@ def test_figure(name, golden):
 def test_lattices(text, formats, points):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
     types["a"] = TensorType.of("float64", parse_format("d", 1))
-    _, lowerer = lower(parse(text), types).function(Mode.EVALUATE)
+    _, lowerer = plan_loops(parse(text), types).function(FunctionKind.EVALUATE)
     assert next(merge_lattice.to_text(p) for v, p in lowerer.lattices if v == "i") == points

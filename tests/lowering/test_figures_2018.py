@@ -7,11 +7,11 @@ from tests.skeletons import assert_follow
 import weft
 from weft.analysis import merge_lattice
 from weft.errors import StorageError
-from weft.execution import lower
+from weft.execution import plan_loops
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import function_text
-from weft.lowering.result_writer import Mode
+from weft.lowering.result_writer import FunctionKind
 
 COO = parse_format("coo", 2)
 NO_EMPTY_ROW = Format("(i,j) -> (i,j)", [Compressed(unique=False, full=True), Singleton()])
@@ -42,12 +42,12 @@ SKELETONS = {
 
 def lowered(text, formats):
     types = {name: TensorType.of("float64", format) for name, format in formats.items()}
-    return lower(parse(text), types)
+    return plan_loops(parse(text), types)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, golden):
-    function, _ = lowered(*FIGURES[name]).function(Mode.EVALUATE)
+    function, _ = lowered(*FIGURES[name]).function(FunctionKind.EVALUATE)
     text = function_text(function)
     assert_follow(text, SKELETONS[name])
     golden(f"2018_{name}.txt", text)
@@ -55,13 +55,13 @@ def test_figure(name, golden):
 
 def test_fused_iteration_is_one_loop():
     """Fig. 1a: rows and columns of a coordinate list in a single loop."""
-    function, _ = lowered(*FIGURES["fig01a"]).function(Mode.EVALUATE)
+    function, _ = lowered(*FIGURES["fig01a"]).function(FunctionKind.EVALUATE)
     assert "while" not in function_text(function)
 
 
 def test_lattices_of_figure_6():
     """A coordinate list without an empty row covers the rows: they are walked by it alone, and the other is located."""
-    _, lowerer = lowered(*FIGURES["fig09b"]).function(Mode.EVALUATE)
+    _, lowerer = lowered(*FIGURES["fig09b"]).function(FunctionKind.EVALUATE)
     found = {v: merge_lattice.to_text(points) for v, points in lowerer.lattices}
     assert found == {"i": "(C1 | B1)", "j": "(B2 ∧ C2) (B2) (C2)"}
 

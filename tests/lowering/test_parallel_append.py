@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import weft
-from weft.compiler import lower
+from weft.compiler import plan_loops
 from weft.execution import kernel as kernels
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.lowering.result_writer import Mode
+from weft.lowering.result_writer import FunctionKind
 from weft.storage import check
 
 RNG = np.random.default_rng(5)
@@ -41,14 +41,14 @@ def arrays_of(tensor):
 def in_parts(monkeypatch):
     """How often a result was appended in parts, and how often that was refused."""
     found = {True: 0, False: 0}
-    whole = kernels.Kernel._append_in_parts
+    whole = kernels.Kernel._append_in_parallel
 
     def counted(self, *arguments):
         result = whole(self, *arguments)
         found[result is not None] += 1
         return result
 
-    monkeypatch.setattr(kernels.Kernel, "_append_in_parts", counted)
+    monkeypatch.setattr(kernels.Kernel, "_append_in_parallel", counted)
     monkeypatch.setattr(weft.config, "parallel_threshold", 1)
     return found
 
@@ -86,7 +86,9 @@ def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):
 
 def test_a_loop_that_only_appends_is_bounded_by_its_segments():
     csr = TensorType.of("float64", parse_format("csr", 2))
-    bound = lower(parse("C(i,j) = A(i,j) + B(i,j)"), dict.fromkeys("CAB", csr)).text_in_parts(Mode.BOUND)
+    bound = plan_loops(parse("C(i,j) = A(i,j) + B(i,j)"), dict.fromkeys("CAB", csr)).parallel_append_text(
+        FunctionKind.BOUND
+    )
     assert "_crd" not in bound
     assert all("_next < " in line for line in bound.splitlines() if "while" in line)  # strips, and no merge
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import weft
-from weft.execution import executable
+from weft.execution import plan_for
 from weft.formats import Dense, Format
 from weft.index_notation import parse
 from weft.remapping import Remapping
 from weft.scheduling.tiling import LINE
-from weft.scheduling.variant import Premises
+from weft.scheduling.variant import Variant
 
 SHAPES = [(1, 1), (0, 3), (LINE - 1, 2), (LINE, LINE), (LINE + 1, 3), (3, 2 * LINE + 5), (100, 7), (7, 100)]
 
@@ -125,8 +125,8 @@ def test_products_that_threads_share(format, width):
 def test_threads_have_other_loops_where_theirs_cannot_be_shared():
     types = [weft.random((4, 4), format="csr")._storage.type, weft.asarray(np.ones((4, 4)))._storage.type]
     text = parse("Y(i,j) = X(k,i)*Z(k,j)")
-    alone = executable(text, tuple(types))
-    shared = executable(text, tuple(types), premises=Premises(sharing=True))
+    alone = plan_for(text, tuple(types))
+    shared = plan_for(text, tuple(types), variant=Variant(parallel_loops=True))
     assert alone.kernel.lowered.schedule.serial
     assert not alone.kernel.chunked
     assert shared.kernel.chunked

@@ -12,7 +12,7 @@ from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
 from weft.config import config
-from weft.formats.level import Entries
+from weft.formats.level import LevelEntries
 from weft.storage import check
 
 
@@ -291,7 +291,7 @@ def test_segments_that_lengthen_overflow():
     level = weft.formats["lil"](2).levels[-1]
     arrays = {"begin": np.array([0], np.int8), "count": np.array([3], np.int8), "crd": np.arange(3, dtype=np.int8)}
     with pytest.raises(OverflowError, match="103 entries do not fit positions of int8"):
-        level.lengthened(arrays, np.ones(3), Entries(np.zeros(100, int), np.arange(100), np.ones(100), 0.0))
+        level.lengthened(arrays, np.ones(3), LevelEntries(np.zeros(100, int), np.arange(100), np.ones(100), 0.0))
 
 
 @pytest.mark.parametrize("format", ["lil", "dok", "hash", "csr", "coo", "csf", "dia", "dense"])

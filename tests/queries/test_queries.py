@@ -9,7 +9,7 @@ from tests.beside import FORMATS, SHAPES, drawn, sparse
 import weft
 from weft.errors import IndexOverflowError, NotationError
 from weft.queries import (
-    Stored,
+    SourceFacts,
     canonical,
     counter_to_histogram,
     fold_constants,
@@ -82,10 +82,10 @@ def test_table_1():
     assert str(inlined) == "∀i ∀j Q(i) += map(map(B(i,j), 1), 1)"
     folded = fold_constants(inlined)
     assert str(folded) == "∀i ∀j Q(i) += map(B(i,j), 1)"
-    counted = simplify_width_count(folded, Stored(innermost=1, only_nonzeros=True))
+    counted = simplify_width_count(folded, SourceFacts(innermost=1, only_nonzeros=True))
     assert str(counted) == "∀i Q(i) += width(B(i))*1"
     assert str(reduction_to_assign(counted)) == "∀i Q(i) = width(B(i))*1"
-    whole = optimize(statement("select [] -> count(i*size(j)+j) as Q"), Stored())
+    whole = optimize(statement("select [] -> count(i*size(j)+j) as Q"), SourceFacts())
     assert str(whole) == "∀i ∀j Q() += map(B(i,j), 1)"  # no two entries have the same
     nth = statement("select [] -> max(#i) as K")
     assert str(nth) == "∀i ∀j Q() max= map(B(i,j), #i+1)"
@@ -96,11 +96,11 @@ def test_passes_leave_what_does_not_fit():
     slices = statement("select [i] -> count(j) as Q", (2, 3, 4))
     assert reduction_to_assign(slices) == slices  # k is reduced over in the temporary
     assert inline_temporary(slices) == slices  # which is a reduction
-    folded = optimize(statement("select [i] -> count(j) as Q"), Stored())
-    assert folded == simplify_width_count(folded, Stored(innermost=1))  # zeros may be stored
-    assert folded == simplify_width_count(folded, Stored(innermost=0, only_nonzeros=True))  # i is not reduced over
+    folded = optimize(statement("select [i] -> count(j) as Q"), SourceFacts())
+    assert folded == simplify_width_count(folded, SourceFacts(innermost=1))  # zeros may be stored
+    assert folded == simplify_width_count(folded, SourceFacts(innermost=0, only_nonzeros=True))  # i is not reduced over
     assert counter_to_histogram(folded) == folded
-    columns = optimize(statement("select [j] -> count(i) as Q"), Stored(innermost=1, only_nonzeros=True))
+    columns = optimize(statement("select [j] -> count(i) as Q"), SourceFacts(innermost=1, only_nonzeros=True))
     assert str(columns) == "∀i ∀j Q(j) += map(B(i,j), 1)"
 
 

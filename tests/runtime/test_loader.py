@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny_kernels import PRELUDE, make_source
 
-from weft.codegen import emit_module, shared_by
+from weft.codegen import print_module, shared_by
 from weft.config import config
 from weft.errors import CompilerError, ShapeError
 from weft.ir import Call, Evaluate, Function, Param
@@ -152,7 +152,7 @@ def test_support_functions_that_kernels_share_are_compiled_once(monkeypatch):
 
 
 def test_what_is_printed_for_the_loader_shares_functions():
-    printed = [emit_module([sorting()], shared=shared) for shared in (False, True)]
+    printed = [print_module([sorting()], shared=shared) for shared in (False, True)]
     assert [shared_by(text) for text in printed] == [[], ["weft_sort_many_int32"]]
     assert "weft_sort_tiny_int32" in printed[1]
     assert "weft_sort_long_int32" not in printed[1]

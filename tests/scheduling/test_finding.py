@@ -130,7 +130,9 @@ def test_what_is_absent_stays_absent(format):
 
 def test_few_entries_or_short_rows_are_walked(monkeypatch):
     seen = []
-    monkeypatch.setattr(plan.Executable, "_many", property(lambda self: seen.append(self) or self._given(finding=True)))
+    monkeypatch.setattr(
+        plan.Plan, "_hash_lookup", property(lambda self: seen.append(self) or self._given(hash_lookup=True))
+    )
     dense = np.ones((3, 200))
     full = weft.asarray(dense, format="csr")
     thin = weft.asarray(np.eye(3, 200), format="csr")
@@ -145,7 +147,9 @@ def test_few_entries_or_short_rows_are_walked(monkeypatch):
 def test_vectors_in_any_order_are_found(monkeypatch):
     """They are sorted first where they are walked, which hides nothing."""
     seen = []
-    monkeypatch.setattr(plan.Executable, "_many", property(lambda self: seen.append(self) or self._given(finding=True)))
+    monkeypatch.setattr(
+        plan.Plan, "_hash_lookup", property(lambda self: seen.append(self) or self._given(hash_lookup=True))
+    )
     thin = sp.eye_array(3, 400, format="csr")
     coords = RNG.integers(0, 400, 200)
     for peer in (coords, RNG.permutation(400)[:200]):

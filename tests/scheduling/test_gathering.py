@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from tests.grid.batch import together
 
 import weft
-from weft.compiler import lower
+from weft.compiler import plan_loops
 from weft.config import config
-from weft.execution import executable
+from weft.execution import plan_for
 from weft.execution.kernel import Kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.scheduling.variant import Premises
+from weft.scheduling.variant import Variant
 from weft.storage import check
 
 TEXT = "y(j) = A(i,j)*x(i)"
@@ -30,14 +30,14 @@ def matrix(columns):
 
 
 def watched(monkeypatch):
-    """The marked workspaces of the kernels that run from now on."""
+    """The flags workspaces of the kernels that run from now on."""
     seen, run = [], Kernel.run
 
     def noting(self, storages, out=None):
-        seen.extend(w for w in self.lowered.schedule.program.workspaces if w.kind == "marked")
+        seen.extend(w for w in self.lowered.schedule.program.workspaces if w.kind == "flags")
         return run(self, storages, out)
 
-    executable.cache_clear()  # plans keep what ran before
+    plan_for.cache_clear()  # plans keep what ran before
     monkeypatch.setattr(Kernel, "run", noting)
     return seen
 
@@ -132,7 +132,7 @@ def test_matrices_of_few_or_most(kind, monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("gathering", ["listed", "hashed"])
+@pytest.mark.parametrize("gathering", ["list", "hash"])
 @pytest.mark.parametrize("format", ["csr", "dcsr"])
 @pytest.mark.parametrize(
     ("text", "absent"), [("y(i,k) = sum(j, A(i,j,k))", 0.0), ("y(i,k) = max(j, A(i,j,k))", -np.inf)]
@@ -142,7 +142,7 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
     dense = np.where(tensor("some") == 0, absent, tensor("some"))
     A = weft.asarray(dense, format="csf", fill_value=absent)
     result = TensorType.of("float64", parse_format(format, 2), fill=3.0)
-    kernel = Kernel(lower(parse(text), {"y": result, "A": A._storage.type}, Premises(gathering=gathering)))
+    kernel = Kernel(plan_loops(parse(text), {"y": result, "A": A._storage.type}, Variant(accumulator=gathering)))
     assert [w.kind for w in kernel.lowered.schedule.program.workspaces] == [gathering]
     with config.override(num_threads=threads, parallel_threshold=0):
         found = kernel.run((A._storage,))

@@ -278,7 +278,7 @@ SHORT = """\
 C(i,k) = sum(j, A(i,j)*B(j,k))
 formats: C csr float64; A csr float64; B csc float64
 B is converted from csc to csr: loops i,j,k cannot traverse B in csc
-loop order i, j, k; k is gathered in a listed workspace
+loop order i, j, k; k is gathered in a list workspace
 each call stores B again; keep B.asformat('csr'), and pass that instead
 threads share the loop over i"""
 

@@ -1,7 +1,7 @@
 """Logical and physical index variables (2018 paper, section 3.1): how a structured format's levels see an expression.
 
 A structured operand is walked by the variables of its levels (``i/2``, ``j-i``); every other operand keeps its own,
-which follow from them by the remapping, and the other way round. Such facts are *definitions*.
+which follow from them by the remapping, and the other way round. Such facts are *derived*.
 """
 
 from __future__ import annotations
@@ -19,12 +19,20 @@ from ..remapping.inverse import linear, significance
 from ..remapping.nodes import Axis, Binary, Constant, IndexExpr, axes_of, to_text
 
 __all__ = [
-    "Definition", "computed", "definitions", "digits", "leaves_tensor", "passes_edge", "path", "size_of", "spelling",
+    "DerivedVariable",
+    "derived_variables",
+    "leaves_tensor",
+    "level_variables",
+    "passes_edge",
+    "radix_components",
+    "single_coordinate_levels",
+    "size_of",
+    "spelling",
 ]  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
-def path(access: Access, format: Format) -> tuple[str, ...]:
+def level_variables(access: Access, format: Format) -> tuple[str, ...]:
     """The tensor path: one variable for each level, in their order.
 
     A level that stores an axis has that axis's variable. Any other has a variable of its own, called by what the
@@ -38,7 +46,7 @@ def path(access: Access, format: Format) -> tuple[str, ...]:
 
 
 @record
-class Definition:
+class DerivedVariable:
     """``var`` follows from the variables ``of``.
 
     Parameters
@@ -72,9 +80,9 @@ class Definition:
         return frozenset(self.of[n] for n in axes_of(self.value))
 
 
-def definitions(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[Definition, ...]:
+def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[DerivedVariable, ...]:
     """What follows from what, by the remappings of the structured operands among ``accesses``."""
-    found: dict[Definition, None] = {}
+    found: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
         if format.is_structured:
@@ -101,29 +109,31 @@ def leaves_tensor(format: Format, k: int) -> bool:
     return passes_edge(value, format) and all(level.pads for level in format.levels[last + 1 : k])
 
 
-def _of(access: Access, format: Format) -> Iterable[Definition]:
-    levels = path(access, format)
+def _of(access: Access, format: Format) -> Iterable[DerivedVariable]:
+    levels = level_variables(access, format)
     sizes = _sizes(format)
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
             inside = not passes_edge(value, format)
             natural = inside or is_natural(value, format.remapping.coordinates)
-            yield Definition(access.indices[axis], value, levels, access.indices, inside, natural, sizes)
+            yield DerivedVariable(access.indices[axis], value, levels, access.indices, inside, natural, sizes)
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
-            yield Definition(levels[k], value, access.indices, access.indices)
+            yield DerivedVariable(levels[k], value, access.indices, access.indices)
 
 
-def computed(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[Definition, ...]:
+def single_coordinate_levels(
+    accesses: Iterable[Access], types: Mapping[str, TensorType]
+) -> tuple[DerivedVariable, ...]:
     """The levels that store nothing and have one coordinate, which follows from those above: their loops are none."""
-    found: dict[Definition, None] = {}
+    found: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
-        levels = path(access, format)
+        levels = level_variables(access, format)
         for k, level in enumerate(format.levels if format.is_structured else ()):
             value = level_bounds.computed(format.remapping, k) if level.branchless and not level.roles else None
             if value is not None:
-                found[Definition(levels[k], value, levels, access.indices, sizes=_sizes(format))] = None
+                found[DerivedVariable(levels[k], value, levels, access.indices, sizes=_sizes(format))] = None
     return tuple(found)
 
 
@@ -131,19 +141,19 @@ def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, Tenso
     """How many values a level's variable has, where the remapping alone says: inside a block."""
     for access in accesses:
         format = types[access.tensor].format
-        for v, c in zip(path(access, format), format.remapping.coordinates, strict=True):
+        for v, c in zip(level_variables(access, format), format.remapping.coordinates, strict=True):
             if v == variable and (size := _size_of_digit(c)) is not None:
                 return size
     return None
 
 
-def digits(variable: str, definitions: Sequence[Definition]) -> tuple[str, ...]:
+def radix_components(variable: str, derived: Sequence[DerivedVariable]) -> tuple[str, ...]:
     """The variables whose order, the first deciding first, is that of ``variable``: its digits, or it alone.
 
     ``i`` follows from ``i/2`` and ``i%2``, and loops over these in this order visit it in order. Empty where a
     variable follows from others in no such way.
     """
-    found = next((d for d in definitions if d.var == variable), None)
+    found = next((d for d in derived if d.var == variable), None)
     if found is None:
         return (variable,)
     if found.of == found.axes:  # a level's variable, of the axes'

@@ -1,7 +1,7 @@
 """Expressions ready for lowering: every conversion explicit, absent operands simplified away by the operator table.
 
-Two nodes join those of index notation: ``Convert`` (NumPy's promotion made visible) and ``Absent`` (an operand that
-is known to be its fill value here, as it has no stored entry).
+Two nodes join those of index notation: ``CastExpr`` (NumPy's promotion made visible) and ``ImplicitValue`` (an operand
+that is known to be its fill value here, as it has no stored entry).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ..records import record
 
 __all__ = [
     "UNKNOWN",
-    "Absent",
-    "Convert",
-    "Number",
+    "CastExpr",
+    "ImplicitValue",
+    "TypedLiteral",
     "adds_in_place",
+    "annihilates",
     "application_dtypes",
     "asked_of",
     "convert",
     "converted",
-    "decides",
-    "drop_absent",
-    "fill_of",
+    "drop_implicit_operands",
+    "implicit_value",
     "is_constant",
     "literal_dtype",
     "loop_dtypes",
@@ -55,7 +55,7 @@ UNKNOWN = _Unknown()
 
 
 @record
-class Convert(Expr):
+class CastExpr(Expr):
     """``expr`` in another dtype."""
 
     expr: Expr
@@ -63,7 +63,7 @@ class Convert(Expr):
 
 
 @record
-class Number(Expr):
+class TypedLiteral(Expr):
     """A literal with its dtype decided."""
 
     value: bool | int | float | complex
@@ -74,7 +74,7 @@ class Number(Expr):
 
 
 @record
-class Absent(Expr):
+class ImplicitValue(Expr):
     """An operand without a stored entry: it has its fill value."""
 
     value: Any
@@ -134,13 +134,13 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
 
 
 def _typed(expr: Expr, dtype: str) -> Expr:
-    return Number(expr.value, dtype) if isinstance(expr, Literal) else expr
+    return TypedLiteral(expr.value, dtype) if isinstance(expr, Literal) else expr
 
 
 def _cast(expr: Expr, dtype: Any, wanted: str) -> Expr:
     if isinstance(expr, Literal):
-        return Number(expr.value, wanted)
-    return expr if dtype == wanted else Convert(expr, wanted)
+        return TypedLiteral(expr.value, wanted)
+    return expr if dtype == wanted else CastExpr(expr, wanted)
 
 
 def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
@@ -158,7 +158,7 @@ def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
     --------
     >>> from weft.index_notation import parse
     >>> A = parse("y = A(i)").value
-    >>> wide = Convert(Access("A", ("i",)), "float64")
+    >>> wide = CastExpr(Access("A", ("i",)), "float64")
     >>> [adds_in_place(wide, Access("A", ("i",)), dtype) for dtype in ("float32", "int8", "bool")]
     [True, False, False]
     """
@@ -168,7 +168,7 @@ def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
 def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """The dtype that a sum is in after the conversions of an expression; None where one of them depends on it."""
     match expr:
-        case Convert(expr=inner, dtype=wanted) if access in accesses(inner):
+        case CastExpr(expr=inner, dtype=wanted) if access in accesses(inner):
             found, to = _passed(inner, access, dtype), np.dtype(wanted)
             return to if found is not None and adds_alike(found, to) else None
         case Apply(args=args):
@@ -186,9 +186,9 @@ def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] |
 def without_conversions(expr: Expr) -> Expr:
     """``expr`` as index notation again, for what depends on operands and operators only."""
     match expr:
-        case Convert(expr=inner):
+        case CastExpr(expr=inner):
             return without_conversions(inner)
-        case Number(value=value) | Absent(value=value):
+        case TypedLiteral(value=value) | ImplicitValue(value=value):
             return Literal(value)
         case Apply(op=op, args=args):
             return Apply(op, tuple(without_conversions(arg) for arg in args))
@@ -217,21 +217,21 @@ def _decided(op: str, value: Any) -> Any:
     return typed(row.absorbed, loop_dtypes(op, (own, own))[-1])
 
 
-def fill_of(expr: Expr, fills: Callable[[Access], Any]) -> Any:
+def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
     """The value of an expression where every operand is absent: the operator applied to the fill values (law 5)."""
     match expr:
         case Access():
             return fills(expr)
         case Literal(value=value):
             return value
-        case Number(value=value, dtype=dtype) | Absent(value=value, dtype=dtype):
+        case TypedLiteral(value=value, dtype=dtype) | ImplicitValue(value=value, dtype=dtype):
             return typed(value, dtype)
-        case Convert(expr=inner, dtype=dtype):
-            return typed(fill_of(inner, fills), dtype)
+        case CastExpr(expr=inner, dtype=dtype):
+            return typed(implicit_value(inner, fills), dtype)
         case Apply(op=op, args=args):
-            values = [fill_of(arg, fills) for arg in args]
+            values = [implicit_value(arg, fills) for arg in args]
             for position, value in enumerate(values):
-                if decides(op, args, position, value):
+                if annihilates(op, args, position, value):
                     return _decided(op, value)
             if any(v is UNKNOWN for v in values):
                 stated = OPERATORS[op].absent
@@ -252,16 +252,16 @@ def asked_of(expr: Expr) -> Access | None:
 def is_constant(expr: Expr) -> bool:
     """Whether an expression is made of literals alone."""
     match expr:
-        case Literal() | Number():
+        case Literal() | TypedLiteral():
             return True
-        case Convert(expr=inner):
+        case CastExpr(expr=inner):
             return is_constant(inner)
         case Apply(args=args):
             return all(is_constant(arg) for arg in args)
     return False
 
 
-def decides(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
+def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
     """Whether the absence of an operand, whose fill value is ``fill``, decides the result alone.
 
     A literal is never absent: zero times NaN is NaN.
@@ -271,7 +271,7 @@ def decides(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
     return not is_constant(args[position])
 
 
-def drop_absent(
+def drop_implicit_operands(
     expr: Expr, absent: Mapping[Access, tuple[Any, str]], fills: Callable[[Access], Any] = lambda a: UNKNOWN
 ) -> Expr:
     """``expr`` where the accesses in ``absent`` have their fill values, simplified by the operator table.
@@ -281,29 +281,29 @@ def drop_absent(
     """
     match expr:
         case Access():
-            return Absent(*absent[expr]) if expr in absent else expr
-        case Convert(expr=inner, dtype=dtype):
-            inner = drop_absent(inner, absent, fills)
-            if isinstance(inner, Absent):
-                return Absent(typed(inner.value, dtype).item(), dtype)
-            return Convert(inner, dtype)
+            return ImplicitValue(*absent[expr]) if expr in absent else expr
+        case CastExpr(expr=inner, dtype=dtype):
+            inner = drop_implicit_operands(inner, absent, fills)
+            if isinstance(inner, ImplicitValue):
+                return ImplicitValue(typed(inner.value, dtype).item(), dtype)
+            return CastExpr(inner, dtype)
         case Apply(op=op, args=args):
-            args = tuple(drop_absent(arg, absent, fills) for arg in args)
+            args = tuple(drop_implicit_operands(arg, absent, fills) for arg in args)
             row = OPERATORS[op]
             for position, arg in enumerate(args):
-                if isinstance(arg, Absent) and row.annihilates(position, arg.value):
+                if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
                     made = _decided(op, typed(arg.value, arg.dtype))
-                    return arg if row.absorbed is None else Absent(made.item(), made.dtype.name)
-            known = [arg for arg in args if isinstance(arg, Absent | Number)]
-            if len(known) == len(args) and any(isinstance(arg, Absent) for arg in args):
+                    return arg if row.absorbed is None else ImplicitValue(made.item(), made.dtype.name)
+            known = [arg for arg in args if isinstance(arg, ImplicitValue | TypedLiteral)]
+            if len(known) == len(args) and any(isinstance(arg, ImplicitValue) for arg in args):
                 dtypes = tuple(arg.dtype for arg in known)
                 value = _apply(op, tuple(typed(arg.value, arg.dtype) for arg in known))
-                return Absent(value.item(), loop_dtypes(op, dtypes)[-1])
+                return ImplicitValue(value.item(), loop_dtypes(op, dtypes)[-1])
             if row.arity == 2:
                 for position, other in ((0, 1), (1, 0)):
                     arg = args[position]
-                    if isinstance(arg, Absent) and row.is_identity(position, arg.value):
-                        rest, whole = fill_of(args[other], fills), fill_of(Apply(op, args), fills)
+                    if isinstance(arg, ImplicitValue) and row.is_identity(position, arg.value):
+                        rest, whole = implicit_value(args[other], fills), implicit_value(Apply(op, args), fills)
                         if whole is UNKNOWN or same_value(rest, whole):
                             return args[other]
             return Apply(op, args)
@@ -324,8 +324,8 @@ def specialize(
     """
     match stmt:
         case Assign(target=target, value=value, op=op):
-            new = drop_absent(value, absent, fills)
-            if isinstance(new, Absent):
+            new = drop_implicit_operands(value, absent, fills)
+            if isinstance(new, ImplicitValue):
                 kept = neutral(stmt)[0]
                 if same_value(new.value, neutral_in_sum(new.value, kept) if op == "add" else kept):
                     return None

@@ -13,17 +13,17 @@ from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from . import merge_lattice
-from .derived_variables import Definition, path
+from .derived_variables import DerivedVariable, level_variables
 from .implicit_values import (
     UNKNOWN,
-    Absent,
-    Number,
+    ImplicitValue,
+    TypedLiteral,
     adds_in_place,
+    annihilates,
     application_dtypes,
     asked_of,
     converted,
-    decides,
-    fill_of,
+    implicit_value,
     is_constant,
     literal_dtype,
     neutral_in_sum,
@@ -32,8 +32,19 @@ from .implicit_values import (
 )
 
 __all__ = [
-    "Types", "Visit", "conversions", "fill_of_reduced", "fits", "is_counted", "is_full", "is_linear", "is_never_empty",
-    "places", "reads", "strip", "types_of",
+    "Types",
+    "Visit",
+    "conversions",
+    "distinct_accesses",
+    "fits",
+    "is_counted",
+    "is_full",
+    "is_linear",
+    "is_never_empty",
+    "places",
+    "strip",
+    "typed_implicit_value",
+    "types_of",
 ]  # fmt: skip
 
 # How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
@@ -46,7 +57,7 @@ _DENSE = Dense()
 
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
     """Pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
-    variables = path(access, format)
+    variables = level_variables(access, format)
     for k, level in enumerate(format.levels):
         if not level.has_every:
             for above in variables[:k]:
@@ -54,26 +65,26 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
                     yield above, variables[k]
 
 
-def places(order: Sequence[str], definitions: Sequence[Definition] = ()) -> dict[str, int]:
+def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
     """At which loop each variable becomes known, those included that follow from the loops' own."""
     place = {v: n for n, v in enumerate(order)}
-    for _ in definitions:
-        for d in definitions:
+    for _ in derived:
+        for d in derived:
             if d.var not in place and all(v in place for v in d.needs):
                 place[d.var] = max((place[v] for v in d.needs), default=-1)
     return place
 
 
-def fits(access: Access, format: Format, order: Sequence[str], definitions: Sequence[Definition] = ()) -> bool:
+def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> bool:
     """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
-    place, loops = places(order, definitions), set(order)
-    variables = path(access, format)
+    place, loops = places(order, derived), set(order)
+    variables = level_variables(access, format)
     if any(v not in (place if level.has_every else loops) for v, level in zip(variables, format.levels, strict=True)):
         return False
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
 
-def reads(expr: Expr) -> list[Access]:
+def distinct_accesses(expr: Expr) -> list[Access]:
     """The distinct accesses of an expression, in order."""
     found: dict[Access, None] = {}
 
@@ -91,9 +102,9 @@ def reads(expr: Expr) -> list[Access]:
     return list(found)
 
 
-def fill_of_reduced(expr: Expr, types: Mapping[str, TensorType]) -> object:
+def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """The fill value of an expression, reductions included, computed in the dtypes that its values have."""
-    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in reads(expr)])
+    kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in distinct_accesses(expr)])
     return _known_fill(expr, kinds)
 
 
@@ -122,10 +133,10 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
                 found = [(fill, np.result_type(d).name) for fill, d in found]
             *wanted, dtype = application_dtypes(expr, tuple(d for _, d in found))
             parts = tuple(
-                _SCALAR if fill is UNKNOWN else (Number if is_constant(arg) else Absent)(typed(fill, w), w)
+                _SCALAR if fill is UNKNOWN else (TypedLiteral if is_constant(arg) else ImplicitValue)(typed(fill, w), w)
                 for arg, (fill, _), w in zip(args, found, wanted, strict=True)
             )
-            return fill_of(Apply(op, parts), lambda a: UNKNOWN), dtype
+            return implicit_value(Apply(op, parts), lambda a: UNKNOWN), dtype
     raise TypeError(f"no fill value of {expr!r}")
 
 
@@ -151,7 +162,7 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
-            mine = [format.levels[k] for k, u in enumerate(path(expr, format)) if u == v]
+            mine = [format.levels[k] for k, u in enumerate(level_variables(expr, format)) if u == v]
             return all(level.full for level in mine) if mine else None
         case nodes.Literal():
             return None
@@ -159,8 +170,8 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
             if len(args) == 1:
                 return _full(asked_of(expr) or args[0], v, types)
             a, b = (_full(arg, v, types) for arg in args)
-            fill = [fill_of_reduced(arg, types) for arg in args]
-            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
+            fill = [typed_implicit_value(arg, types) for arg in args]
+            if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else a and b
             if a is None and b is None:
                 return None
@@ -181,8 +192,8 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
         case Apply(op=op, args=args):
             if len(args) == 1:
                 return _solid(asked_of(expr) or args[0], types)
-            fill = [fill_of_reduced(arg, types) for arg in args]
-            both = decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1])
+            fill = [typed_implicit_value(arg, types) for arg in args]
+            both = annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1])
             return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
     return False
 
@@ -192,7 +203,7 @@ Types: TypeAlias = tuple[tuple[str, TensorType], ...]
 
 def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
     """The types of what an expression reads, by which is kept what all loop orders share."""
-    return tuple([(a.tensor, types[a.tensor]) for a in reads(expr)])
+    return tuple([(a.tensor, types[a.tensor]) for a in distinct_accesses(expr)])
 
 
 def conversions(
@@ -200,7 +211,7 @@ def conversions(
     order: Sequence[str],
     types: Mapping[str, TensorType],
     how: Visit,
-    definitions: Sequence[Definition] = (),
+    derived: Sequence[DerivedVariable] = (),
     copying: bool = False,
     loose: frozenset[str] = frozenset(),
     *,
@@ -213,7 +224,9 @@ def conversions(
     place, in the ``dtype`` of the result. Coordinates of ``loose`` variables may come in any order in a workspace.
     """
     walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
-    return tuple([a for a in reads(expr) if a not in walked or not fits(a, types[a.tensor].format, order, definitions)])
+    return tuple(
+        [a for a in distinct_accesses(expr) if a not in walked or not fits(a, types[a.tensor].format, order, derived)]
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -222,7 +235,7 @@ def _walked(
 ) -> frozenset[Access]:
     """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
     types = dict(kinds)
-    return frozenset(a for a in reads(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
+    return frozenset(a for a in distinct_accesses(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
 
 
 def _is_walked(
@@ -233,7 +246,7 @@ def _is_walked(
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
         return False
-    last = path(access, format)[-1:]
+    last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
     summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
     if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
@@ -253,7 +266,7 @@ def _is_walked(
             as_it_is = False
     walks = all(level.walks for level in format.levels)
     adding = how == "scatter" and not copying
-    ordered = {*path(access, format)} - loose if how in ("workspace", "merge") else set[str]()
+    ordered = {*level_variables(access, format)} - loose if how in ("workspace", "merge") else set[str]()
     return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered)
 
 
@@ -273,7 +286,7 @@ def _can_be_walked(
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
 
-    for k, (v, level) in enumerate(zip(path(access, format), format.levels, strict=True)):
+    for k, (v, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True)):
         if level.merges:
             continue
         owner = _reduction_over(expr, v)
@@ -281,11 +294,11 @@ def _can_be_walked(
         summed = owner is None or owner.op == "add"
         neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types)
         if summed:
-            neutral = neutral_in_sum(fill_of(body, fill), neutral)
+            neutral = neutral_in_sum(implicit_value(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
         try:
             points = merge_lattice.build(
-                body, of_v, fill, merge_lattice.Iterator(None, 0, _DENSE, v), neutral, merge_lattice.MANY_CASES
+                body, of_v, fill, merge_lattice.LevelIterator(None, 0, _DENSE, v), neutral, merge_lattice.MANY_CASES
             )
         except merge_lattice.TooManyCases:
             return False
@@ -315,7 +328,7 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
     match expr:
         case Reduce(op=op, body=body):
             seen, row = _in_loops(body, fill), OPERATORS[op]
-            absent = fill_of(seen, fill)
+            absent = implicit_value(seen, fill)
             nothing = neutral_in_sum(absent, row.identity) if op == "add" else row.identity
             same = nothing is not None and same_value(absent, nothing)
             return seen if same or is_never_empty(op, absent) else Apply("add", (seen, _SCALAR))
@@ -331,14 +344,14 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
     """
     match expr:
         case Reduce(op=op, body=body):
-            row, absent = OPERATORS[op], fill_of_reduced(body, types)
+            row, absent = OPERATORS[op], typed_implicit_value(body, types)
             if absent is not UNKNOWN and is_counted(op, absent):
                 return absent
             return UNKNOWN if row.identity is None else row.identity
         case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
             found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
             return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
-    return fill_of_reduced(expr, types)
+    return typed_implicit_value(expr, types)
 
 
 def is_counted(op: str, absent: Any) -> bool:
@@ -352,14 +365,14 @@ def is_never_empty(op: str, absent: Any) -> bool:
     return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
 
 
-def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.Iterator, ...]:
+def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.LevelIterator, ...]:
     """The levels of an access that iterate over ``v``, outermost first."""
     if not access.indices:
         return ()
     format = types[access.tensor].format
     return tuple(
-        merge_lattice.Iterator(access, k, level, f"{access.tensor}{k + 1}")
-        for k, (u, level) in enumerate(zip(path(access, format), format.levels, strict=True))
+        merge_lattice.LevelIterator(access, k, level, f"{access.tensor}{k + 1}")
+        for k, (u, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True))
         if u == v
     )
 
@@ -372,11 +385,11 @@ def is_linear(expr: Expr, access: Access) -> bool:
         case Reduce(op="add", body=body):
             return is_linear(body, access)
         case Apply(op="multiply", args=(a, b)):
-            in_a, in_b = access in reads(a), access in reads(b)
+            in_a, in_b = access in distinct_accesses(a), access in distinct_accesses(b)
             return not (in_a and in_b) and (is_linear(a, access) if in_a else is_linear(b, access) if in_b else True)
         case Apply(op="negative", args=(a,)) | Apply(op="subtract", args=(nodes.Literal(value=0), a)):
             return is_linear(a, access)
-    return access not in reads(expr)
+    return access not in distinct_accesses(expr)
 
 
 def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
@@ -385,21 +398,21 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
 
-    absent: Any = fill_of(strip(expr), fill)
+    absent: Any = implicit_value(strip(expr), fill)
     return absent is not UNKNOWN and bool(absent == 0)
 
 
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
     """Whether every other operand can be located, so that nothing has to be merged."""
-    return all(a == access or types[a.tensor].format.is_dense for a in reads(expr))
+    return all(a == access or types[a.tensor].format.is_dense for a in distinct_accesses(expr))
 
 
 def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
     """Whether every other operand's coordinates along some variables are found, so that nothing is merged there."""
-    others = [(a, types[a.tensor].format) for a in reads(expr) if a != access]
+    others = [(a, types[a.tensor].format) for a in distinct_accesses(expr) if a != access]
     return all(
         level.has_every
         for a, format in others
-        for v, level in zip(path(a, format), format.levels, strict=True)
+        for v, level in zip(level_variables(a, format), format.levels, strict=True)
         if v in over
     )

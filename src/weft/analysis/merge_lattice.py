@@ -15,9 +15,9 @@ from typing import Any
 from ..formats import LevelFormat
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..records import record
-from .implicit_values import Absent, Convert, Number, asked_of, decides, fill_of, same_value
+from .implicit_values import CastExpr, ImplicitValue, TypedLiteral, annihilates, asked_of, implicit_value, same_value
 
-__all__ = ["MANY_CASES", "Iterator", "Point", "TooManyCases", "build", "to_text"]
+__all__ = ["MANY_CASES", "LevelIterator", "Point", "TooManyCases", "build", "to_text"]
 
 
 MANY_CASES = 128
@@ -29,7 +29,7 @@ class TooManyCases(Exception):
 
 
 @record
-class Iterator:
+class LevelIterator:
     """Iteration over one level of an access; ``access`` None is the whole dimension (the universe)."""
 
     access: Access | None
@@ -65,21 +65,21 @@ class Iterator:
 class Point:
     """One case of a merge: the iterators that have a value there.
 
-    ``coiterate`` are walked together; ``locate`` are found by coordinate once that is known.
+    ``coiterate`` are walked together; ``located`` are found by coordinate once that is known.
     """
 
-    coiterate: tuple[Iterator, ...] = ()
-    locate: tuple[Iterator, ...] = ()
+    coiterate: tuple[LevelIterator, ...] = ()
+    located: tuple[LevelIterator, ...] = ()
 
     @property
-    def iterators(self) -> tuple[Iterator, ...]:
-        return self.coiterate + self.locate
+    def iterators(self) -> tuple[LevelIterator, ...]:
+        return self.coiterate + self.located
 
     def __le__(self, other: Point) -> bool:
         return set(self.coiterate) <= set(other.coiterate) and set(self.iterators) <= set(other.iterators)
 
 
-def _unique(iterators: Iterable[Iterator]) -> tuple[Iterator, ...]:
+def _unique(iterators: Iterable[LevelIterator]) -> tuple[LevelIterator, ...]:
     return tuple(dict.fromkeys(iterators))
 
 
@@ -91,13 +91,13 @@ def _conjunction(p: Point, q: Point) -> Point:
         # Of those that could all be located, one that stores less than every coordinate is walked.
         walked = min(located, key=lambda it: (it.certain, not it.format.walks))
         must, located = (walked,), tuple(it for it in located if it is not walked)
-    return Point(must, _unique(located + p.locate + q.locate))
+    return Point(must, _unique(located + p.located + q.located))
 
 
 def _union(p: Point, q: Point) -> Point:
     """Either side may have a value and here both have: everything is walked, but one full dimension is enough."""
     coiterate = _unique(p.coiterate + q.coiterate)
-    locate = _unique(it for it in p.locate + q.locate if it not in coiterate)
+    locate = _unique(it for it in p.located + q.located if it not in coiterate)
     full = [it for it in coiterate if it.full]
     extra = tuple(it for it in full[1:] if it.locatable)
     return Point(tuple(it for it in coiterate if it not in extra), _unique(locate + extra))
@@ -113,7 +113,7 @@ def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
     TooManyCases
         When there are more than ``most``.
     """
-    found: dict[tuple[frozenset[Iterator], bool], Point] = {}
+    found: dict[tuple[frozenset[LevelIterator], bool], Point] = {}
     for p in points:
         found.setdefault((frozenset(it for it in p.iterators if not it.full), bool(p.iterators)), p)
         if len(found) > most:
@@ -123,7 +123,7 @@ def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
 
 def _points(
     expr: Expr,
-    iterators: Callable[[Access], tuple[Iterator, ...]],
+    iterators: Callable[[Access], tuple[LevelIterator, ...]],
     fills: Callable[[Access], Any],
     most: float,
 ) -> tuple[Point, ...]:
@@ -131,17 +131,17 @@ def _points(
         case Access():
             found = iterators(expr)
             return (Point(found[:1], found[1:]),)
-        case Literal() | Number() | Absent():
+        case Literal() | TypedLiteral() | ImplicitValue():
             return ()  # nothing to walk: its value is part of the fill value
-        case Convert(expr=inner):
+        case CastExpr(expr=inner):
             return _points(inner, iterators, fills, most)
         case Apply(op=op, args=args):
             if len(args) == 1:
                 return _points(asked_of(expr) or args[0], iterators, fills, most)
             a, b = (_points(arg, iterators, fills, most) for arg in args)
-            fill_a, fill_b = (fill_of(arg, fills) for arg in args)
+            fill_a, fill_b = (implicit_value(arg, fills) for arg in args)
             # An absent operand decides the result alone: then there is no point without that operand.
-            needs_b, needs_a = decides(op, args, 1, fill_b), decides(op, args, 0, fill_a)
+            needs_b, needs_a = annihilates(op, args, 1, fill_b), annihilates(op, args, 0, fill_a)
             combine = _conjunction if needs_a or needs_b else _union
             alone = () if needs_b or Point() in b else a
             others = () if needs_a or Point() in a else b
@@ -151,9 +151,9 @@ def _points(
 
 def build(
     expr: Expr,
-    iterators: Callable[[Access], tuple[Iterator, ...]],
+    iterators: Callable[[Access], tuple[LevelIterator, ...]],
     fills: Callable[[Access], Any],
-    universe: Iterator,
+    universe: LevelIterator,
     neutral: Any,
     most: float = inf,
 ) -> tuple[Point, ...]:
@@ -167,7 +167,7 @@ def build(
         The level iterators of an access over this variable, outermost level first.
     fills : callable
         The fill value of an access.
-    universe : Iterator
+    universe : LevelIterator
         Iterates the whole dimension; used where coordinates matter that no operand stores.
     neutral : object
         What the target holds where nothing is computed: any other absent value must be computed too.
@@ -186,7 +186,7 @@ def build(
     """
     points = list(_points(expr, iterators, fills, most))
     everywhere = Point() in points
-    if not everywhere and not same_value(fill_of(expr, fills), neutral):
+    if not everywhere and not same_value(implicit_value(expr, fills), neutral):
         everywhere = True
         points.append(Point())
     if everywhere:
@@ -206,31 +206,31 @@ def build(
     return tuple(points[n] for n in order)
 
 
-def _drop_universe(p: Point, universe: Iterator) -> Point:
+def _drop_universe(p: Point, universe: LevelIterator) -> Point:
     """The universe has no position to locate."""
-    return Point(p.coiterate, tuple(it for it in p.locate if it is not universe and it != universe))
+    return Point(p.coiterate, tuple(it for it in p.located if it is not universe and it != universe))
 
 
-def _one_full(p: Point, first: Iterator) -> Point:
+def _one_full(p: Point, first: LevelIterator) -> Point:
     """Walk one full dimension in every point: ``first``; the others are located."""
     others = tuple(it for it in p.coiterate if it.full and it != first and it.locatable)
     rest = tuple(it for it in p.coiterate if it not in others and it != first)
-    walks_first = first in p.coiterate or first in p.locate
+    walks_first = first in p.coiterate or first in p.located
     coiterate = ((first,) if walks_first else ()) + rest
-    located = tuple(it for it in others + p.locate if it != first and it.access is not None)
+    located = tuple(it for it in others + p.located if it != first and it.access is not None)
     return Point(coiterate, _unique(located))
 
 
 def _without_impossible(points: list[Point]) -> list[Point]:
     """Leave out cases in which a full level, though it is only located, would have no value."""
-    full = {it for p in points for it in p.locate if it.full}
+    full = {it for p in points for it in p.located if it.full}
     sets = {frozenset(p.iterators) for p in points}
     return [p for p in points if not any(it not in p.iterators and {*p.iterators, it} in sets for it in full)]
 
 
 def _merge_equal(points: list[Point]) -> list[Point]:
     """One point for each set of iterators."""
-    seen: dict[frozenset[Iterator], Point] = {}
+    seen: dict[frozenset[LevelIterator], Point] = {}
     for p in points:
         seen.setdefault(frozenset(p.iterators), p)
     return list(seen.values())
@@ -239,6 +239,6 @@ def _merge_equal(points: list[Point]) -> list[Point]:
 def to_text(points: tuple[Point, ...]) -> str:
     """E.g. ``(B2 ∧ C2) (B2) (C2)``, located iterators after a bar."""
     return " ".join(
-        "(" + " ∧ ".join(map(str, p.coiterate)) + (" | " + ", ".join(map(str, p.locate)) if p.locate else "") + ")"
+        "(" + " ∧ ".join(map(str, p.coiterate)) + (" | " + ", ".join(map(str, p.located)) if p.located else "") + ")"
         for p in points
     )

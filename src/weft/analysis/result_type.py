@@ -13,9 +13,9 @@ from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation import dtype_promotion
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
-from .derived_variables import path
-from .implicit_values import UNKNOWN, decides
-from .iteration_graph import fill_of_reduced, is_full, reads
+from .derived_variables import level_variables
+from .implicit_values import UNKNOWN, annihilates
+from .iteration_graph import distinct_accesses, is_full, typed_implicit_value
 from .terms import dtype_of
 
 __all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
@@ -31,7 +31,7 @@ def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
     """The operators applied to the fill values; None where that depends on stored values."""
-    fill = fill_of_reduced(value, types)
+    fill = typed_implicit_value(value, types)
     return None if fill is UNKNOWN else fill
 
 
@@ -48,11 +48,13 @@ def result_format(
     if (kept := _same_structure(assignment, types)) is not None:
         return kept
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
-    sparse = [a for a in reads(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)]
+    sparse = [
+        a for a in distinct_accesses(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
+    ]
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
     outermost, arrays = _outermost(indices, sparse, types)
     if lead is not None:
-        order = tuple(v for v in dict.fromkeys(path(lead, types[lead.tensor].format)) if v in indices)
+        order = tuple(v for v in dict.fromkeys(level_variables(lead, types[lead.tensor].format)) if v in indices)
     else:
         order = (*outermost, *(v for v in indices if v not in outermost))
     full = {v: _dense_level(value, v, types) is not False for v in order}
@@ -79,13 +81,17 @@ def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> For
     """
     indices, value = assignment.target.indices, assignment.value
     order = list(indices)
-    dense = [a for a in reads(value) if types[a.tensor].format.is_dense and not types[a.tensor].format.is_structured]
+    dense = [
+        a
+        for a in distinct_accesses(value)
+        if types[a.tensor].format.is_dense and not types[a.tensor].format.is_structured
+    ]
     if isinstance(value, Reduce):
-        stored = {v for a in reads(value) if a not in dense for v in a.indices}
+        stored = {v for a in distinct_accesses(value) if a not in dense for v in a.indices}
         if len(order) > 1 and order[-1] in stored and order[-2] not in stored:
             order[-2:] = reversed(order[-2:])
     else:
-        whole = {path(a, types[a.tensor].format) for a in dense if sorted(a.indices) == sorted(indices)}
+        whole = {level_variables(a, types[a.tensor].format) for a in dense if sorted(a.indices) == sorted(indices)}
         if len(whole) == 1:
             order = [*whole.pop()]
     if order == [*indices]:
@@ -104,7 +110,7 @@ def _outermost(
     matrices = [a for a in sparse if len(a.indices) == 2]
     if len(indices) != 2 or not matrices or any(len(a.indices) > 2 for a in sparse):
         return (), False
-    roots = [path(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
+    roots = [level_variables(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
     arrays = len(roots) == len(matrices) and {v for a in sparse for v in a.indices}.issuperset(indices)
     found = [v for v in indices if v in roots]
     if arrays and not found:
@@ -125,7 +131,7 @@ def plain_type(type: TensorType, wide: bool = False) -> TensorType:
 
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
     """The structured format that every operand with coordinates has, with the result's indices."""
-    read = [a for a in reads(assignment.value) if a.indices]
+    read = [a for a in distinct_accesses(assignment.value) if a.indices]
     formats = {types[a.tensor].format for a in read}
     same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
     format = formats.pop() if same else None
@@ -144,7 +150,7 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
-            mine = [level for level, u in zip(format.levels, path(expr, format), strict=True) if u == v]
+            mine = [level for level, u in zip(format.levels, level_variables(expr, format), strict=True) if u == v]
             return all(level.full for level in mine) if mine else None
         case Reduce(body=body):
             return _dense_level(body, v, types)
@@ -153,10 +159,10 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
             known = [f for f in found if f is not None]
             if not known:
                 return None
-            fills = [fill_of_reduced(arg, types) for arg in args]
-            if len(args) == 1 or any(decides(op, args, k, fill) for k, fill in enumerate(fills)):
+            fills = [typed_implicit_value(arg, types) for arg in args]
+            if len(args) == 1 or any(annihilates(op, args, k, fill) for k, fill in enumerate(fills)):
                 return all(known)
-            unaware = sum(f is None and bool(reads(arg)) for f, arg in zip(found, args, strict=True))
+            unaware = sum(f is None and bool(distinct_accesses(arg)) for f, arg in zip(found, args, strict=True))
             return any(known) or unaware > 0
     return None
 
@@ -168,7 +174,7 @@ def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType])
     """
     kept = set(assignment.target.indices)
     sparse, contracted = False, False
-    for access in reads(assignment.value):
+    for access in distinct_accesses(assignment.value):
         summed = not set(access.indices) <= kept
         if types[access.tensor].format.is_dense:
             contracted |= summed

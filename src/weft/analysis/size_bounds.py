@@ -13,9 +13,9 @@ from math import prod
 from ..formats import TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Literal, Reduce
 from ..index_notation.operator_table import OPERATORS
-from .derived_variables import path
-from .implicit_values import asked_of, decides, same_value
-from .iteration_graph import fill_of_reduced, reads
+from .derived_variables import level_variables
+from .implicit_values import annihilates, asked_of, same_value
+from .iteration_graph import distinct_accesses, typed_implicit_value
 
 __all__ = ["Bound", "bound"]
 
@@ -23,7 +23,7 @@ Bound = Callable[[Mapping[str, Sequence[int]]], int]
 
 
 def _indices(expr: Expr) -> frozenset[str]:
-    return frozenset(v for access in reads(expr) for v in access.indices)
+    return frozenset(v for access in distinct_accesses(expr) for v in access.indices)
 
 
 def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
@@ -52,7 +52,7 @@ def bound(
             if not variables & set(indices) or types[tensor].format.is_partial:
                 return None
             seen: set[str] = set()
-            for k, v in enumerate(path(expr, types[tensor].format)):
+            for k, v in enumerate(level_variables(expr, types[tensor].format)):
                 seen.add(v)
                 if variables <= seen:
                     return _level_size(tensor, k) if gathered or seen == variables else None
@@ -61,15 +61,15 @@ def bound(
             return None
         case Reduce(op=op, body=body):
             # Where absent entries are reduced too, every coordinate is computed.
-            neutral = same_value(fill_of_reduced(body, types), OPERATORS[op].identity)
+            neutral = same_value(typed_implicit_value(body, types), OPERATORS[op].identity)
             return bound(body, variables, types, gathered and isinstance(body, Access)) if neutral else None
         case Apply(args=(arg,)):
             return bound(asked_of(expr) or arg, variables, types)
         case Apply(op=op, args=args):
             found = [bound(arg, variables, types) for arg in args]
-            fills = [fill_of_reduced(arg, types) for arg in args]
+            fills = [typed_implicit_value(arg, types) for arg in args]
             # Entries are among those of each operand whose absence decides the result.
-            deciding = [decides(op, args, k, fill) for k, fill in enumerate(fills)]
+            deciding = [annihilates(op, args, k, fill) for k, fill in enumerate(fills)]
             needed = [f for f, alone in zip(found, deciding, strict=True) if alone]
             known = [f for f in found if f is not None]
             if needed:

@@ -11,7 +11,7 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..config import config
 from ..formats import TensorType
 from ..index_notation.nodes import Access
-from .derived_variables import path
+from .derived_variables import level_variables
 
 __all__ = ["order_of_sums"]
 
@@ -69,5 +69,5 @@ def _in_order(access: Access, summed: Sequence[str], types: Mapping[str, TensorT
     if access.tensor not in types:
         return True
     format = types[access.tensor].format
-    mine = [level for v, level in zip(path(access, format), format.levels, strict=True) if v in summed]
+    mine = [level for v, level in zip(level_variables(access, format), format.levels, strict=True) if v in summed]
     return format.is_unique and all(level.ordered for level in mine)

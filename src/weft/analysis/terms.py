@@ -22,17 +22,17 @@ __all__ = [
     "bound_variables",
     "dtype_of",
     "foralls",
+    "hoist_factors",
     "is_flat",
     "is_left_nested",
-    "merged",
+    "merge_reductions",
     "nested",
-    "pull_factors",
     "reductions_of",
     "rename",
-    "separated",
+    "split_narrow_sum",
     "uniform_factors",
+    "with_independent_sums",
     "without_reductions",
-    "wrapping_sum",
 ]
 
 
@@ -81,7 +81,7 @@ def is_left_nested(expr: Expr) -> bool:
     return True
 
 
-def wrapping_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:
+def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:
     """A sum of integers that is added to something in another dtype: what is left without it, and itself.
 
     It wraps around in its own dtype, and so is not accumulated where the others are.
@@ -131,14 +131,14 @@ def bound_variables(expr: Expr) -> tuple[str, ...]:
     return ()
 
 
-def merged(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
+def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     """Reductions inside others as one where that is the same: ``sum(j, B(j)*sum(k, C(k)))`` is ``sum(j,k, B(j)*C(k))``.
 
     Those of another operator, or that something is added to, stay where they are.
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
-            body = merged(body, dtype)
+            body = merge_reductions(body, dtype)
             parts = factors(body) if op == "add" else [body]
             inner = [f for f in parts if not is_flat(f)]
             match inner:
@@ -148,7 +148,7 @@ def merged(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
                         return Reduce(op, (*vars, *more), whole)
             return Reduce(op, vars, body)
         case Apply(op=op, args=args):
-            return Apply(op, tuple(merged(arg, dtype) for arg in args))
+            return Apply(op, tuple(merge_reductions(arg, dtype) for arg in args))
     return expr
 
 
@@ -195,7 +195,7 @@ def rename(expr: Expr, old: Access, new: Access) -> Any:
     return expr
 
 
-def pull_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
+def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
     """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``, nor the sum's dtype on ``B``.
 
     ``loops`` are those that an expression depends on.
@@ -208,11 +208,11 @@ def pull_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr
             if inside and outside and dtype(product(inside)) == dtype(body):
                 return Apply("multiply", (product(outside), Reduce("add", vars, product(inside))))
         case Apply(op=op, args=args):
-            return Apply(op, tuple(pull_factors(a, dtype, loops) for a in args))
+            return Apply(op, tuple(hoist_factors(a, dtype, loops) for a in args))
     return expr
 
 
-def separated(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
+def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
     """``sum(j,k, B(j)*C(k))`` as ``sum(j, B(j)) * sum(k, C(k))``: what no index connects need not meet in pairs.
 
     So, inside a sum over what connects them, of variables that only one factor has each; and of a factor that none of
@@ -234,7 +234,7 @@ def separated(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
             same = all(dtype(strip(r.body)) == dtype(body) for s in sums for r in (s, *reductions_of(s.body)))
             return new if several and same and set(bound_variables(new)) == set(vars) else expr
         case Apply(op=op, args=args):
-            return Apply(op, tuple(separated(a, dtype) for a in args))
+            return Apply(op, tuple(with_independent_sums(a, dtype) for a in args))
     return expr
 
 

@@ -17,11 +17,11 @@ from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit,
 from ..lowering.result_writer import COUNTS
 from ..records import record
 
-__all__ = ["Edges", "Source", "adjoining"]
+__all__ = ["EdgeSource", "EdgeWriter", "adjoining"]
 
 
 @record
-class Source:
+class EdgeSource:
     """The outermost loop over the entries.
 
     Parameters
@@ -90,7 +90,7 @@ def _every(level: LevelFormat) -> bool:
 
 
 @record
-class Edges:
+class EdgeWriter:
     """Inserts the edges of a level as entries pass.
 
     Parameters
@@ -131,7 +131,7 @@ class Edges:
         level, m = self._level
         return level.seq_insert_edges(m, parent, add(p, lit(1))) if self.has_parents else block()
 
-    def finish(self, source: Source, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
+    def finish(self, source: EdgeSource, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
         """After the last entry of a chunk, which begins and ends there in the source's outermost level."""
         level, m = self._level
         lowest = self.vars[0].lowest

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..analysis.implicit_values import without_conversions
-from ..analysis.iteration_graph import reads
+from ..analysis.iteration_graph import distinct_accesses
 from ..concrete_notation.nodes import Program, assignments
 from ..formats import TensorType
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..lowering.environment import Env
+from ..lowering.environment import Environment
 from ..lowering.lowerer import Lowerer
-from ..lowering.result_writer import Mode
+from ..lowering.result_writer import FunctionKind
 from ..records import replace
 
-__all__ = ["Entries", "among_threads"]
+__all__ = ["EntryLowerer", "among_threads"]
 
 
 def among_threads(stmt: ir.Stmt) -> ir.Stmt:
@@ -29,7 +29,7 @@ def among_threads(stmt: ir.Stmt) -> ir.Stmt:
     return stmt
 
 
-class Entries(Lowerer):
+class EntryLowerer(Lowerer):
     """Lowers loops over a tensor around one assignment; subclasses say in ``assign`` what becomes of an entry.
 
     Parameters
@@ -42,7 +42,7 @@ class Entries(Lowerer):
         The type of every tensor.
     names : mapping
         C names.
-    mode : Mode
+    kind : FunctionKind
         Whether values matter.
     skip_fill : bool
         Leave out entries equal to the fill value.
@@ -56,13 +56,15 @@ class Entries(Lowerer):
         target: Access,
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
-        mode: Mode,
+        kind: FunctionKind,
         skip_fill: bool = False,
     ):
-        super().__init__(program, target, types, names, mode, skip_fill)
+        super().__init__(program, target, types, names, kind, skip_fill)
         self.target.chains = ()
         self.made = self.tensors[target.tensor]
-        self.source = next(a for s in assignments(program.stmt) for a in reads(without_conversions(s.value)))
+        self.source = next(
+            a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value))
+        )
 
     def take(self, made: TensorVars, arrays: Sequence[ir.Var]) -> None:
         """Have the function take these arrays, too, after those of the result."""
@@ -75,5 +77,5 @@ class Entries(Lowerer):
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         return ir.Function(name, params, body)
 
-    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
+    def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
         return super()._resolve(env, [a for a in targets if a != self.target.access])

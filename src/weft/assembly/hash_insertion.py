@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.derived_variables import path
+from ..analysis.derived_variables import level_variables
 from ..concrete_notation.nodes import Assign, Program
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul
-from ..lowering.environment import Env
-from ..lowering.result_writer import COUNTS, Mode
+from ..lowering.environment import Environment
+from ..lowering.result_writer import COUNTS, FunctionKind
 from ..lowering.scalar_expressions import lower_expr, update
-from .entry_lowering import Entries
+from .entry_lowering import EntryLowerer
 
-__all__ = ["FULL", "Growing", "tables_of"]
+__all__ = ["FULL", "HashInsertionLowerer", "tables_of"]
 
 FULL = 2
 """What the pass returns when a table has no room left."""
@@ -33,7 +33,7 @@ def tables_of(format: Format) -> Format | None:
     return seen if all(level.has_every and not level.roles for level in seen.levels[:-1]) else None
 
 
-class Growing(Entries):
+class HashInsertionLowerer(EntryLowerer):
     """Lowers the pass.
 
     Parameters
@@ -58,17 +58,17 @@ class Growing(Entries):
         names: Mapping[str, str],
         adds: bool,
     ):
-        super().__init__(program, target, types, names, Mode.COMPUTE)
+        super().__init__(program, target, types, names, FunctionKind.COMPUTE)
         self.adds = adds
         self.used = ir.Var(f"{self.made.name}_used", "int64*")
         self.take(self.made, (self.used,))
-        self.path = path(target, self.made.type.format)
+        self.path = level_variables(target, self.made.type.format)
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
-        body = self.statement(self.program.stmt, Env())
+        body = self.statement(self.program.stmt, Environment())
         return self.function("grow", operands, block(*self.scratch, body, *self.release))
 
-    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+    def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
         levels: tuple[LevelFormat, ...] = self.made.type.format.levels
         coords = tuple(env.coords[v] for v in self.path)

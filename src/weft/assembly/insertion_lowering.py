@@ -16,45 +16,45 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ..analysis.derived_variables import path
+from ..analysis.derived_variables import level_variables
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import LevelVars, TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
-from ..lowering.environment import Env
-from ..lowering.result_writer import COUNTS, Mode
+from ..lowering.environment import Environment
+from ..lowering.result_writer import COUNTS, FunctionKind
 from ..lowering.scalar_expressions import lower_expr
-from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, Found, each_thread, piece_of
-from ..queries import Stored, Width
+from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, each_thread, piece_of
+from ..queries import SourceFacts, Width
 from ..records import replace
 from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import query_lowering
-from .edge_insertion import Edges, Source, adjoining
-from .entry_lowering import Entries, among_threads
+from .edge_insertion import EdgeSource, EdgeWriter, adjoining
+from .entry_lowering import EntryLowerer, among_threads
 from .insertion_plan import (
     UNSORTED,
-    Arrival,
-    Phase,
-    grouped,
+    EntryOrder,
+    InsertionPass,
+    consecutive_shared,
+    position_preserving_level,
     private_roles,
-    running,
     scalar_counters,
     scratch_dtype,
     scratch_roles,
-    shared,
-    staying,
+    sequential_level,
+    unordered_shared,
 )
-from .insertion_prefetch import fetched
+from .insertion_prefetch import prefetch_insertion
 
-__all__ = ["Assembly"]
+__all__ = ["InsertionLowerer"]
 
 _UNKNOWN = ir.Var("unknown")
 """The coordinate of an axis that no loop has reached; declared nowhere."""
 
 
-class Assembly(Entries):
+class InsertionLowerer(EntryLowerer):
     """Lowers the passes that assemble a result by insertion.
 
     Parameters
@@ -67,11 +67,11 @@ class Assembly(Entries):
         The type of every tensor.
     names : mapping
         C names.
-    phase : Phase
+    phase : InsertionPass
         Which pass.
     skip_fill : bool
         Leave out entries equal to the fill value.
-    arrival : Arrival
+    entry_order : EntryOrder
         In which order entries come.
     threads : bool
         Whether threads share the pass.
@@ -87,27 +87,27 @@ class Assembly(Entries):
         target: Access,
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
-        phase: Phase,
+        phase: InsertionPass,
         skip_fill: bool = False,
-        arrival: Arrival = UNSORTED,
+        entry_order: EntryOrder = UNSORTED,
         threads: bool = False,
         kept: Collection[int] = (),
         shares: bool = False,
     ):
-        mode = Mode.COMPUTE if (phase.level is None and not shares) or skip_fill else Mode.ASSEMBLE
-        super().__init__(program, target, types, names, mode, skip_fill)
+        kind = FunctionKind.COMPUTE if (phase.level is None and not shares) or skip_fill else FunctionKind.ASSEMBLE
+        super().__init__(program, target, types, names, kind, skip_fill)
         self.phase = phase
-        self.shared = shared(types[target.tensor].format, arrival)
-        self.grouped = grouped(types[target.tensor].format, arrival)
+        self.shared = unordered_shared(types[target.tensor].format, entry_order)
+        self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
         tensor = self.made
-        extra = scratch_roles(tensor.type.format, arrival)
+        extra = scratch_roles(tensor.type.format, entry_order)
         arrays = {
             (k, role): ir.Var(
                 f"{tensor.name}{k + 1}_{role}", f"{scratch_dtype(tensor.type, tensor.type.format.levels[k], role)}*"
             )
             for k, role in extra
         }
-        self.private = private_roles(tensor.type.format, arrival) if threads else ()
+        self.private = private_roles(tensor.type.format, entry_order) if threads else ()
         for k, role in self.private:
             ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
             arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
@@ -117,35 +117,37 @@ class Assembly(Entries):
         )
         self.take(replace(tensor, levels=levels), tuple(arrays.values()))
         self.format = tensor.type.format
-        self.path = path(target, self.format)
-        self.arrival, self.running = arrival, running(self.format, arrival)
+        self.path = level_variables(target, self.format)
+        self.entry_order, self.running = entry_order, sequential_level(self.format, entry_order)
         self.next = ir.Var(f"p{tensor.name}_next")
         self.threads, self.kept, self.shares = threads, kept, shares
-        self.edges: Edges | None = None
-        self.shared_loop: tuple[Source, tuple[ir.Var, ir.Var]] | None = None
-        stays = staying(self.format, arrival)
+        self.edges: EdgeWriter | None = None
+        self.shared_loop: tuple[EdgeSource, tuple[ir.Var, ir.Var]] | None = None
+        stays = position_preserving_level(self.format, entry_order)
         if phase.level is None and stays is not None:
-            self.edges = Edges(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
+            self.edges = EdgeWriter(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
         self.own = tuple(self._own(k) for k in range(len(levels)))
         loops = list(foralls_of(program.stmt))
-        self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, arrival).items()}
+        self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, entry_order).items()}
         self.segments: Forall | None = None
         self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
 
-    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.Asked, ...]:
+    def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.LevelQuery, ...]:
         """The questions of a level, asked of segments where all of them can be."""
-        source = query_lowering.stored(self.types[self.source.tensor].format) if not self.skip_fill else Stored()
+        source = (
+            query_lowering.source_facts(self.types[self.source.tensor].format) if not self.skip_fill else SourceFacts()
+        )
         last = loops[-1] if loops else None
         # Segments without entries are visited, too: their coordinates must have positions.
         above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
         # Where entries meet at a position, it is positions that are counted, and a segment may hold less of them.
         if last is not None and last.var == inner and above and k not in self.grouped:
-            found = query_lowering.asked(self.format, k, source)
+            found = query_lowering.level_queries(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
                 self.segments = last
                 return found
-        return query_lowering.asked(self.format, k, Stored(), histograms=k not in self.counted)
+        return query_lowering.level_queries(self.format, k, SourceFacts(), histograms=k not in self.counted)
 
     def _own(self, k: int) -> LevelVars:
         """The variables of a level as its queries or an insertion write them: a thread's own, where threads share."""
@@ -177,7 +179,7 @@ class Assembly(Entries):
                     owns.append(ir.For(q, lit(0), size, ir.Store(array, q, lit(0, array.ty[:-1]))))
         return block(*owns)
 
-    def _among_threads(self, a: query_lowering.Asked, answer: ir.Stmt) -> ir.Stmt:
+    def _among_threads(self, a: query_lowering.LevelQuery, answer: ir.Stmt) -> ir.Stmt:
         """An answer of which several threads may write the same into one element."""
         same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
         return among_threads(answer) if self.threads and same else answer
@@ -192,7 +194,7 @@ class Assembly(Entries):
         if self.edges is None or not self.edges.has_parents:
             return ()
         tensor = self.tensors[self.source.tensor]
-        self.shared_loop = Source(tensor.type, tensor.levels, *limits), edges
+        self.shared_loop = EdgeSource(tensor.type, tensor.levels, *limits), edges
         return tuple(self.shared_loop[0].behind(edge) for edge in edges)
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
@@ -202,7 +204,9 @@ class Assembly(Entries):
         """What the threads found, put together."""
         ((role, how),) = query_lowering.answers(self.format, k).items()
         m = self.made.levels[k]
-        found = Found(m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1)
+        found = ThreadPartials(
+            m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1
+        )
         if how == "max":
             return block(found.largest(), self.format.levels[k].insert_edges(m, self._size(k - 1)))
         return found.sums()
@@ -215,13 +219,13 @@ class Assembly(Entries):
         fill = ir.Store(self.made.vals, q, lit(self.made.type.fill, self.made.type.dtype))
         return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
 
-    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+    def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         if stmt is self.segments:
             return self._segment(self.segments, env)
         starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
         return block(*starts, super().statement(stmt, env))
 
-    def _segment(self, loop: Forall, env: Env) -> ir.Stmt:
+    def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
         """Answers from how many entries the innermost loop would visit: the distance of two positions (Table 1)."""
         ((it,),) = (point.coiterate for point in self._lattice(loop, env))
         begin, end = self._bounds(it, loop.var, env)
@@ -244,8 +248,8 @@ class Assembly(Entries):
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
             among_threads = self._chunked(stmt)
-        body = among_threads or (self.statement(stmt, Env()) if asks else block())
-        if k is None and self.running is not None and not self.arrival.follows:
+        body = among_threads or (self.statement(stmt, Environment()) if asks else block())
+        if k is None and self.running is not None and not self.entry_order.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
         q = ir.Var(f"q{self.made.name}")
         ends = [
@@ -282,7 +286,7 @@ class Assembly(Entries):
             size = self.format.levels[k].get_size(self.made.levels[k], size)
         return size
 
-    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+    def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
         """One entry: to the query of this pass, or to its place."""
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
         coords, stmts = self._count(env)
@@ -301,7 +305,7 @@ class Assembly(Entries):
             code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
         return code
 
-    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Env) -> tuple[list[ir.Stmt], ir.Expr]:
+    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
         """The position of an entry in the level above ``last``, and what finds it."""
         stmts: list[ir.Stmt] = []
         parent: ir.Expr = lit(0)
@@ -312,7 +316,7 @@ class Assembly(Entries):
                 stmts.append(level.shared_pos(m, parent, coords, p))
             elif k in self.grouped:
                 stmts += self._grouped(k, parent, coords, p)
-            elif k == self.running and self.arrival.follows:
+            elif k == self.running and self.entry_order.follows:
                 stmts.append(ir.Declare(p, self.position(self.source, env)))
                 stmts.append(self.edges.entry(parent, p) if self.edges else block())
             elif k == self.running:
@@ -327,17 +331,17 @@ class Assembly(Entries):
             parent = p
         return stmts, parent
 
-    def _fetched(self, k: int, env: Env) -> ir.Stmt:
+    def _fetched(self, k: int, env: Environment) -> ir.Stmt:
         """Ask for the memory that an entry some way behind this one will be put into."""
         if self.phase.level is not None or not env.coords.keys() >= {*self.path}:
             return block()
         source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
         result = self.format, self.own, self.path
         here = self.position(self.source, env)
-        return fetched(self.source, source, here, env.coords, result, k, values, self.name("next"))
+        return prefetch_insertion(self.source, source, here, env.coords, result, k, values, self.name("next"))
 
     def _answer(
-        self, k: int, a: query_lowering.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Env
+        self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment
     ) -> ir.Stmt:
         """Heed one entry: only the first of those with its coordinates, where each of these counts once."""
         if a.is_histogram:
@@ -357,7 +361,7 @@ class Assembly(Entries):
         place = query_lowering.place_of(a.statement.where.target.indices, self.made.dimensions, index)
         return query_lowering.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
 
-    def _element(self, k: int, a: query_lowering.Asked, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
+    def _element(self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
         """Where an answer stands."""
         m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
         if a.place == "own":
@@ -369,7 +373,7 @@ class Assembly(Entries):
         m = self.own[k]
         return query_lowering.mark(m.arrays["stamp"], sub(coords[k], m.lowest), sign, then)
 
-    def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Env) -> ir.Expr:
+    def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Environment) -> ir.Expr:
         """An index expression over the axes; what a level has as its coordinate is not computed again."""
         for c, coord in zip(self.format.remapping.coordinates, coords, strict=True):
             if c == expr:
@@ -406,7 +410,7 @@ class Assembly(Entries):
         take = self.format.levels[k].yield_pos(self.own[k], parent, new)
         return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
 
-    def _count(self, env: Env) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
+    def _count(self, env: Environment) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
         """The coordinates in every level, counters advanced."""
         coords: list[ir.Expr] = []
         stmts: list[ir.Stmt] = []

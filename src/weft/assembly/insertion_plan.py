@@ -10,24 +10,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..analysis.derived_variables import path
+from ..analysis.derived_variables import level_variables
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.level import lists
 from ..index_notation.nodes import Access
-from ..queries import Stored
+from ..queries import SourceFacts
 from ..records import record
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of
-from .query_lowering import Asked, answers, asked
+from .query_lowering import LevelQuery, answers, level_queries
 
 __all__ = [
-    "UNSORTED", "Arrival", "Phase", "arrival", "can_insert", "counters", "grouped", "kept", "marked", "phases",
-    "private_roles", "running", "scalar_counters", "scratch_dtype", "scratch_roles", "shareable", "shared", "staying",
+    "UNSORTED",
+    "EntryOrder",
+    "InsertionPass",
+    "can_insert",
+    "consecutive_shared",
+    "counters",
+    "distinct_counts",
+    "entry_order_of",
+    "insertion_passes",
+    "position_preserving_level",
+    "private_roles",
+    "scalar_counters",
+    "scratch_dtype",
+    "scratch_roles",
+    "sequential_level",
+    "shareable",
+    "shared_coordinates",
+    "unordered_shared",
 ]  # fmt: skip
 
 
 @record
-class Phase:
+class InsertionPass:
     """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
 
     name: str
@@ -35,22 +51,22 @@ class Phase:
     collects: bool = False
 
 
-def phases(format: Format, arrival: Arrival) -> tuple[Phase, ...]:
+def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[InsertionPass, ...]:
     """The passes that assembling a format takes."""
     found = []
     for k in range(len(format.levels)):
-        if k != staying(format, arrival) and _asks(format, k):
-            found.append(Phase(f"query{k + 1}", k))
-        if k in shared(format, arrival):
-            found.append(Phase(f"collect{k + 1}", k, collects=True))
-    return (*found, Phase("insert"))
+        if k != position_preserving_level(format, entry_order) and _asks(format, k):
+            found.append(InsertionPass(f"query{k + 1}", k))
+        if k in unordered_shared(format, entry_order):
+            found.append(InsertionPass(f"collect{k + 1}", k, collects=True))
+    return (*found, InsertionPass("insert"))
 
 
 @lru_cache(maxsize=1024)
-def shared(format: Format, arrival: Arrival) -> tuple[int, ...]:
+def unordered_shared(format: Format, entry_order: EntryOrder) -> tuple[int, ...]:
     """The levels at whose positions several entries meet that come together, but in any order."""
     levels = format.levels
-    met = () if arrival.sorts(format) else _met(format)
+    met = () if entry_order.sorts(format) else _met(format)
     return tuple(k for k in met if levels[k].shares and levels[k].unique)
 
 
@@ -65,13 +81,13 @@ def _met(format: Format) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1024)
-def grouped(format: Format, arrival: Arrival) -> dict[int, range]:
+def consecutive_shared(format: Format, entry_order: EntryOrder) -> dict[int, range]:
     """The same where entries come sorted, so that those of one position follow each other.
 
     For each the levels that decide whether it is the same position: itself, and the branchless ones below.
     """
-    chains = {chain.start: chain for chain in format.chains}
-    return {k: chains[k] for k in _met(format)} if arrival.sorts(format) else {}
+    chains = {chain.start: chain for chain in format.level_groups}
+    return {k: chains[k] for k in _met(format)} if entry_order.sorts(format) else {}
 
 
 def _asks(format: Format, level: int) -> bool:
@@ -85,7 +101,7 @@ def counters(format: Format) -> tuple[int, ...]:
     return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
 
 
-def can_insert(format: Format, arrival: Arrival) -> str | None:
+def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
     """Why entries cannot be inserted in the order in which they come; None when they can.
 
     A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
@@ -95,29 +111,29 @@ def can_insert(format: Format, arrival: Arrival) -> str | None:
     for k, level in enumerate(format.levels):
         if level.placing is None:
             return f"{level} cannot place an entry"
-        if arrival.sorts(format):
+        if entry_order.sorts(format):
             continue
         if level.curved:
             return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             below = significance(coordinates[k:])
-            if k in shared(format, arrival):
+            if k in unordered_shared(format, entry_order):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
-                first = order_within(arrival.order[:1], frozenset())
+                first = order_within(entry_order.order[:1], frozenset())
                 leading = bool(first) and all(axes_of(c) == {first[0]} for c in coordinates[:k])
                 return None if leading else f"the entries below one parent of {level} do not come together"
             if any(not lower.branchless for lower in format.levels[k + 1 :]):
                 return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"
-            if level.ordered and order_within(arrival.order, frozenset(above)) != below:
+            if level.ordered and order_within(entry_order.order, frozenset(above)) != below:
                 return f"entries come in another order than {level} has"
             return None
     return None
 
 
 @record
-class Arrival:
+class EntryOrder:
     """How the entries of a source come.
 
     Parameters
@@ -136,7 +152,7 @@ class Arrival:
 
     by: tuple[IndexExpr, ...] = ()
     once: bool = False
-    grouped: tuple[int, ...] = ()
+    consecutive: tuple[int, ...] = ()
     follows: bool = False
     curved: bool = False
 
@@ -150,12 +166,12 @@ class Arrival:
         return self.once and self.by == format.remapping.coordinates and self.curved == format.is_curved
 
 
-UNSORTED = Arrival()
+UNSORTED = EntryOrder()
 
 
-def arrival(source: Format, loops: Sequence[str]) -> Arrival:
+def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
     """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
-    variables = path(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
+    variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
     entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
@@ -166,7 +182,7 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
     for n, v in enumerate(loops):
         level, coordinate = levels.get(v, (None, None))
         if level is None or coordinate is None:
-            return Arrival(grouped=tuple(grouped))
+            return EntryOrder(consecutive=tuple(grouped))
         ordered &= level.ordered
         if ordered:
             by.append(coordinate)
@@ -174,7 +190,7 @@ def arrival(source: Format, loops: Sequence[str]) -> Arrival:
             grouped.append(coordinate.number)
     if source.is_curved:
         by, ordered = [], False
-    return Arrival(tuple(by), ordered and source.is_unique, tuple(grouped), follows)
+    return EntryOrder(tuple(by), ordered and source.is_unique, tuple(grouped), follows)
 
 
 def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
@@ -213,17 +229,17 @@ def _divides(coordinate: object) -> bool:
     return not hasattr(coordinate, "number") and not isinstance(coordinate, Counter)
 
 
-def scalar_counters(format: Format, arrival: Arrival) -> dict[int, int]:
+def scalar_counters(format: Format, entry_order: EntryOrder) -> dict[int, int]:
     """The levels whose counters are scalars, and how many loops are outside: those over what each counts for."""
     found = {}
     for k in counters(format):
         over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
-        if over and set(arrival.grouped[: len(over)]) == over:
+        if over and set(entry_order.consecutive[: len(over)]) == over:
             found[k] = len(over)
     return found
 
 
-def running(format: Format, arrival: Arrival) -> int | None:
+def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
     """The level whose next free position is a scalar.
 
     One parent has one next position; below levels that find theirs by arithmetic the order of the entries must be
@@ -234,40 +250,40 @@ def running(format: Format, arrival: Arrival) -> int | None:
         return None
     order = significance(format.remapping.coordinates)
     plain = all(level.has_every and not level.roles for level in format.levels[:found])
-    return found if found == 0 or (plain and order == significance(arrival.order)) else None
+    return found if found == 0 or (plain and order == significance(entry_order.order)) else None
 
 
-def staying(format: Format, arrival: Arrival) -> int | None:
+def position_preserving_level(format: Format, entry_order: EntryOrder) -> int | None:
     """The level whose positions are those that the entries have in the source: none of its queries has to be asked.
 
     Where its parents' children end is seen as the entries pass, whose parents come in order.
     """
-    k = running(format, arrival) if arrival.follows else None
+    k = sequential_level(format, entry_order) if entry_order.follows else None
     if k is None or type(format.levels[k]).seq_finalize_edges is LevelFormat.seq_finalize_edges:
         return None
     return k
 
 
-def shareable(format: Format, arrival: Arrival) -> bool:
+def shareable(format: Format, entry_order: EntryOrder) -> bool:
     """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
-    own = [k for k, _ in private_roles(format, arrival)]
+    own = [k for k, _ in private_roles(format, entry_order)]
     plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
-    counted = set(counters(format)) == set(scalar_counters(format, arrival))
-    found = running(format, arrival)
+    counted = set(counters(format)) == set(scalar_counters(format, entry_order))
+    found = sequential_level(format, entry_order)
     # Where a thread's entries are those of whole parents.
-    whole = not found or arrival.by[:1] == format.remapping.coordinates[:1]
-    in_order = found is None or (arrival.follows and whole)
+    whole = not found or entry_order.by[:1] == format.remapping.coordinates[:1]
+    in_order = found is None or (entry_order.follows and whole)
     return plain and counted and in_order and not _met(format)
 
 
-def kept(source: TensorType, target: TensorType, arrival: Arrival) -> dict[int, int]:
+def shared_coordinates(source: TensorType, target: TensorType, entry_order: EntryOrder) -> dict[int, int]:
     """The levels whose coordinates are those of a level of the source, array and all: which, by the target's level."""
-    format, first = target.format, staying(target.format, arrival)
+    format, first = target.format, position_preserving_level(target.format, entry_order)
     if first is None or source.format.is_structured or format.is_structured:
         return {}
     have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
     want = dict(zip(format.roles, target.index_dtypes, strict=True))
-    listed = {source.format.mode_order[k]: k for k in source.format.chains[-1] if lists(source.format.levels[k])}
+    listed = {source.format.mode_order[k]: k for k in source.format.level_groups[-1] if lists(source.format.levels[k])}
     found = {}
     for k in range(first, len(format.levels)):
         same = listed.get(format.mode_order[k])
@@ -277,11 +293,11 @@ def kept(source: TensorType, target: TensorType, arrival: Arrival) -> dict[int, 
 
 
 @lru_cache(maxsize=1024)
-def marked(format: Format, level: int, arrival: Arrival) -> tuple[Asked, ...]:
+def distinct_counts(format: Format, level: int, entry_order: EntryOrder) -> tuple[LevelQuery, ...]:
     """The questions of a level that are answered by marking coordinates in an array over all that there are."""
-    if level in shared(format, arrival) or level in grouped(format, arrival):
+    if level in unordered_shared(format, entry_order) or level in consecutive_shared(format, entry_order):
         return ()
-    return tuple(a for a in asked(format, level, Stored()) if a.is_distinct)
+    return tuple(a for a in level_queries(format, level, SourceFacts()) if a.is_distinct)
 
 
 def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
@@ -292,21 +308,21 @@ def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str 
 
 
 @lru_cache(maxsize=1024)
-def private_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
+def private_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array of answers that each thread has for itself."""
-    levels = [k for k in range(len(format.levels)) if k != staying(format, arrival)]
+    levels = [k for k in range(len(format.levels)) if k != position_preserving_level(format, entry_order)]
     return tuple((k, role) for k in levels for role, how in answers(format, k).items() if how != "same")
 
 
 @lru_cache(maxsize=1024)
-def scratch_roles(format: Format, arrival: Arrival) -> tuple[tuple[int, str], ...]:
+def scratch_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
     """``(level, role)`` of every array that only assembly needs."""
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
         found += [(k, role) for role in level.scratch(0, 0)]
-        if k in shared(format, arrival):
+        if k in unordered_shared(format, entry_order):
             found += [(k, role) for role in (*level.shared_scratch(0, 0), "stamp")]
-        found += [(k, f"{a.label}_mark") for a in marked(format, k, arrival)]
+        found += [(k, f"{a.label}_mark") for a in distinct_counts(format, k, entry_order)]
         if isinstance(c, Counter):
             found.append((k, "counter"))
     return tuple(found)

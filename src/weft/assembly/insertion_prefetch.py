@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.derived_variables import path
+from ..analysis.derived_variables import level_variables
 from ..formats import Format, LevelVars
 from ..formats.level import lists
 from ..formats.tensor_vars import TensorVars
@@ -17,7 +17,7 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt
 from ..remapping.nodes import Axis
 
-__all__ = ["AHEAD", "coordinates_ahead", "fetched"]
+__all__ = ["AHEAD", "coordinates_ahead", "prefetch_insertion"]
 
 AHEAD = 16
 """Entries between asking for memory and writing it."""
@@ -26,8 +26,8 @@ AHEAD = 16
 def coordinates_ahead(source: Access, tensor: TensorVars, p: ir.Expr) -> Mapping[str, ir.Expr]:
     """The coordinates that a tensor's last level, and those in one chain with it, list up to its size."""
     format = tensor.type.format
-    variables = path(source, format)
-    chain = format.chains[-1] if format.is_compact and not format.is_partial and format.levels else ()
+    variables = level_variables(source, format)
+    chain = format.level_groups[-1] if format.is_compact and not format.is_partial and format.levels else ()
     return {
         variables[k]: format.levels[k].pos_access(tensor.levels[k], p, lit(0), ())
         for k in chain
@@ -35,7 +35,7 @@ def coordinates_ahead(source: Access, tensor: TensorVars, p: ir.Expr) -> Mapping
     }
 
 
-def fetched(
+def prefetch_insertion(
     source: Access,
     tensor: TensorVars,
     p: ir.Expr,

@@ -14,13 +14,24 @@ from typing import Literal
 from ..formats import Format
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
-from ..queries import Aggregate, Map, Query, Statement, Stored, Width, canonical, optimize
+from ..queries import Aggregate, Map, Query, SourceFacts, Statement, Width, canonical, optimize
 from ..records import record
 from ..remapping.emit_ir import emit
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, substitute
 
-__all__ = ["Asked", "How", "answer", "answers", "asked", "from_histogram", "mark", "place_of", "size_of", "stored"]
+__all__ = [
+    "How",
+    "LevelQuery",
+    "answer",
+    "answers",
+    "from_histogram",
+    "level_queries",
+    "mark",
+    "place_of",
+    "size_of",
+    "source_facts",
+]
 
 How = Literal["sum", "max", "same"]
 """How the answers of several threads are put together; whoever writes what is the same writes the same."""
@@ -29,7 +40,7 @@ _HOW: Mapping[str, How] = {"count": "sum", "id": "same", "max": "max", "min": "m
 
 
 @record
-class Asked:
+class LevelQuery:
     """One aggregate of a level's queries.
 
     Parameters
@@ -67,7 +78,7 @@ def answers(format: Format, level: int) -> Mapping[str, How]:
 
 
 @lru_cache(maxsize=1024)
-def asked(format: Format, level: int, source: Stored, histograms: bool = True) -> tuple[Asked, ...]:
+def level_queries(format: Format, level: int, source: SourceFacts, histograms: bool = True) -> tuple[LevelQuery, ...]:
     """What a level asks, over the axes of the tensor that is converted."""
     coordinates = dict(enumerate(format.remapping.coordinates))
     found = []
@@ -76,7 +87,7 @@ def asked(format: Format, level: int, source: Stored, histograms: bool = True) -
         for a in query.aggregates:
             moved = Aggregate(a.op, tuple(substitute(e, coordinates) for e in a.args), a.label)
             stmt = canonical(Query(over, (moved,)), moved, format.order)
-            found.append(Asked(a.label, _place(query, level), optimize(stmt, source, histograms)))
+            found.append(LevelQuery(a.label, _place(query, level), optimize(stmt, source, histograms)))
     return tuple(found)
 
 
@@ -90,13 +101,13 @@ def _place(query: Query, level: int) -> Literal["root", "parent", "own"]:
     raise NotImplementedError(f"a level asks over its ancestors or itself, not {query}")
 
 
-def stored(format: Format) -> Stored:
+def source_facts(format: Format) -> SourceFacts:
     """What the passes may know of how a tensor is stored."""
     if format.is_structured or not format.levels:
-        return Stored()
+        return SourceFacts()
     last = format.levels[-1]
     tells = last.iteration == "position" and last.unique and last.gapless and not last.branchless
-    return Stored(format.mode_order[-1] if tells else None, only_nonzeros=format.is_compact and format.is_unique)
+    return SourceFacts(format.mode_order[-1] if tells else None, only_nonzeros=format.is_compact and format.is_unique)
 
 
 def answer(stmt: Statement, element: ir.Load, value: Callable[[IndexExpr], ir.Expr]) -> ir.Stmt:

@@ -9,19 +9,19 @@ from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import block, increment, lit, sub
-from ..lowering.environment import Env
-from ..lowering.result_writer import Mode
+from ..lowering.environment import Environment
+from ..lowering.result_writer import FunctionKind
 from ..queries import Statement, Width
 from ..records import replace
 from ..remapping.emit_ir import emit
 from ..remapping.nodes import IndexExpr
 from . import query_lowering
-from .entry_lowering import Entries
+from .entry_lowering import EntryLowerer
 
-__all__ = ["Questions"]
+__all__ = ["UserQueryLowerer"]
 
 
-class Questions(Entries):
+class UserQueryLowerer(EntryLowerer):
     """Lowers statements over one tensor; all ask for widths of its last level, or none does.
 
     The results are arrays of int64, zeroed, in row-major order of what the queries are over; after them come the
@@ -49,7 +49,7 @@ class Questions(Entries):
         names: Mapping[str, str],
         statements: Sequence[Statement],
     ):
-        super().__init__(program, target, types, names, Mode.ASSEMBLE)
+        super().__init__(program, target, types, names, FunctionKind.ASSEMBLE)
         self.statements = tuple(statements)
         self.answers = [ir.Var(f"answer{n + 1}", "int64*") for n in range(len(statements))]
         self.temporaries = {
@@ -67,7 +67,7 @@ class Questions(Entries):
         return loops[-1].var if loops else None
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
-        body = self.statement(self.program.stmt, Env())
+        body = self.statement(self.program.stmt, Environment())
         ends = [
             query_lowering.from_histogram(s, self.answers[n], self.temporaries[n], self.made.dimensions)
             for n, s in enumerate(self.statements)
@@ -75,7 +75,7 @@ class Questions(Entries):
         ]
         return self.function("ask", operands, block(*self.scratch, body, *ends, *self.release))
 
-    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+    def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         if isinstance(stmt, Forall) and stmt is self.segments:
             ((it,),) = (point.coiterate for point in self._lattice(stmt, env))
             begin, end = self._bounds(it, stmt.var, env)
@@ -88,10 +88,10 @@ class Questions(Entries):
             )
         return super().statement(stmt, env)
 
-    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+    def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
         return block(*(self._answer(n, s, env) for n, s in enumerate(self.statements)))
 
-    def _answer(self, n: int, s: Statement, env: Env) -> ir.Stmt:
+    def _answer(self, n: int, s: Statement, env: Environment) -> ir.Stmt:
         def index(e: IndexExpr) -> ir.Expr:
             return self._index(e, env)
 
@@ -105,10 +105,10 @@ class Questions(Entries):
         element = ir.Load(self.answers[n], query_lowering.place_of(over, self.made.dimensions, index))
         return query_lowering.mark(self.temporaries[n], place, lit(1), query_lowering.answer(s, element, index))
 
-    def _element(self, n: int, s: Statement, env: Env) -> ir.Load:
+    def _element(self, n: int, s: Statement, env: Environment) -> ir.Load:
         place = query_lowering.place_of(s.target.indices, self.made.dimensions, lambda e: self._index(e, env))
         return ir.Load(self.answers[n], place)
 
-    def _index(self, expr: IndexExpr, env: Env) -> ir.Expr:
+    def _index(self, expr: IndexExpr, env: Environment) -> ir.Expr:
         axes = {axis: env.coords[v] for axis, v in enumerate(self.target.access.indices) if v in env.coords}
         return emit(expr, axes, self.made.dimensions)

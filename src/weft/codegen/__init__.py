@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..config import config
-from ..ir import Function, in_batches, read_ahead, with_fused_sums, with_polls, with_reciprocals
+from ..ir import Function, batch_math_calls, divide_by_reciprocals, prefetch_memory, with_fused_sums, with_polls
 from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, suffix, symbol
 from .names import NameMaker, mangle
 
@@ -21,8 +21,8 @@ __all__ = [
     "declaration",
     "emit_bundle",
     "emit_library",
-    "emit_module",
     "mangle",
+    "print_module",
     "shared_by",
     "signature",
     "suffix",
@@ -52,7 +52,7 @@ class CText(str):
         return made
 
 
-def emit_module(functions: Sequence[Function], *, fuse: bool = True, shared: bool = False) -> CText:
+def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bool = False) -> CText:
     """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
     It compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
@@ -72,7 +72,10 @@ def emit_module(functions: Sequence[Function], *, fuse: bool = True, shared: boo
     from .support.vectors import MANY
 
     many = MANY if config.vector_functions else {}
-    last = [with_polls(read_ahead(in_batches(with_reciprocals(function), many)), LONG) for function in functions]
+    last = [
+        with_polls(prefetch_memory(batch_math_calls(divide_by_reciprocals(function), many)), LONG)
+        for function in functions
+    ]
     last = [with_fused_sums(function) for function in last] if fuse else last
     return CText.of(_file([(function, "") for function in last], shared), last)
 

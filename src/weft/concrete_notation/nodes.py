@@ -26,11 +26,11 @@ __all__ = [
     "Fill",
     "Forall",
     "Program",
+    "RegisterStrips",
     "Sequence",
     "Split",
     "Stmt",
-    "Strips",
-    "Sweep",
+    "TileSweep",
     "Where",
     "Workspace",
     "accesses",
@@ -116,14 +116,14 @@ class Workspace:
 
     name: str
     indices: tuple[str, ...]
-    kind: OneOf["scalar", "dense", "listed", "hashed", "marked", "paired"]
+    kind: OneOf["scalar", "dense", "list", "hash", "flags", "pairs"]
     dtype: str
     op: str = "add"
     repeats: bool = False
 
 
 @record
-class Sweep:
+class TileSweep:
     """What goes round above the loops over tiles, and how large these are therefore.
 
     Where the loop over ``var`` has more than ``few`` iterations a tile has ``room`` elements of what is written, all of
@@ -150,11 +150,11 @@ class Split:
     inner: str
     factor: int
     tiles: str | None = None
-    sweep: Sweep | None = None
+    sweep: TileSweep | None = None
 
 
 @record
-class Strips:
+class RegisterStrips:
     """The loop over ``var`` is cut into strips: ``outer``, anywhere above, is over these, and ``inner`` inside one.
 
     There are as many strips of the first of ``widths`` as fit, then of the next in what is left; the last width is 1.
@@ -173,7 +173,7 @@ class Program:
 
     stmt: Stmt
     workspaces: tuple[Workspace, ...] = ()
-    splits: tuple[Split | Strips, ...] = ()
+    splits: tuple[Split | RegisterStrips, ...] = ()
 
 
 def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:

@@ -11,31 +11,47 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..analysis.result_type import dense_format
-    from ..compiler import Lowered, lower
-    from ..scheduling.user_schedule import Loops
+    from ..compiler import Lowered, plan_loops
+    from ..scheduling.user_schedule import LoopNest
     from .conversion import convert, count_entries, in_dtype
     from .data_annihilators import assumed
-    from .hash_growth import Room, room_of
+    from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
-    from .plan import Executable, compile, evaluate, executable, looked_up
+    from .plan import Plan, compile, evaluate, looked_up, plan_for
     from .result_buffers import entry_bytes
     from .verification import verify, verify_entries
 
 __all__ = [
-    "Executable", "Kernel", "Loops", "Lowered", "Room", "assumed", "compile", "convert", "count_entries",
-    "dense_format", "entry_bytes", "evaluate", "executable", "in_dtype", "looked_up", "lower", "room_of", "verify",
+    "InsertionTarget",
+    "Kernel",
+    "LoopNest",
+    "Lowered",
+    "Plan",
+    "assumed",
+    "compile",
+    "convert",
+    "count_entries",
+    "dense_format",
+    "entry_bytes",
+    "evaluate",
+    "in_dtype",
+    "insertion_target",
+    "looked_up",
+    "plan_for",
+    "plan_loops",
+    "verify",
     "verify_entries",
 ]  # fmt: skip
 
 _MODULES = {
     "..analysis.result_type": "dense_format",
-    "..compiler": "Lowered lower",
-    "..scheduling.user_schedule": "Loops",
+    "..compiler": "Lowered plan_loops",
+    "..scheduling.user_schedule": "LoopNest",
     ".conversion": "convert count_entries in_dtype",
     ".data_annihilators": "assumed",
-    ".hash_growth": "Room room_of",
+    ".hash_growth": "InsertionTarget insertion_target",
     ".kernel": "Kernel",
-    ".plan": "Executable compile evaluate executable looked_up",
+    ".plan": "Plan compile evaluate looked_up plan_for",
     ".result_buffers": "entry_bytes",
     ".verification": "verify verify_entries",
 }

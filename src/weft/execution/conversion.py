@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..analysis.append_chains import is_appendable, takes_any_order
+from ..analysis.append_chains import is_appendable, is_unordered_list
 from ..analysis.implicit_values import same_value
 from ..assembly.hash_insertion import tables_of
 from ..config import config
@@ -23,16 +23,16 @@ from ..formats import Compressed, Dense, Format, Singleton, TensorType
 from ..remapping import Remapping
 from ..remapping.nodes import counters_of
 from ..runtime import get_num_threads, memory
-from ..scheduling.operand_conversions import triples_format
+from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type
 from ..storage.fitness import why_unfit
-from .entry_lists import copier, count_entries, listed, sorted_triples
+from .entry_lists import copier, count_entries, list_entries, sort_coordinate_list
 from .hash_growth import empty_tables, inserted
-from .insertion import Assembler, assembler
+from .insertion import InsertionKernel, insertion_kernel
 from .kernel import Kernel
 from .result_buffers import sorting_bytes
 
-__all__ = ["convert", "count_entries", "finish", "in_dtype", "listed", "sorted_triples"]
+__all__ = ["convert", "convert_result", "count_entries", "in_dtype", "list_entries", "sort_coordinate_list"]
 
 
 def convert(
@@ -80,7 +80,7 @@ def _converted(
     storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool, strict: bool
 ) -> Storage:
     source = storage.type
-    if not prune and (relabelled := _relabel(storage, format, dtype, index_dtype)):
+    if not prune and (relabelled := _reuse_arrays(storage, format, dtype, index_dtype)):
         return relabelled
     if (reason := _why_unfit(storage, format, prune)) is not None:
         if strict:
@@ -96,7 +96,7 @@ def _converted(
     # A dense source holds mostly fill values, which a sparse result does not store.
     skip_fill = prune or (source.format.is_dense and not format.is_dense)
     if format.is_dense and dtype == source.dtype and not prune:
-        found = _at_once(source, target, skip_fill)
+        found = _direct_step(source, target, skip_fill)
         if isinstance(found, Kernel):
             _warm[id(source), id(format)] = found, source, format
     return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
@@ -129,7 +129,7 @@ def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     source, format = storage.type, target.format
-    found = _at_once(source, target, skip_fill)
+    found = _direct_step(source, target, skip_fill)
     shared = get_num_threads() > 1 and storage.vals.size >= config.parallel_threshold
     if shared and isinstance(found, Kernel) and not found.chunked:
         found = _for_threads(source, target, skip_fill) or found
@@ -142,10 +142,10 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     if not isinstance(found, str):
         return found.run(storage)
     if tables_of(format) is not None:  # which take what comes twice, too
-        return _inserted(_as_triples(storage, target, Remapping.identity(format.order), skip_fill), target)
-    middle = _listed(format)
+        return _inserted(_as_coordinate_list(storage, target, Remapping.identity(format.order), skip_fill), target)
+    middle = _entry_list_format(format)
     if middle is not None and middle != source.format and not format.is_curved:
-        keeping = _at_once(source, _over(middle, storage, target), skip_fill)
+        keeping = _direct_step(source, _over(middle, storage, target), skip_fill)
         if not isinstance(keeping, Kernel | str) and keeping.copies:
             return _convert(keeping.run(storage), target, False)
     rows = _rows_of(format)
@@ -154,17 +154,19 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
             return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
         apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
         between = _over(apart, storage, target)
-        if source.format != apart and isinstance(_at_once(between, target, False), Kernel):
-            into = _assembler(source, between, skip_fill)
+        if source.format != apart and isinstance(_direct_step(between, target, False), Kernel):
+            into = _insertion_kernel(source, between, skip_fill)
             if not isinstance(into, str):
                 return _convert(into.run(storage), target, False)
     if is_appendable(format.uncurved()):
-        return pack(_as_triples(storage, target, _triples_of(format, storage.shape), skip_fill), target)
+        return sort_and_append(
+            _as_coordinate_list(storage, target, _coordinate_list_columns(format, storage.shape), skip_fill), target
+        )
     if middle is not None:
         between = _over(middle, storage, target)
-        into = _assembler(between, target, False, format.is_curved)
+        into = _insertion_kernel(between, target, False, format.is_curved)
         if not isinstance(into, str):
-            triples = _as_triples(storage, target, _triples_of(format, storage.shape), skip_fill)
+            triples = _as_coordinate_list(storage, target, _coordinate_list_columns(format, storage.shape), skip_fill)
             return into.run(_sorted_into(triples, between, format))
     plain = storage.plain_format
     if source.format == plain:
@@ -172,9 +174,9 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
 
 
-def _as_triples(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
+def _as_coordinate_list(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
     """The entries as they come, with the coordinates that a remapping makes."""
-    loose = triples_format(remapping)
+    loose = coordinate_list_format(remapping)
     made = tensor_type(target.dtype, loose, ("int64",) * len(loose.roles), target.fill)
     if not skip_fill and storage.format.is_compact:  # its entries are what will be sorted
         each = sorting_bytes(made) + 8 * len(loose.levels) + storage.dtype.itemsize
@@ -188,7 +190,7 @@ def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
 
 
 @lru_cache(maxsize=1024)
-def _listed(format: Format) -> Format | None:
+def _entry_list_format(format: Format) -> Format | None:
     """A sorted list of the coordinates that a format's levels have; None where these count entries."""
     coordinates = format.remapping.coordinates
     if not coordinates or any(counters_of(c) for c in coordinates):
@@ -211,7 +213,7 @@ def _inserted(triples: Storage, target: TensorType) -> Storage:
     return inserted(empty_tables(triples.shape, target), triples, True)
 
 
-def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
+def _coordinate_list_columns(format: Format, shape: tuple[int, ...]) -> Remapping:
     """What is stored of each entry until it is sorted: what the levels are to have, and the codes of their curves."""
     if format.is_curved:
         codes = [e for e in format.sorted_by(shape) if e not in format.remapping.coordinates]
@@ -219,16 +221,16 @@ def _triples_of(format: Format, shape: tuple[int, ...]) -> Remapping:
     return format.remapping if format.is_structured else Remapping.identity(format.order)
 
 
-def pack(triples: Storage, target: TensorType) -> Storage:
+def sort_and_append(triples: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
     if tables_of(format) is not None:
         return _inserted(triples, target)
     have = triples.format.remapping
-    if have != _triples_of(format, triples.shape) or not is_appendable(format.uncurved()):
+    if have != _coordinate_list_columns(format, triples.shape) or not is_appendable(format.uncurved()):
         plain = triples.plain_format
         middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
-        return _convert(pack(triples, middle), target, False)
+        return _convert(sort_and_append(triples, middle), target, False)
     made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
     packed = _sorted_into(triples, made, format)
     return Storage(packed.shape, target, packed.arrays, packed.vals)
@@ -238,16 +240,16 @@ def _sorted_into(triples: Storage, target: TensorType, like: Format) -> Storage:
     """Triples, whose coordinates and codes are those of ``like``, in its order, appended."""
     have = triples.format.remapping.coordinates
     order = tuple(have.index(e) for e in like.sorted_by(triples.shape))
-    ordered = sorted_triples(triples, order, tuple(have.index(e) for e in like.remapping.coordinates))
+    ordered = sort_coordinate_list(triples, order, tuple(have.index(e) for e in like.remapping.coordinates))
     return copier(ordered.type, target, False).run((ordered,))
 
 
-def finish(result: Storage, target: TensorType) -> Storage:
+def convert_result(result: Storage, target: TensorType) -> Storage:
     """What a kernel made on the way to ``target``, as that."""
     if (reason := _why_unfit(result, target.format, False)) is not None:
         raise StorageError(reason)
-    if takes_any_order(result.format):
-        return pack(result, target)
+    if is_unordered_list(result.format):
+        return sort_and_append(result, target)
     return _widened(result, target, False)
 
 
@@ -255,7 +257,7 @@ def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
     """Return why a format cannot hold the entries of a tensor; those equal to the fill value aside if ``prune``."""
     if not format.conditions:
         return None
-    entries = listed(storage)
+    entries = list_entries(storage)
     kept = slice(None)
     if prune or (storage.format.is_dense and not format.is_dense):
         fill = storage.type.fill
@@ -264,13 +266,13 @@ def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
     return None if reason is None else f"{reason}; a tensor of shape {storage.shape} does not fit the format {format}"
 
 
-def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
+def _reuse_arrays(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
     """The same arrays under another name, where they already are what is asked for."""
     source = storage.type
     if source.dtype != dtype:
         return None
     dtypes = source.index_dtypes
-    how = "same" if source.format is format else _name_of(source.format, format)
+    how = "same" if source.format is format else _array_reuse(source.format, format)
     if how is None or (how != "looked up" and index_dtype is not None and any(d != index_dtype for d in dtypes)):
         return None
     if how == "same":
@@ -279,7 +281,7 @@ def _relabel(storage: Storage, format: Format, dtype: str, index_dtype: str | No
 
 
 @lru_cache(maxsize=4096)
-def _name_of(source: Format, format: Format) -> Literal["same", "looked up", "other"] | None:
+def _array_reuse(source: Format, format: Format) -> Literal["same", "looked up", "other"] | None:
     """As what the arrays of a format are those of another: as itself, as its whole table, or with more promised."""
     if source.remapping != format.remapping:
         return None
@@ -299,27 +301,29 @@ def _index_dtype(storage: Storage, format: Format) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _at_once(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | Assembler | str:
+def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | InsertionKernel | str:
     """What converts without anything between: by appending, else by insertion; or why nothing does."""
     if not target.format.is_structured and is_appendable(target.format):
-        sharing = _assembler(source, target, skip_fill)
+        sharing = _insertion_kernel(source, target, skip_fill)
         if not isinstance(sharing, str) and sharing.shares:
             return sharing
         kernel = copier(source, target, skip_fill)
-        if kernel.lowered.schedule.final is None:
+        if kernel.lowered.schedule.final_format is None:
             # One loop over a coordinate list need not find where a row ends: rows are counted, and the rest is copied.
             listed = bool(source.format.levels) and not source.format.levels[0].unique
             found = _for_threads(source, target, skip_fill) if listed else None
             return found if found is not None and found.copies else kernel
-    return _assembler(source, target, skip_fill)
+    return _insertion_kernel(source, target, skip_fill)
 
 
 @lru_cache(maxsize=4096)
-def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> Assembler | None:
+def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> InsertionKernel | None:
     """What converts by insertion, where threads can share that."""
-    found = _assembler(source, target, skip_fill)
+    found = _insertion_kernel(source, target, skip_fill)
     return found if not isinstance(found, str) and found.shareable else None
 
 
-def _assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
-    return assembler(source, target, skip_fill, curved)
+def _insertion_kernel(
+    source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
+) -> InsertionKernel | str:
+    return insertion_kernel(source, target, skip_fill, curved)

@@ -18,12 +18,20 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..analysis.implicit_values import UNKNOWN, application_dtypes, is_constant, literal_dtype, typed
-from ..analysis.iteration_graph import Types, fill_of_reduced, reads
+from ..analysis.iteration_graph import Types, distinct_accesses, typed_implicit_value
 from ..analysis.terms import dtype_of
 from ..config import config
 from ..errors import DensifyError
 from ..formats import TensorType
-from ..index_notation import accesses, computed_in, explicit_sums, expression_text, free_variables, to_text, variables
+from ..index_notation import (
+    accesses,
+    explicit_sums,
+    expression_text,
+    free_variables,
+    to_text,
+    use_computation_dtype,
+    variables,
+)
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from ..index_notation.operator_table import ABSORBING, OPERATORS, Near
 from ..index_notation.traversal import children, tensors
@@ -32,7 +40,7 @@ from ..storage import Storage
 from .operand_extents import extents_of, visits
 from .value_ranges import Range, range_of
 
-__all__ = ["Absorbed", "Absorption", "absorbing", "assumed"]
+__all__ = ["Absorbed", "Absorption", "apply_data_annihilators", "assumed"]
 
 Evaluate: TypeAlias = Callable[[Assignment, Mapping[str, Storage]], Storage]
 _Decide: TypeAlias = Callable[["Absorption"], bool]
@@ -180,14 +188,14 @@ def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
 
 
 def _names(absorption: Absorption) -> dict[str, None]:
-    return dict.fromkeys(a.tensor for a in reads(absorption.expr))
+    return dict.fromkeys(a.tensor for a in distinct_accesses(absorption.expr))
 
 
 def _variables(absorption: Absorption) -> str:
     return ", ".join(free_variables(absorption.expr)) or "its operands"
 
 
-def absorbing(
+def apply_data_annihilators(
     assignment: Assignment,
     operands: Mapping[str, Storage],
     evaluate: Evaluate,
@@ -212,7 +220,7 @@ def absorbing(
     """
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
-    types = {access.tensor: operands[access.tensor].type for access in reads(assignment.value)}
+    types = {access.tensor: operands[access.tensor].type for access in distinct_accesses(assignment.value)}
     look = _Look(assignment, operands, types, evaluate)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: (a.near.usual or not usual) and look(a))
 
@@ -269,7 +277,7 @@ _questions = lru_cache(maxsize=1024)(_Questions)
 def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None) -> _Asking[Absorbed]:
     explicit = explicit_sums(assignment)
     if dtype is not None:
-        explicit = computed_in(explicit, tuple((name, type.dtype) for name, type in types.items()), dtype)
+        explicit = use_computation_dtype(explicit, tuple((name, type.dtype) for name, type in types.items()), dtype)
     found: dict[Absorption, bool] = {}
     value = yield from _rewritten(explicit.value, types, found)
     holding = tuple(a for a, holds in found.items() if holds)
@@ -305,8 +313,8 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
     if not row.near_annihilators:
         return
     for position, operand in enumerate(args):
-        fill: Any = fill_of_reduced(operand, types)
-        dense = all(types[a.tensor].format.is_dense for a in reads(operand))
+        fill: Any = typed_implicit_value(operand, types)
+        dense = all(types[a.tensor].format.is_dense for a in distinct_accesses(operand))
         if fill is UNKNOWN or dense or row.annihilates(position, fill):
             continue
         wanted = _loop(expr, types)

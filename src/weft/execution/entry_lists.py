@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from ..codegen import emit_library
-from ..compiler import lower
+from ..compiler import plan_loops
 from ..dtypes import name_of
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..remapping import Remapping
 from ..runtime import fail, loader, memory
 from ..runtime._ffi import ffi
-from ..scheduling.operand_conversions import triples_format
-from ..scheduling.variant import Premises
+from ..scheduling.operand_conversions import coordinate_list_format
+from ..scheduling.variant import Variant
 from ..storage import Storage, tensor_type
 from .kernel import Kernel
 from .result_buffers import sorting_bytes
 
-__all__ = ["copier", "count_entries", "listed", "sorted_triples"]
+__all__ = ["copier", "count_entries", "list_entries", "sort_coordinate_list"]
 
 _BLOCK = 1 << 22  # elements that NumPy is given to do at once
 
@@ -31,13 +31,13 @@ def count_entries(storage: Storage) -> int:
     return _lister(storage.type).count((storage,))
 
 
-def listed(storage: Storage) -> Storage:
+def list_entries(storage: Storage) -> Storage:
     """List the entries of a tensor with their coordinates, as they come."""
     return _lister(storage.type).run((storage,))
 
 
 def _lister(type: TensorType) -> Kernel:
-    loose = triples_format(Remapping.identity(type.format.order))
+    loose = coordinate_list_format(Remapping.identity(type.format.order))
     return copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
 
 
@@ -45,10 +45,10 @@ def _lister(type: TensorType) -> Kernel:
 def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    return Kernel(lower(assignment, {"B": target, "A": source}, Premises(copying=True), skip_fill=skip_fill))
+    return Kernel(plan_loops(assignment, {"B": target, "A": source}, Variant(conversion=True), skip_fill=skip_fill))
 
 
-def sorted_triples(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:
+def sort_coordinate_list(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:
     """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
 
     What is left are the levels ``keep``, in this order: those of ``order`` where they are not given.

@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly.hash_insertion import FULL, Growing, tables_of
-from ..codegen import emit_module
-from ..compiler import over_entries
+from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
+from ..codegen import print_module
+from ..compiler import schedule_entry_loops
 from ..dtypes import name_of
 from ..formats import TensorType
-from ..formats.level import Entries
+from ..formats.level import LevelEntries
 from ..ir import simplify
 from ..remapping import Remapping
 from ..runtime import fail, load, memory
 from ..runtime.structs import counts_pointer
-from ..scheduling.operand_conversions import triples_format
+from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type
-from .entry_lists import listed
+from .entry_lists import list_entries
 
-__all__ = ["Room", "empty_tables", "inserted", "list_of", "room_of"]
+__all__ = ["InsertionTarget", "empty_tables", "inserted", "insertion_target", "list_of"]
 
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
@@ -34,7 +34,7 @@ def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: 
 
 @lru_cache(maxsize=256)
 def _list_type(dtype: str, order: int) -> TensorType:
-    return tensor_type(dtype, triples_format(Remapping.identity(order)), ("int64",) * (order + 1))
+    return tensor_type(dtype, coordinate_list_format(Remapping.identity(order)), ("int64",) * (order + 1))
 
 
 def empty_tables(shape: tuple[int, ...], type: TensorType) -> Storage:
@@ -81,12 +81,12 @@ def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
     adds : bool
         Whether a value is added to one that is there, or takes its place.
     """
-    room = Tables(storage)
+    room = HashTables(storage)
     room.put(entries, adds)
     return room.storage
 
 
-class Room(ABC):
+class InsertionTarget(ABC):
     """A copy of a tensor that entries are put into where it stands, one batch after another.
 
     A batch whose insertion is interrupted is inserted from where that was before the tensor is looked at.
@@ -106,18 +106,18 @@ class Room(ABC):
         """Put entries in, each in the place of one with its coordinates; what comes last stays."""
 
 
-def room_of(storage: Storage) -> Room | None:
+def insertion_target(storage: Storage) -> InsertionTarget | None:
     """Where entries can be put into a tensor of this format; None where it has to be stored anew for them."""
     format = storage.format
     if tables_of(format) is not None:
-        return Tables(storage)
+        return HashTables(storage)
     above = format.levels[:-1]
     if format.is_structured or not format.is_unique or not format.levels or not format.levels[-1].lengthens:
         return None
-    return Segments(storage) if all(level.has_every and not level.roles for level in above) else None
+    return GrowingSegments(storage) if all(level.has_every and not level.roles for level in above) else None
 
 
-class Tables(Room):
+class HashTables(InsertionTarget):
     """Hash tables, which grow and are hashed anew when they are half full."""
 
     def __init__(self, storage: Storage) -> None:
@@ -153,11 +153,11 @@ class Tables(Room):
             self._left = entries, int(counts[0]), adds
             larger = _with_width(self.made.shape, self.made.type, 2 * int(self.made.arrays[0][0]))
             used = np.zeros(len(self.used), np.int64)
-            _run(larger, listed(self.made), 0, used, np.zeros(1, np.int64), False)
+            _run(larger, list_entries(self.made), 0, used, np.zeros(1, np.int64), False)
             self.made, self.used = larger, used
 
 
-class Segments(Room):
+class GrowingSegments(InsertionTarget):
     """Segments of coordinates, which become longer."""
 
     @property
@@ -171,7 +171,7 @@ class Segments(Room):
         parents = np.zeros(len(vals), np.int64)
         for mode in outer:
             parents = parents * made.shape[mode] + rows[mode]
-        entries = Entries(parents, rows[axis], vals, made.type.fill)
+        entries = LevelEntries(parents, rows[axis], vals, made.type.fill)
         arrays, values = last.lengthened(dict(zip(last.roles, made.arrays, strict=True)), made.vals, entries)
         self.made = Storage(made.shape, made.type, tuple(arrays[role] for role in last.roles), values)
 
@@ -193,9 +193,9 @@ def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     assert seen is not None
     # What is absent from the list stays as it is, whatever that is.
     entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-    lowered = over_entries(entries, target)
+    lowered = schedule_entry_loops(entries, target)
     s = lowered.schedule
     types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-    function = Growing(s.program, s.target, types, lowered.names, adds).lower(("A",))
+    function = HashInsertionLowerer(s.program, s.target, types, lowered.names, adds).lower(("A",))
     what = f"the insertion of entries into {target.format} {target.dtype}"
-    return load(emit_module((simplify(function),), shared=True), ["grow"], 2, what)
+    return load(print_module((simplify(function),), shared=True), ["grow"], 2, what)

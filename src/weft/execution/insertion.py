@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 
 from ..analysis.implicit_values import same_value
-from ..assembly.insertion_lowering import Assembly
+from ..assembly.insertion_lowering import InsertionLowerer
 from ..assembly.insertion_plan import (
-    Arrival,
-    arrival,
+    EntryOrder,
     can_insert,
     counters,
-    kept,
-    marked,
-    phases,
+    distinct_counts,
+    entry_order_of,
+    insertion_passes,
+    position_preserving_level,
     private_roles,
-    running,
     scalar_counters,
     scratch_dtype,
     scratch_roles,
+    sequential_level,
     shareable,
-    shared,
-    staying,
+    shared_coordinates,
+    unordered_shared,
 )  # fmt: skip
-from ..assembly.query_lowering import Asked
-from ..codegen import emit_module
-from ..compiler import Lowered, in_tiles, over_entries
+from ..assembly.query_lowering import LevelQuery
+from ..codegen import print_module
+from ..compiler import Lowered, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
 from ..formats import LevelFormat, TensorType
 from ..ir import simplify
@@ -42,10 +42,10 @@ from ..runtime import Functions, fail, for_work, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 
-__all__ = ["Assembler", "assembler"]
+__all__ = ["InsertionKernel", "insertion_kernel"]
 
 
-class _Work:
+class _InsertionRun:
     """What one conversion has made so far."""
 
     def __init__(self, storage: Storage, levels: int, threads: int):
@@ -69,7 +69,7 @@ class _Work:
 
 
 @record
-class _Level:
+class _LevelAssembly:
     """What one level takes to be assembled, whatever the shape.
 
     Parameters
@@ -82,11 +82,11 @@ class _Level:
         Its queries, and what collects their coordinates.
     shared : bool
         Whether several entries meet at one of its positions, in any order.
-    marked : tuple of Asked
+    distinct_counts : tuple of LevelQuery
         What is answered by marking coordinates.
     own : str or None
         The array of which each thread has one for itself.
-    kept : int or None
+    source_level : int or None
         The level of the source whose coordinates it has.
     """
 
@@ -94,16 +94,16 @@ class _Level:
     dtypes: Mapping[str, np.dtype[Any]]
     passes: tuple[str, ...]
     shared: bool
-    marked: tuple[Asked, ...]
+    distinct_counts: tuple[LevelQuery, ...]
     own: str | None
-    kept: int | None
+    source_level: int | None
 
     def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """An array as it is before a query."""
         return memory.empty(size, dtype) if role in self.level.unread else memory.zeros(size, dtype)
 
 
-class Assembler:
+class InsertionKernel:
     """Conversion of one type of tensor to another by insertion.
 
     Parameters
@@ -112,38 +112,38 @@ class Assembler:
         Loops over the source.
     target : TensorType
         What is assembled.
-    arrival : Arrival
+    entry_order : EntryOrder
         In which order entries come.
     """
 
-    def __init__(self, lowered: Lowered, target: TensorType, arrival: Arrival):
-        self.lowered, self.target, self.format, self.arrival = lowered, target, target.format, arrival
+    def __init__(self, lowered: Lowered, target: TensorType, entry_order: EntryOrder):
+        self.lowered, self.target, self.format, self.entry_order = lowered, target, target.format, entry_order
         source = lowered.schedule.types["A"]
-        self._stays = staying(target.format, arrival)
+        self._stays = position_preserving_level(target.format, entry_order)
         self.shares = self._stays is not None and source.dtype == target.dtype
-        self.kept = kept(source, target, arrival) if self.shares else {}
-        self.phases = phases(target.format, arrival)
+        self.kept = shared_coordinates(source, target, entry_order) if self.shares else {}
+        self.phases = insertion_passes(target.format, entry_order)
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
-        self._roles = scratch_roles(self.format, arrival)
-        own = dict(private_roles(self.format, arrival))
+        self._roles = scratch_roles(self.format, entry_order)
+        own = dict(private_roles(self.format, entry_order))
         self._private = [(k, "private") for k in own]
-        together = shared(self.format, arrival)
+        together = unordered_shared(self.format, entry_order)
         self._levels = [
-            _Level(
+            _LevelAssembly(
                 level,
                 {role: dtypes[k, role] for role in level.roles},
                 tuple(phase.name for phase in self.phases if phase.level == k),
                 k in together,
-                marked(self.format, k, arrival),
+                distinct_counts(self.format, k, entry_order),
                 own.get(k),
                 self.kept.get(k),
             )
             for k, level in enumerate(self.format.levels)
         ]
-        self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, arrival)})
+        self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, entry_order)})
 
     @cached
     def _described(self) -> str:
@@ -158,14 +158,14 @@ class Assembler:
     def _passes(self, threads: bool) -> tuple[Function, ...]:
         s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
         passes = [
-            Assembly(
+            InsertionLowerer(
                 s.program,
                 s.target,
                 self.types,
                 self.lowered.names,
                 phase,
                 skip_fill,
-                self.arrival,
+                self.entry_order,
                 threads,
                 self.kept,
                 self.shares,
@@ -177,7 +177,7 @@ class Assembler:
     @cached
     def source(self) -> str:
         """The C."""
-        return emit_module(self.functions)
+        return print_module(self.functions)
 
     @cached
     def _compiled(self) -> Functions:
@@ -190,18 +190,18 @@ class Assembler:
 
     def _loaded(self, passes: Sequence[Function]) -> Functions:
         """Return the functions of all passes, of which a conversion calls each."""
-        texts = {one.name: emit_module([one], shared=True) for one in passes}
+        texts = {one.name: print_module([one], shared=True) for one in passes}
         return Functions(texts.__getitem__, 2, self._described).have(*texts)
 
     @cached
     def shareable(self) -> bool:
         """Whether threads can share the passes."""
-        return not self.lowered.skip_fill and shareable(self.format, self.arrival)
+        return not self.lowered.skip_fill and shareable(self.format, self.entry_order)
 
     @cached
     def copies(self) -> bool:
         """Whether the entries keep their order, so that each is inserted where it was."""
-        return running(self.format, self.arrival) is not None
+        return sequential_level(self.format, self.entry_order) is not None
 
     def run(self, storage: Storage) -> Storage:
         """The tensor in the target's format.
@@ -213,7 +213,7 @@ class Assembler:
         """
         shape = storage.shape
         threads = for_work(storage.vals.size) if self.shareable else 1
-        work = _Work(storage, len(self._levels), threads)
+        work = _InsertionRun(storage, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         for k in self._counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
@@ -244,8 +244,8 @@ class Assembler:
             later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
             last = k + 1 == len(self._levels) and not self.shares
             room.take(sum(later) + size * self._dtype.itemsize * last)
-            if of.kept is not None:
-                made["crd"] = storage.level_arrays(of.kept)["crd"]
+            if of.source_level is not None:
+                made["crd"] = storage.level_arrays(of.source_level)["crd"]
             self._finish_arrays(level, made, parents, size, n, of.dtypes)
             for name in of.passes[1:]:
                 self._pass(name, work)
@@ -254,7 +254,7 @@ class Assembler:
         self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
-    def _values(self, work: _Work, size: int) -> np.ndarray[Any, Any]:
+    def _values(self, work: _InsertionRun, size: int) -> np.ndarray[Any, Any]:
         """Room for the values, filled where not every position gets an entry, or to be filled by threads."""
         storage = work.storage
         source, dtype, fill = storage.format, self._dtype, self.target.fill
@@ -269,14 +269,14 @@ class Assembler:
         return vals
 
     @staticmethod
-    def _scratch_of(of: _Level, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
+    def _scratch_of(of: _LevelAssembly, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
         """Lengths of the arrays that only the assembly of a level needs."""
-        if not of.shared and not of.marked:
+        if not of.shared and not of.distinct_counts:
             return of.level.scratch(parents, n)
         found = dict(of.level.scratch(parents, n))
         if of.shared:
             found.update(of.level.shared_scratch(parents, n), stamp=n)
-        for a in of.marked:
+        for a in of.distinct_counts:
             assert a.statement.where is not None
             ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
             found[f"{a.label}_mark"] = prod(high - low for low, high in ends)
@@ -303,7 +303,7 @@ class Assembler:
     def _in_order(self, made: list[dict[str, np.ndarray[Any, Any]]]) -> tuple[np.ndarray[Any, Any], ...]:
         return tuple([made[k].get(role, nothing) for k, role, nothing in self._order])
 
-    def _pass(self, name: str, work: _Work) -> None:
+    def _pass(self, name: str, work: _InsertionRun) -> None:
         for k in self._counters:
             work.scratch[k, "counter"][...] = 0
         functions, roles = self._compiled, self._roles
@@ -317,26 +317,28 @@ class Assembler:
 
 
 @lru_cache(maxsize=4096)
-def assembler(source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False) -> Assembler | str:
+def insertion_kernel(
+    source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
+) -> InsertionKernel | str:
     """What converts by insertion, or why entries of ``source`` cannot be inserted into ``target``.
 
     They come along the target's curves where ``curved`` says so.
     """
-    lowered = over_entries(source, target)
+    lowered = schedule_entry_loops(source, target)
     if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
-    comes = arrival(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
+    comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
         comes = replace(comes, curved=True)
     comes = replace(comes, follows=comes.follows and not skip_fill)
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason
-    if not shared(target.format, comes):
-        tiled = in_tiles(lowered, target.format)
-        comes = comes if tiled is lowered else replace(comes, grouped=())
+    if not unordered_shared(target.format, comes):
+        tiled = tile_entry_loops(lowered, target.format)
+        comes = comes if tiled is lowered else replace(comes, consecutive=())
         lowered = tiled
-    return Assembler(replace(lowered, skip_fill=skip_fill), target, comes)
+    return InsertionKernel(replace(lowered, skip_fill=skip_fill), target, comes)
 
 
 _NOTHING = np.empty(0, np.int64)

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..analysis.append_chains import chains, takes_any_order
-from ..analysis.derived_variables import digits, path
-from ..analysis.iteration_graph import reads
+from ..analysis.append_chains import append_chains, is_unordered_list
+from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
 from ..config import config
@@ -21,23 +21,23 @@ from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError,
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..lowering.result_writer import Mode
+from ..lowering.result_writer import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
 from ..records import cached
 from ..runtime import Functions, fail, for_work, get_num_threads, memory
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from ..storage.views import share
-from .result_buffers import Room, sorting_bytes
+from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure
 from .summary import summary
 
 __all__ = ["Kernel", "work"]
 
-_HUGE = 2**26  # coordinates; a listed workspace over more is a hash table instead
+_HUGE = 2**26  # coordinates; a list workspace over more is a hash table instead
 _PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
 _ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
-_BESIDE = {"listed": 9, "paired": 28, "marked": 1}
+_BESIDE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes that workspaces have for each coordinate beside its value, by their kind."""
 _HASHED = -1
 """Stands for workspaces over so many coordinates that they are hash tables instead."""
@@ -58,15 +58,15 @@ class Kernel:
         self.type = s.types[s.target.tensor]
         self.format = self.type.format
         self.operands = lowered.operands
-        self.chains = chains(self.format)
+        self.chains = append_chains(self.format)
         self.arity = 1 + len(self.operands)
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
-        self._rooms: dict[tuple[int, ...], Room] = {}
+        self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
         self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
         self._plain = not self.chains
-        sorted_later = s.final is not None and takes_any_order(self.format)
+        sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
         if config.debug:
             self._show(config.debug)
@@ -79,7 +79,7 @@ class Kernel:
 
     @cached
     def _functions(self) -> Functions:
-        return Functions(lambda name: self.lowered.text(Mode(name)), self.arity, self.lowered.described)
+        return Functions(lambda name: self.lowered.text(FunctionKind(name)), self.arity, self.lowered.described)
 
     @cached
     def _bounding(self) -> Functions:
@@ -94,21 +94,23 @@ class Kernel:
         return self._functions["evaluate"]
 
     @cached
-    def _in_parts(self) -> Functions | None:
+    def _parallel_append(self) -> Functions | None:
         """The functions by which threads append in parts; None where they cannot."""
-        if not self.lowered.goes_in_parts:
+        if not self.lowered.appends_in_parallel:
             return None
-        return Functions(lambda name: self.lowered.text_in_parts(Mode(name)), self.arity, self.lowered.described)
+        return Functions(
+            lambda name: self.lowered.parallel_append_text(FunctionKind(name)), self.arity, self.lowered.described
+        )
 
     @cached
-    def _huge(self) -> Kernel:
+    def _hash_workspace(self) -> Kernel:
         """The kernel for results with dimensions too large for a workspace over one."""
-        return Kernel(self.lowered.gathered("hashed"))
+        return Kernel(self.lowered.with_accumulator("hash"))
 
     @cached
-    def _widened(self) -> Kernel:
+    def _wide_index(self) -> Kernel:
         """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
-        return Kernel(self.lowered.widened())
+        return Kernel(self.lowered.with_wide_index())
 
     @cached
     def text(self) -> str:
@@ -128,14 +130,19 @@ class Kernel:
     def _bounds(self) -> tuple[Any, ...] | None:
         s = self.lowered.schedule
         types = s.types
-        if s.final is not None or (self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)):
+        if s.final_format is not None or (
+            self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)
+        ):
             return None
         expr = self.lowered.renamed_value
-        if not self.lowered.reaches_entries_alone:
+        if not self.lowered.reaches_stored_only:
             return None
-        gathered = isinstance(expr, Reduce) and Mode.BOUND in self.lowered.modes
-        variables, definitions = path(s.target, self.format), self.lowered.lowerer(Mode.EVALUATE).definitions
-        for spelled in ([(v,) for v in variables], [digits(v, definitions) for v in variables]):
+        gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.modes
+        variables, definitions = (
+            level_variables(s.target, self.format),
+            self.lowered.lowerer(FunctionKind.EVALUATE).derived,
+        )
+        for spelled in ([(v,) for v in variables], [radix_components(v, definitions) for v in variables]):
             down = [frozenset(chain.from_iterable(spelled[: c.last + 1])) for c in self.chains]
             found = [bound(expr, to, types, gathered) for to in down if all(spelled)]
             if found and all(b is not None for b in found):
@@ -156,7 +163,7 @@ class Kernel:
         if found is None:
             extents = self._infer(dict(zip(self.operands, key, strict=True)))
             found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
-            if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.listed):
+            if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.list_workspaces):
                 self._unusual[key] = _HASHED
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
                 self._unusual[key] = scratch
@@ -169,7 +176,7 @@ class Kernel:
         size = sum(
             prod(extents.get(v, 1) for v in w.indices) * (np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0))
             for w in self.lowered.schedule.program.workspaces
-            if w.kind not in ("scalar", "hashed")
+            if w.kind not in ("scalar", "hash")
         )
         threads = get_num_threads()
         return size * threads if size * threads >= memory.CHECKED and self.chunked else size
@@ -177,7 +184,7 @@ class Kernel:
     def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
         """The size of every variable."""
         extents: dict[str, int] = {}
-        for access in reads(self.lowered.renamed_value):
+        for access in distinct_accesses(self.lowered.renamed_value):
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
                     formats = {name: self.lowered.schedule.types[name].format for name in shapes}
@@ -187,7 +194,7 @@ class Kernel:
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over no values of {v} has no identity, in {self.text}")
         if prod(extents.values()) > INT64_MAX:
-            for over in self.lowered.numbered:
+            for over in self.lowered.counted_reductions:
                 if prod(extents[v] for v in over) > INT64_MAX:
                     raise IndexOverflowError(
                         f"{self.text} reduces more coordinates of {', '.join(over)} than int64 counts"
@@ -202,7 +209,7 @@ class Kernel:
         shape = self.shape(storages)
         if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
             if unusual == _HASHED:
-                return self._huge.run(storages, out)
+                return self._hash_workspace.run(storages, out)
             size = unusual + (prod(shape) * self._dtype.itemsize if self._plain else 0)
             memory.require(size, f"the workspaces for a result of shape {shape} in format {self.format}")
         if self._plain:
@@ -228,8 +235,8 @@ class Kernel:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
         room, n = self._room(shape), len(self.chains)
-        if threads > 1 and self._in_parts is not None and not self._overflows(room):
-            found = self._append_in_parts(self._in_parts, room, storages, structs, threads)
+        if threads > 1 and self._parallel_append is not None and not self._overflows(room):
+            found = self._append_in_parallel(self._parallel_append, room, storages, structs, threads)
             if found is not None:
                 return found
         bounds, totals = self._bounds, None
@@ -244,12 +251,12 @@ class Kernel:
             counts, totals = self._count(room, structs, threads)
             most = max(totals)
         if self._overflows(room, most):
-            if self.lowered.premises.copying:  # a conversion, whose index dtype may be asked for
+            if self.lowered.variant.conversion:  # a conversion, whose index dtype may be asked for
                 raise self._overflow(totals)
-            return self._widened.run(storages)
+            return self._wide_index.run(storages)
         if most > room.few:
             room.require(totals, self._afterwards)
-        result = room.made(totals)
+        result = room.allocate(totals)
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
             self._fail(status, shape)
@@ -258,17 +265,22 @@ class Kernel:
             return result
         if any(f > t for f, t in zip(found, totals, strict=True)):
             raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
-        return room.trimmed(result, found)
+        return room.trim(result, found)
 
-    def _append_in_parts(
-        self, functions: Functions, room: Room, storages: Sequence[Storage], structs: Sequence[Any], threads: int
+    def _append_in_parallel(
+        self,
+        functions: Functions,
+        room: ResultBuffers,
+        storages: Sequence[Storage],
+        structs: Sequence[Any],
+        threads: int,
     ) -> Storage | None:
         """The result, to which threads have appended in parts; None where there may be too much of it."""
         functions.have("bound", "evaluate")
         chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
         counts = np.zeros(chunks + 1, np.int64)
         counts[0] = chunks
-        if status := functions["bound"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := functions["bound"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         most, total = int(counts[1:].max()), int(counts[1:].sum())
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
@@ -276,18 +288,18 @@ class Kernel:
         size = (total + threads * most) * sum(d.itemsize for d in arrays)
         if size > _ROOM or total > INT32_MAX or not memory.fits(size):
             return None
-        result = room.made([int(min(total, room.limits[0]))])
+        result = room.allocate([int(min(total, room.limits[0]))])
         spares = [memory.empty(threads * most, dtype) for dtype in arrays]
         counts = np.array([chunks, most, 0, 0], np.int64)
         with_spares = Storage(result.shape, result.type, (*result.arrays, *spares), result.vals)
         if status := functions["evaluate"](with_spares.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
-        return room.trimmed(result, [int(counts[3])])
+        return room.trim(result, [int(counts[3])])
 
-    def _room(self, shape: tuple[int, ...]) -> Room:
+    def _room(self, shape: tuple[int, ...]) -> ResultBuffers:
         room = self._rooms.get(shape)
         if room is None:
-            room = Room(self.type, shape, self.chains, self._unsequenced)
+            room = ResultBuffers(self.type, shape, self.chains, self._unsequenced)
             if len(self._rooms) < 1024:
                 self._rooms[shape] = room
         return room
@@ -297,12 +309,12 @@ class Kernel:
         room = self._room(self.shape(storages))
         return int(self._counted(room, [s.struct for s in storages], 1, self._functions)[-1, -1])
 
-    def _count(self, room: Room, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
+    def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
         n = len(self.chains)
-        if threads == 1 and Mode.BOUND in self.lowered.modes:
+        if threads == 1 and FunctionKind.BOUND in self.lowered.modes:
             counts = np.zeros(2 * n, np.int64)
-            if status := self._bounding["bound"](room.nothing.struct, *structs, counts_pointer(counts), 1):
+            if status := self._bounding["bound"](room.empty_result.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             size = totals[-1] * (self._dtype.itemsize + 4)
@@ -313,17 +325,17 @@ class Kernel:
         totals = table[-1].tolist()
         return table, totals
 
-    def _counted(self, room: Room, structs: Sequence[Any], threads: int, functions: Functions) -> np.ndarray:
+    def _counted(self, room: ResultBuffers, structs: Sequence[Any], threads: int, functions: Functions) -> np.ndarray:
         """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
-        if status := functions["count"](room.nothing.struct, *structs, counts_pointer(counts), threads):
+        if status := functions["count"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
         if chunks > 1:
             np.cumsum(counts, axis=0, out=counts)
         return counts
 
-    def _overflows(self, room: Room, most: int = 0) -> bool:
+    def _overflows(self, room: ResultBuffers, most: int = 0) -> bool:
         """Tell whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
         return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
@@ -346,11 +358,11 @@ class Kernel:
         if self._overflows(room, max(totals)):
             raise self._overflow(totals)
         room.require(totals)
-        result = room.made(totals, zeros=True)
+        result = room.allocate(totals, zeros=True)
         counts = np.zeros(2 * len(totals), np.int64)
         if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
-        made = room.trimmed(result, totals)
+        made = room.trim(result, totals)
         made.assembled_for = Structure(self.text, self.operands, storages)
         return made
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from ..analysis.implicit_values import decides
-from ..analysis.iteration_graph import fill_of_reduced, reads
+from ..analysis.implicit_values import annihilates
+from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
@@ -18,7 +18,7 @@ __all__ = ["extents_of", "visits"]
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
     """The size of each index variable; None where shapes do not fit together, which is for the kernel to say."""
     found: dict[str, int] = {}
-    for access in reads(expr):
+    for access in distinct_accesses(expr):
         shape = operands[access.tensor].shape
         if len(shape) != len(access.indices):
             return None
@@ -33,7 +33,7 @@ def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, in
 
     A product visits what one factor stores, at all coordinates of the other variables; a sum what any term stores so.
     """
-    types = {a.tensor: operands[a.tensor].type for a in reads(expr)}
+    types = {a.tensor: operands[a.tensor].type for a in distinct_accesses(expr)}
     return _visits(expr, operands, types, extents)
 
 
@@ -49,11 +49,13 @@ def _visits(
             every = set(free_variables(expr))
             counts = [
                 _visits(arg, operands, types, extents)
-                * prod([extents[v] for v in every.difference(free_variables(arg))] if reads(arg) else [])
+                * prod([extents[v] for v in every.difference(free_variables(arg))] if distinct_accesses(arg) else [])
                 for arg in args
             ]
             deciding = [
-                count for k, count in enumerate(counts) if decides(op, args, k, fill_of_reduced(args[k], types))
+                count
+                for k, count in enumerate(counts)
+                if annihilates(op, args, k, typed_implicit_value(args[k], types))
             ]
             return min(deciding) if deciding else sum(counts)
     return 0

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..analysis.append_chains import is_appendable
-from ..analysis.iteration_graph import reads
+from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import result_dtype, result_fill, result_format
-from ..analysis.terms import dtype_of, wrapping_sum
-from ..compiler import lower
+from ..analysis.terms import dtype_of, split_narrow_sum
+from ..compiler import plan_loops
 from ..errors import (
     CompilerError,
     DTypeError,
@@ -26,19 +26,19 @@ from ..errors import (
     WeftError,
 )
 from ..formats import Format, TensorType
-from ..index_notation import computed_in, explicit_sums, expression_text, infer_extents, to_text
+from ..index_notation import explicit_sums, expression_text, infer_extents, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
 from ..records import cached, record, replace
 from ..runtime.threads import for_work
-from ..scheduling.user_schedule import Loops
-from ..scheduling.variant import USUAL, Premises
+from ..scheduling.user_schedule import LoopNest
+from ..scheduling.variant import DEFAULT, Variant
 from ..storage import Storage, fill_of, tensor_type
-from .conversion import convert, finish
-from .data_annihilators import Absorbed, absorbing
+from .conversion import convert, convert_result
+from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, work
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 
-__all__ = ["Executable", "compile", "evaluate", "executable", "looked_up"]
+__all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
 
 _CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
 _PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
@@ -49,7 +49,7 @@ _WIDE = 1 << 26
 """Sizes of axes from which on conversions on the way make no array over one."""
 
 
-class Executable:
+class Plan:
     """An expression planned for operands of certain types.
 
     Parameters
@@ -61,7 +61,7 @@ class Executable:
     target : TensorType
         The type of the result.
     again : callable
-        Plans the same with other premises.
+        Plans the same with other variant.
     varies : bool
         Whether the result has another format where dimensions are too large for dense levels.
     """
@@ -73,13 +73,13 @@ class Executable:
         kernel: Kernel,
         operands: tuple[str, ...],
         target: TensorType,
-        again: Callable[[Premises], Executable],
+        again: Callable[[Variant], Plan],
         varies: bool = False,
     ):
         self._plan_again = again
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
-        self._final = s.final
+        self._final = s.final_format
         place = {name: n for n, name in enumerate(operands)}
         made = {c.name: c for c in s.conversions}
         self._sources = tuple(
@@ -87,51 +87,51 @@ class Executable:
             for name in kernel.operands
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
-        self._again = tuple([(place[a], place[b]) for a, b in s.again])
-        automatic = not kernel.lowered.by_hand
-        self._crowds, self._walks = automatic and s.crowds, automatic and bool(s.again)
-        self._serial, self._widens = automatic and s.serial, not kernel.lowered.premises.wide
+        self._again = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
+        automatic = not kernel.lowered.user_scheduled
+        self._crowds, self._walks = automatic and s.dense_result_possible, automatic and bool(s.repeated_scans)
+        self._serial, self._widens = automatic and s.serial, not kernel.lowered.variant.no_dense_levels
         alone = alone and not (varies or self._crowds or self._walks or self._serial)
         self.run = kernel.run if alone else self._run
 
-    def _given(self, **premises: Any) -> Executable:
-        return self._plan_again(replace(self.kernel.lowered.premises, **premises))
+    def _given(self, **variant: Any) -> Plan:
+        return self._plan_again(replace(self.kernel.lowered.variant, **variant))
 
     @cached
-    def _wide(self) -> Executable:
+    def _no_dense_levels(self) -> Plan:
         """The same for dimensions that are too large for dense levels."""
-        return self._given(wide=True)
+        return self._given(no_dense_levels=True)
 
     @cached
-    def _crowded(self) -> Executable:
+    def _dense_result(self) -> Plan:
         """The same for a result most of whose coordinates will come up."""
-        return self._given(gathering="marked")
+        return self._given(accumulator="dense")
 
     @cached
-    def _many(self) -> Executable:
+    def _hash_lookup(self) -> Plan:
         """The same for vectors with many entries, each of which is found instead of walked to."""
-        return self._given(finding=True)
+        return self._given(hash_lookup=True)
 
     @cached
-    def _shared(self) -> Executable | None:
+    def _parallel_loops(self) -> Plan | None:
         """The same in loops that threads can share, if there are such that sum each element in the same order."""
-        found = self._given(sharing=True)
+        found = self._given(parallel_loops=True)
         same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
         return found if same and found.kernel.chunked else None
 
-    def _for_several(self, storages: Sequence[Storage]) -> Executable | None:
+    def _for_several(self, storages: Sequence[Storage]) -> Plan | None:
         """The plan for several threads, where they have enough to do.
 
         A sparse operand that it converts must be read for many elements of the result.
         """
-        if for_work(work(storages)) < 2 or self._shared is None:
+        if for_work(work(storages)) < 2 or self._parallel_loops is None:
             return None
-        s = self._shared.kernel.lowered.schedule
+        s = self._parallel_loops.kernel.lowered.schedule
         shape = self.kernel.shape([storages[n] for n, _ in self._sources])
         extents = dict(zip(s.target.indices, shape, strict=True))
         converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
         often = all(prod(n for v, n in extents.items() if v not in a.indices) >= _OFTEN for a in converted)
-        return self._shared if often else None
+        return self._parallel_loops if often else None
 
     def _walks_long(self, storages: Sequence[Storage]) -> bool:
         """Whether a vector has many more entries than the rows for each of which it would be walked."""
@@ -144,13 +144,13 @@ class Executable:
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
-            return self._wide.run(storages, out)
+            return self._no_dense_levels.run(storages, out)
         if self._crowds:
             shape = self.kernel.shape([storages[n] for n, _ in self._sources])
             if prod(shape) <= _PLENTY + _CROWDED * work(storages):
-                return self._crowded.run(storages, out)
+                return self._dense_result.run(storages, out)
         if self._walks and self._walks_long(storages):
-            return self._many.run(storages, out)
+            return self._hash_lookup.run(storages, out)
         if self._serial and (shared := self._for_several(storages)) is not None:
             return shared.run(storages, out)
         given = tuple(
@@ -158,7 +158,7 @@ class Executable:
             for n, format in self._sources
         )
         result = self.kernel.run(given, out)
-        return result if self._final is None or result.type == self.target else finish(result, self.target)
+        return result if self._final is None or result.type == self.target else convert_result(result, self.target)
 
     @property
     def prunes(self) -> bool:
@@ -175,15 +175,15 @@ class Executable:
 
 @record
 class _Asked:
-    """A request for a result, beside its value: the keywords of ``executable``."""
+    """A request for a result, beside its value: the keywords of ``plan_for``."""
 
     format: Format | None
     dtype: str | None
     prune: bool
-    premises: Premises
+    variant: Variant
 
 
-class InSteps(Executable):
+class SteppedPlan(Plan):
     """An expression planned as several, of which each reads what those before it computed.
 
     Parameters
@@ -195,7 +195,7 @@ class InSteps(Executable):
     asked : _Asked
         What is asked of the result.
     again : callable
-        Plans the same with other premises.
+        Plans the same with other variant.
     """
 
     is_in_steps = True
@@ -205,34 +205,34 @@ class InSteps(Executable):
         steps: Steps,
         types: Mapping[str, TensorType],
         asked: _Asked,
-        again: Callable[[Premises], Executable],
+        again: Callable[[Variant], Plan],
     ):
         self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
         self._reads = [_names(step) for step in steps.all]
         self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
-        known, self._plans = dict(types), list[Executable]()
+        known, self._plans = dict(types), list[Plan]()
         for n, step in enumerate(steps.all):
             self._plans.append(self._planned(n, known))
             known[step.target.tensor] = self._plans[n].target
         last = self._plans[-1]
         self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
-        self._widens = not asked.premises.wide
+        self._widens = not asked.variant.no_dense_levels
 
-    def _planned(self, n: int, types: Mapping[str, TensorType]) -> Executable:
+    def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
         """The plan of a step for operands and parts of these types."""
         step, asked = self.steps.all[n], self._asked
         given = tuple(types[name] for name in self._reads[n])
         if n < len(self.steps.parts):
-            made = _format_of_part(step, types, asked.premises.wide)
-            return executable(anonymous(step), given, format=made, premises=asked.premises)
-        return executable(
+            made = _format_of_part(step, types, asked.variant.no_dense_levels)
+            return plan_for(anonymous(step), given, format=made, variant=asked.variant)
+        return plan_for(
             anonymous(step), given,
-            format=asked.format, dtype=asked.dtype, prune=asked.prune, premises=asked.premises,
+            format=asked.format, dtype=asked.dtype, prune=asked.prune, variant=asked.variant,
         )  # fmt: skip
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
-            return self._wide.run(storages, out)
+            return self._no_dense_levels.run(storages, out)
         given, as_planned = dict(zip(self.operands, storages, strict=True)), True
         _check_shapes(self.steps.whole, given)
         for n, step in enumerate(self.steps.all):
@@ -295,7 +295,7 @@ def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> No
 
 def _names(assignment: Assignment) -> tuple[str, ...]:
     """The operands in the order in which they first appear."""
-    return tuple(dict.fromkeys(a.tensor for a in reads(assignment.value)))
+    return tuple(dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)))
 
 
 def _index(type: TensorType) -> str:
@@ -327,16 +327,16 @@ def target_type(
 
 
 @lru_cache(maxsize=4096)
-def executable(
+def plan_for(
     assignment: Assignment,
     operand_types: tuple[TensorType, ...],
     *,
     format: Format | None = None,
     dtype: str | None = None,
-    by_hand: Callable[[Loops], Loops] | None = None,
+    user_schedule: Callable[[LoopNest], LoopNest] | None = None,
     prune: bool = False,
-    premises: Premises = USUAL,
-) -> Executable:
+    variant: Variant = DEFAULT,
+) -> Plan:
     """Plan an assignment for operands of given types, in the order in which they first appear in it.
 
     Parameters
@@ -349,34 +349,38 @@ def executable(
         Of the result; inferred where not given.
     dtype : str, optional
         Of the result; NumPy's promotion where not given. What is computed is computed in it, where it is wider.
-    by_hand : callable, optional
+    user_schedule : callable, optional
         Changes the automatic schedule.
     prune : bool
         Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
         the levels above imply, stay.
-    premises : Premises
+    variant : Variant
         What else it is planned for.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
     if dtype is not None:
-        assignment = computed_in(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
+        assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
     explicit = explicit_sums(assignment)
-    again = partial(executable, assignment, operand_types, format=format, dtype=dtype, by_hand=by_hand, prune=prune)
+    again = partial(
+        plan_for, assignment, operand_types, format=format, dtype=dtype, user_schedule=user_schedule, prune=prune
+    )
 
-    def in_steps(steps: Steps, format: Format | None) -> InSteps:
-        asked = _Asked(format, dtype, prune, premises)
-        return InSteps(steps, types, asked, lambda other: again(premises=other))
+    def in_steps(steps: Steps, format: Format | None) -> SteppedPlan:
+        asked = _Asked(format, dtype, prune, variant)
+        return SteppedPlan(steps, types, asked, lambda other: again(variant=other))
 
-    if by_hand is None and (first := wrapping_first(explicit, types)) is not None:
+    if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
         return in_steps(first, format)
-    target = target_type(assignment, types, format, dtype, premises.wide)
+    target = target_type(assignment, types, format, dtype, variant.no_dense_levels)
     known = {assignment.target.tensor: target, **types}
-    lowered = lower(assignment, known, premises, skip_fill=prune, by_hand=by_hand)
-    if by_hand is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
+    lowered = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
+    if user_schedule is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
         return in_steps(pairs, target.format)
-    varies = format is None and not premises.wide and target_type(assignment, types, format, dtype, True) != target
-    return Executable(Kernel(lowered), tuple(types), target, lambda other: again(premises=other), varies)
+    varies = (
+        format is None and not variant.no_dense_levels and target_type(assignment, types, format, dtype, True) != target
+    )
+    return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies)
 
 
 def evaluate(
@@ -399,7 +403,7 @@ def evaluate(
     missing = [n for n in names if n not in operands]
     if missing:
         raise NotationError(f"{to_text(assignment)} names {missing[0]}, which is not given")
-    for access in reads(assignment.value):
+    for access in distinct_accesses(assignment.value):
         order = len(operands[access.tensor].shape)
         if order != len(access.indices):
             reason = f"{access.tensor} has {order} axes, not {len(access.indices)}"
@@ -409,7 +413,7 @@ def evaluate(
     found = looked_up(assignment, operands, dtype)
 
     def run(named: Assignment) -> Storage:
-        plan = executable(named, tuple(s.type for s in storages), format=format, dtype=dtype)
+        plan = plan_for(named, tuple(s.type for s in storages), format=format, dtype=dtype)
         if found.refused and (format is None or not format.is_dense):
             found.require_room(operands, plan.target)
         return plan.run(storages, out) if out is not None else plan.run(storages)
@@ -442,19 +446,19 @@ def looked_up(
     usual : bool
         Look only at operators that absorb beside most values.
     """
-    return absorbing(assignment, operands, evaluate, dtype, usual=usual)
+    return apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
     """The expression with the shapes and formats of its operands, for messages."""
-    names = dict.fromkeys(a.tensor for a in reads(assignment.value))
+    names = dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value))
     given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in names)
     return f"{to_text(assignment)}, with {given}"
 
 
 def compile(
-    assignment: Assignment, types: Mapping[str, TensorType], by_hand: Callable[[Loops], Loops] | None = None
-) -> Kernel | InSteps:
+    assignment: Assignment, types: Mapping[str, TensorType], user_schedule: Callable[[LoopNest], LoopNest] | None = None
+) -> Kernel | SteppedPlan:
     """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred.
 
     An assignment with too many cases for one kernel is planned in steps.
@@ -465,7 +469,7 @@ def compile(
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
     explicit = explicit_sums(assignment)
-    if (first := wrapping_sum(explicit, operands)) is not None:
+    if (first := split_narrow_sum(explicit, operands)) is not None:
         part = first[1].value
         dtypes = {name: type.dtype for name, type in operands.items()}
         raise DTypeError(
@@ -473,9 +477,13 @@ def compile(
             f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
         )
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
-    lowered = lower(assignment, {assignment.target.tensor: target, **operands}, by_hand=by_hand)
-    if by_hand is None and (pairs := in_pairs(explicit, operands)) is not None and not lowered.is_within(MANY_CASES):
-        asked = _Asked(target.format, target.dtype, False, USUAL)
-        again = partial(executable, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
-        return InSteps(pairs, operands, asked, lambda premises: again(premises=premises))
+    lowered = plan_loops(assignment, {assignment.target.tensor: target, **operands}, user_schedule=user_schedule)
+    if (
+        user_schedule is None
+        and (pairs := in_pairs(explicit, operands)) is not None
+        and not lowered.is_within(MANY_CASES)
+    ):
+        asked = _Asked(target.format, target.dtype, False, DEFAULT)
+        again = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
+        return SteppedPlan(pairs, operands, asked, lambda variant: again(variant=variant))
     return Kernel(lowered)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.append_chains import Chain
+from ..analysis.append_chains import AppendChain
 from ..dtypes import index_dtype
 from ..formats import Format, TensorType
 from ..records import cached
 from ..runtime import memory
 from ..storage import Storage
 
-__all__ = ["Room", "entry_bytes", "sorting_bytes"]
+__all__ = ["ResultBuffers", "entry_bytes", "sorting_bytes"]
 
 
 def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> int:
@@ -29,7 +29,7 @@ def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> i
     >>> entry_bytes(parse_format("coo", 2), np.dtype("float64"), (9, 2**40))
     24
     """
-    stored = sum("crd" in format.levels[k].roles for chain in format.chains[-1:] for k in chain)
+    stored = sum("crd" in format.levels[k].roles for chain in format.level_groups[-1:] for k in chain)
     return dtype.itemsize + stored * index_dtype(max((*shape, *format.level_shape(tuple(shape))), default=0)).itemsize
 
 
@@ -44,7 +44,7 @@ def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
     return length * dtype.itemsize
 
 
-class Room:
+class ResultBuffers:
     """What is known of the appended results of one type and shape before their coordinates are counted.
 
     Parameters
@@ -53,7 +53,7 @@ class Room:
         Of the results.
     shape : tuple of int
         Theirs.
-    chains : sequence of Chain
+    chains : sequence of AppendChain
         Their appended levels.
     zeroed : collection of int
         Levels whose arrays kernels expect to hold zeros.
@@ -66,7 +66,9 @@ class Room:
         So many coordinates take so little memory in any case that nobody need ask for it.
     """
 
-    def __init__(self, type: TensorType, shape: tuple[int, ...], chains: Sequence[Chain], zeroed: Collection[int]):
+    def __init__(
+        self, type: TensorType, shape: tuple[int, ...], chains: Sequence[AppendChain], zeroed: Collection[int]
+    ):
         self.type, self.shape, self.chains = type, shape, tuple(chains)
         counters = {k: c.index for c in chains for k in range(c.first, c.last + 1)}
         dtypes: list[list[np.dtype]] = [[] for _ in type.format.levels]
@@ -97,7 +99,7 @@ class Room:
         return limits
 
     @cached
-    def nothing(self) -> Storage:
+    def empty_result(self) -> Storage:
         """A result of no coordinates, for passes that write nothing."""
         return Storage(self.shape, self.type, self._arrays([0] * len(self.chains)), np.empty(0, self._dtype))
 
@@ -132,12 +134,12 @@ class Room:
         size = self.bytes(totals) + each * totals[-1]
         memory.require(size, f"a result of shape {self.shape} in format {self.type.format} with {totals[-1]} entries")
 
-    def made(self, totals: Sequence[int], zeros: bool = False) -> Storage:
+    def allocate(self, totals: Sequence[int], zeros: bool = False) -> Storage:
         """A result to be written, with room for so many coordinates in each chain."""
         make = memory.zeros if zeros else memory.empty
         return Storage(self.shape, self.type, self._arrays(totals), make(self.sizes(totals)[-1], self._dtype))
 
-    def trimmed(self, result: Storage, totals: Sequence[int]) -> Storage:
+    def trim(self, result: Storage, totals: Sequence[int]) -> Storage:
         """The result without the room that so many coordinates do not need."""
         sizes = self.sizes(totals)
         arrays: list[np.ndarray] = []

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly.query_lowering import stored
-from ..assembly.user_query_lowering import Questions
-from ..codegen import emit_module
-from ..compiler import Lowered, over_entries
+from ..assembly.query_lowering import source_facts
+from ..assembly.user_query_lowering import UserQueryLowerer
+from ..codegen import print_module
+from ..compiler import Lowered, schedule_entry_loops
 from ..formats import Format, TensorType
 from ..ir import simplify
-from ..queries import Statement, Stored, Width, optimize
+from ..queries import SourceFacts, Statement, Width, optimize
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
 from ..runtime import fail, load
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 
-__all__ = ["ask", "bounds", "optimized"]
+__all__ = ["bounds", "optimized", "run_queries"]
 
 
 def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
@@ -37,16 +37,16 @@ def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
 
 def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
     """The statements as they are computed on tensors of a type, by what is known of how it is stored."""
-    source = stored(type.format)
+    source = source_facts(type.format)
     if not type.format.order:
         return tuple(statements)
     planned = _planned(type).schedule.program
-    if source.innermost is not None and Questions.innermost(planned) != f"i{source.innermost}":
-        source = Stored(None, source.only_nonzeros)
+    if source.innermost is not None and UserQueryLowerer.innermost(planned) != f"i{source.innermost}":
+        source = SourceFacts(None, source.only_nonzeros)
     return tuple(optimize(s, source) for s in statements)
 
 
-def ask(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
+def run_queries(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
     """The answer to each statement: int64, in the shape of what the statement is over.
 
     Parameters
@@ -94,13 +94,13 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
 @lru_cache(maxsize=1024)
 def _planned(type: TensorType) -> Lowered:
     """Loops over a tensor."""
-    return over_entries(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
+    return schedule_entry_loops(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
 
 
 @lru_cache(maxsize=1024)
 def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s = lowered.schedule
-    function = Questions(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
+    function = UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
     what = f"a query about {type.format} {type.dtype}"
-    return load(emit_module((simplify(function),), shared=True), ["ask"], 2, what)
+    return load(print_module((simplify(function),), shared=True), ["ask"], 2, what)

@@ -12,9 +12,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from ..analysis.implicit_values import UNKNOWN, decides, is_constant
-from ..analysis.iteration_graph import fill_of_reduced, reads
-from ..analysis.terms import wrapping_sum
+from ..analysis.implicit_values import UNKNOWN, annihilates, is_constant
+from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
+from ..analysis.terms import split_narrow_sum
 from ..formats import TensorType
 from ..index_notation import free_variables
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -55,7 +55,7 @@ class Steps:
 
 def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
     """A sum that wraps around in its own dtype before the rest, if there is one; ``assignment`` has explicit sums."""
-    found = wrapping_sum(assignment, types)
+    found = split_narrow_sum(assignment, types)
     if found is None:
         return None
     last, part = found
@@ -68,7 +68,7 @@ def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps |
     value, _ = cutter.cut(assignment.value, confined=False)
     if not cutter.parts:
         return None
-    reason = f"in one nest of loops, {len(reads(assignment.value))} operands would make too many cases"
+    reason = f"in one nest of loops, {len(distinct_accesses(assignment.value))} operands would make too many cases"
     return Steps(tuple(cutter.parts), replace(assignment, value=value), assignment, reason)
 
 
@@ -101,7 +101,7 @@ class _Cutter:
         return expr, 0
 
     def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
-        meets = any(decides(op, args, k, fill_of_reduced(arg, self.types)) for k, arg in enumerate(args))
+        meets = any(annihilates(op, args, k, typed_implicit_value(arg, self.types)) for k, arg in enumerate(args))
         done = [self.cut(arg, confined or meets) for arg in args]
         for k in sorted(range(2), key=lambda k: -done[k][1]):
             within, cases = done[k]
@@ -115,11 +115,13 @@ class _Cutter:
 
     def _spreads(self, expr: Expr) -> bool:
         """Tell whether an expression has values along axes that an operand with entries there has not."""
-        if fill_of_reduced(expr, self.types) is UNKNOWN:
+        if typed_implicit_value(expr, self.types) is UNKNOWN:
             return True
         match expr:
             case Apply(op=op, args=(a, b) as args) if not (is_constant(a) or is_constant(b)):
-                meets = any(decides(op, args, k, fill_of_reduced(arg, self.types)) for k, arg in enumerate(args))
+                meets = any(
+                    annihilates(op, args, k, typed_implicit_value(arg, self.types)) for k, arg in enumerate(args)
+                )
                 return (not meets and {*free_variables(a)} != {*free_variables(b)}) or any(map(self._spreads, args))
             case Apply(args=args):
                 return any(map(self._spreads, args))

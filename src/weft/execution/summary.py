@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from ..analysis.derived_variables import path
-from ..analysis.iteration_graph import reads
+from ..analysis.derived_variables import level_variables
+from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
 from ..concrete_notation.nodes import Forall, Stmt, Where
@@ -38,7 +38,7 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
     threads share the loop over i
     """
     schedule, assignment = lowered.schedule, lowered.assignment
-    names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in reads(assignment.value))))
+    names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in distinct_accesses(assignment.value))))
     shared = _shared(schedule.program.stmt)
     alone = "one thread" + (", or other loops where several have enough to do" if schedule.serial else "")
     lines = [
@@ -97,9 +97,9 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
     target, types = lowered.assignment.target, lowered.types
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # no more than what a loop above says, or no longer than an operand
-    for access in dict.fromkeys(reads(lowered.assignment.value)):
+    for access in dict.fromkeys(distinct_accesses(lowered.assignment.value)):
         format = types[access.tensor].format
-        for v, level in zip(path(access, format), format.levels, strict=True):
+        for v, level in zip(level_variables(access, format), format.levels, strict=True):
             if v in target.indices and v not in said and not level.full:
                 said.add(v)
                 yield _line(v, f"{target.tensor} is dense, and holds more than what {access.tensor} stores", access)

@@ -7,7 +7,7 @@ from ..formats import Format
 from ..remapping.nodes import counters_of
 from ..storage import Storage, check
 from ..storage.fitness import repeated, why_unfit
-from .conversion import listed
+from .conversion import list_entries
 
 __all__ = ["verify", "verify_entries"]
 
@@ -36,7 +36,7 @@ def verify_entries(storage: Storage) -> None:
     twice = format.is_unique and not _shown_by_levels(format)
     if not (twice or format.conditions) or not storage.shape:
         return
-    coords = listed(storage).arrays[1:]
+    coords = list_entries(storage).arrays[1:]
     reason = why_unfit(format, storage.shape, coords)
     if reason is None and twice and (found := repeated(coords)) is not None:
         reason = f"the coordinate {found} is stored twice"
@@ -51,5 +51,5 @@ def _shown_by_levels(format: Format) -> bool:
     """
     if any(counters_of(c) for c in format.remapping.coordinates):
         return False
-    heads = [format.levels[chain.start] for chain in format.chains if len(chain) > 1]
+    heads = [format.levels[chain.start] for chain in format.level_groups if len(chain) > 1]
     return all("pos" in head.roles for head in heads)

@@ -442,7 +442,7 @@ def shown_name(format: Format, asked: str | None = None) -> FormatName:
     if asked is not None and is_named(asked, format):
         return FormatName(asked, format)
     name = name_of(format)
-    listed = len(format.chains) == 1 and not format.is_structured
+    listed = len(format.level_groups) == 1 and not format.is_structured
     return FormatName(name.partition(":")[0] if listed and "," in name else name, format)
 
 

@@ -198,13 +198,13 @@ class Format:
         return any(level.curved for level in self.levels)
 
     @property
-    def chains(self) -> tuple[range, ...]:
+    def level_groups(self) -> tuple[range, ...]:
         """Levels that store tuples together: each that branches, with the branchless ones below it.
 
         Examples
         --------
         >>> from weft.formats import parse_format
-        >>> parse_format("hicoo", 2).chains
+        >>> parse_format("hicoo", 2).level_groups
         (range(0, 2), range(2, 4))
         """
         starts = [k for k, level in enumerate(self.levels) if not level.branchless]
@@ -222,7 +222,7 @@ class Format:
         """
         found: list[IndexExpr] = []
         coordinates, intervals = self.remapping.coordinates, self.remapping.extents(shape)
-        for chain in self.chains:
+        for chain in self.level_groups:
             own = coordinates[chain.start : chain.stop]
             if self.levels[chain.start].curved:
                 spans = [intervals[k] or (0, 1) for k in chain]
@@ -325,7 +325,7 @@ def _letter(level: LevelFormat) -> str:
 @lru_cache(maxsize=1024)
 def _canonical(format: Format) -> Format:
     levels: list[LevelFormat] = []
-    roots = {k: format.levels[chain.start] for chain in format.chains for k in chain}
+    roots = {k: format.levels[chain.start] for chain in format.level_groups for k in chain}
     for k, level in enumerate(format.levels):
         unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
         sorts = level.sortable and roots[k].sortable and not roots[k].curved

@@ -19,18 +19,18 @@ from ..queries import Aggregate, Query
 from ..records import record
 from ..remapping import Axis, IndexExpr, Remapping
 
-__all__ = ["Arrays", "Entries", "LevelFormat", "LevelVars", "Piece", "Placing", "Span", "ask", "lists"]
+__all__ = ["Arrays", "LevelEntries", "LevelFormat", "LevelSlice", "LevelVars", "Placing", "Span", "ask", "lists"]
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
 Placing = Literal["get", "find", "yield"]
 Span = tuple[int, int]
 """The first of some consecutive coordinates, and how many."""
-Piece = tuple[Arrays, int, int]
+LevelSlice = tuple[Arrays, int, int]
 """The arrays of a part of a level, and where its positions began and ended."""
 
 
-class Entries(NamedTuple):
+class LevelEntries(NamedTuple):
     """Entries of a level: the positions that they are below, their coordinates and values, and the fill value."""
 
     parents: np.ndarray[Any, Any]
@@ -440,7 +440,7 @@ class LevelFormat:
         return None
 
     def lengthened(
-        self, arrays: Arrays, vals: np.ndarray[Any, Any], entries: Entries
+        self, arrays: Arrays, vals: np.ndarray[Any, Any], entries: LevelEntries
     ) -> tuple[Arrays, np.ndarray[Any, Any]]:
         """The arrays and values once entries are put in, in the place of those with their coordinates.
 
@@ -454,7 +454,7 @@ class LevelFormat:
         """The same positions at coordinates larger by ``by``, stored as ``dtype``; None where they are not stored."""
         return None
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         """Arrays of what is below the parents ``begin`` to ``end`` alone, and where its positions began and ended.
 
         At the root ``span`` says which coordinates are meant: the first, and how many. None where the level cannot be

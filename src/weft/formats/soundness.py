@@ -26,7 +26,7 @@ S8      An implicit coordinate takes each value of its interval, whatever those 
         below stores which of its values lead to entries. A level that stores no coordinate stores the remainder below
         the higher digits of one: ``i`` below ``i/4`` is ``i%4``.
 S9      Axes that are rebuilt from implicit coordinates are compared with both edges of the tensor. Kernels do that
-        (``lowering.physical.Definition``).
+        (``analysis.derived_variables.DerivedVariable``).
 S10     A level that reads what another stores names its neighbours (``LevelFormat.why_not``). A level that can only be
         appended to has levels beside it that can be, too, and asks nothing of the data.
 ======  ================================================================================================================

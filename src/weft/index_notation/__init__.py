@@ -6,7 +6,7 @@ Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sum
 
 from .checks import explicit_sums, fold_literals, infer_extents
 from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
-from .dtype_widening import computed_in
+from .dtype_widening import use_computation_dtype
 from .einsum_parser import Einsum, einsum_notation, parse_einsum
 from .nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from .operator_table import ALIASES, OPERATORS, REDUCTIONS, Operator, operator
@@ -28,7 +28,6 @@ __all__ = [
     "Reduce",
     "accesses",
     "children",
-    "computed_in",
     "einsum_notation",
     "explicit_sums",
     "expression_dtype",
@@ -45,5 +44,6 @@ __all__ = [
     "result_dtype",
     "tensors",
     "to_text",
+    "use_computation_dtype",
     "variables",
 ]

@@ -22,11 +22,11 @@ from .dtype_promotion import expression_dtype, loop_dtypes, result_dtype
 from .nodes import Apply, Assignment, Expr, Reduce
 from .operator_table import OPERATORS
 
-__all__ = ["computed_in"]
+__all__ = ["use_computation_dtype"]
 
 
 @lru_cache(maxsize=4096)
-def computed_in(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...], dtype: str) -> Assignment:
+def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...], dtype: str) -> Assignment:
     """An assignment whose sums, products and other arithmetic are all in ``dtype``: operands are converted first.
 
     As it is, where that would lose what the expression's own dtypes hold: that is converted last, as a whole.
@@ -43,7 +43,8 @@ def computed_in(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...
     Examples
     --------
     >>> from weft.index_notation import parse, to_text
-    >>> to_text(computed_in(parse("y = A(i)*B(i)*C(i)"), (("A", "int8"), ("B", "int8"), ("C", "int64")), "int64"))
+    >>> dtypes = (("A", "int8"), ("B", "int8"), ("C", "int64"))
+    >>> to_text(use_computation_dtype(parse("y = A(i)*B(i)*C(i)"), dtypes, "int64"))
     'y = sum(i, int64(A(i))*int64(B(i))*C(i))'
     """
     known = {name: value_dtype(own) for name, own in dtypes}

@@ -27,7 +27,7 @@ from ..dtypes import index_dtype
 from ..formats import FormatOptions, check_keywords, formats
 from ..numpy_api.creation import zeros
 from ..numpy_api.searching import where
-from ..operations.fill_change import refilled
+from ..operations.fill_change import change_fill
 from ..storage import segment_order
 from ..tensor.construction import asarray, from_coords, from_levels
 from ..tensor.sparse_tensor import SparseTensor
@@ -358,6 +358,6 @@ def nanreduce(
 
 def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
     """A tensor with one more axis, the last: ``a`` where its coordinate is that of ``axis``, else zero."""
-    tensor = SparseTensor(refilled(asarray(a)._storage, 0))
+    tensor = SparseTensor(change_fill(asarray(a)._storage, 0))
     coords, values = tensor.to_coo()
     return from_coords([*coords, coords[axis]], values, (*tensor.shape, tensor.shape[axis]))

@@ -26,7 +26,7 @@ from ..numpy_api.creation import eye, zeros
 from ..numpy_api.manipulation import atleast_2d
 from ..numpy_api.stacking import as_asked, block, kron
 from ..operations import foreign_tensors
-from ..operations.fill_change import refilled
+from ..operations.fill_change import change_fill
 from ..runtime import memory
 from ..storage import checked_shape, coordinate_storage
 from ..tensor.construction import as_shape, asarray
@@ -52,7 +52,7 @@ def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
     tuple of ndarray
         In lexicographic order; of a matrix they are rows, columns and values.
     """
-    coords, values = SparseTensor(refilled(asarray(x)._storage, 0)).to_coo()
+    coords, values = SparseTensor(change_fill(asarray(x)._storage, 0)).to_coo()
     kept = values != 0
     return (*(row[kept] for row in coords), values[kept])
 
@@ -158,7 +158,7 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     dtype : dtype, optional
         Of the result.
     """
-    blocks = [SparseTensor(refilled(atleast_2d(x)._storage, 0)) for x in mats]
+    blocks = [SparseTensor(change_fill(atleast_2d(x)._storage, 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
     shape = (sum(heights), sum(widths))
     checked_shape(tuple(shape), "block_diag")

@@ -10,7 +10,7 @@ from ..ir import nodes as ir
 from ..ir.builder import lit
 from ..records import record
 
-__all__ = ["Env", "Strip"]
+__all__ = ["Environment", "Strip"]
 
 
 @record
@@ -23,7 +23,7 @@ class Strip:
 
 
 @record
-class Env:
+class Environment:
     """What is known at a place in the loop nest.
 
     ``coords`` are the coordinates of the enclosing loops, ``pos`` the positions reached in each access's levels,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.implicit_values import UNKNOWN, fill_of, same_value, without_conversions
+from ..analysis.implicit_values import UNKNOWN, implicit_value, same_value, without_conversions
 from ..analysis.iteration_graph import is_counted, is_full, is_never_empty
 from ..concrete_notation.nodes import Forall, Sequence, Stmt, Where, accesses, result_of
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
@@ -26,11 +26,11 @@ from .scalar_expressions import combine, update
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["Absences", "note_absences", "visit"]
+__all__ = ["ImplicitEntries", "find_implicit_entries", "visit"]
 
 
 @record
-class Absences:
+class ImplicitEntries:
     """What the absent entries of one reduction come to.
 
     Parameters
@@ -78,37 +78,37 @@ class Absences:
         return if_(some, update(self.op, into, value))
 
 
-def note_absences(owner: Lowerer, stmt: Stmt) -> None:
+def find_implicit_entries(owner: Lowerer, stmt: Stmt) -> None:
     """Note which workspaces of a program need not be given what is absent, those inside others first."""
     match stmt:
         case Forall(body=body):
-            note_absences(owner, body)
+            find_implicit_entries(owner, body)
         case Sequence(stmts=stmts):
             for each in stmts:
-                note_absences(owner, each)
+                find_implicit_entries(owner, each)
         case Where(consumer=consumer, producer=producer):
-            note_absences(owner, producer)
-            note_absences(owner, consumer)
+            find_implicit_entries(owner, producer)
+            find_implicit_entries(owner, consumer)
             w = owner.workspaces[result_of(producer).target.tensor]
-            found = _absences(owner, producer)
+            found = _implicit_entries(owner, producer)
             if found is not None and (w.kind == "scalar" or found.never_empty):
-                owner.absences[w.name] = found
+                owner.implicit_entries[w.name] = found
 
 
-def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
+def _implicit_entries(owner: Lowerer, producer: Stmt) -> ImplicitEntries | None:
     """What the absent entries of a reduction come to; None where they change nothing, or have to be walked."""
     last, value = result_of(producer), owner.view(producer)
-    absent = fill_of(value, owner.fill_value)
+    absent = implicit_value(value, owner.fill_value)
     if last.op is None or absent is UNKNOWN or not is_counted(last.op, absent):
         return None
-    if same_value(absent, owner.neutral_beside(value, last)):
+    if same_value(absent, owner.skippable_value(value, last)):
         return None
     cut = {v: s.var for s in owner.program.splits for v in (s.outer, s.inner)}
     loops = {cut.get(v, v) for v in _loops(producer)}
     body = without_conversions(value)
     if all(is_full(body, v, owner.types) for v in loops):
         return None
-    follow = {d.var for d in owner.definitions if not loops.isdisjoint(d.needs)}
+    follow = {d.var for d in owner.derived if not loops.isdisjoint(d.needs)}
     over = dict.fromkeys(v for a in accesses(body) for v in a.indices if v in loops or v in follow)
     own = dict.fromkeys(cut.get(v, v) for v in last.target.indices)
     passing = None
@@ -119,13 +119,13 @@ def _absences(owner: Lowerer, producer: Stmt) -> Absences | None:
         passing = innermost[0]
     reduced = tuple(v for v in over if v not in own)
     visited = ir.Var(owner.name("visited").name, "int64*" if own and passing is None else "int64")
-    return Absences(last.op, absent.item(), reduced, visited, passing, is_never_empty(last.op, absent))
+    return ImplicitEntries(last.op, absent.item(), reduced, visited, passing, is_never_empty(last.op, absent))
 
 
 def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
     """Count a visit of all elements of a workspace, before the loop over them."""
-    absences = owner.absences.get(result_of(loop.body).target.tensor)
-    counts = absences is not None and absences.passing == loop.var and owner.mode.values
+    absences = owner.implicit_entries.get(result_of(loop.body).target.tensor)
+    counts = absences is not None and absences.passing == loop.var and owner.kind.values
     return increment(absences.visited) if absences is not None and counts else block()
 
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..concrete_notation.nodes import Forall, Split, Stmt, Strips, foralls_of
+from ..concrete_notation.nodes import Forall, RegisterStrips, Split, Stmt, foralls_of
 from ..errors import ScheduleError
 from ..ir import nodes as ir
 from ..ir.builder import add, block, gt, le, lit, maximum, minimum, mul, product, sub
 from ..records import replace
 from ..remapping.emit_ir import emit
-from .environment import Env, Strip
+from .environment import Environment, Strip
 from .thread_partials import THREADS
 
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["block_count", "inner_loop", "outer_loop", "size_of_blocks"]
+__all__ = ["block_count", "block_loop", "inside_block_loop", "size_of_blocks"]
 
 Bounds = tuple[ir.Expr, ir.Expr]
 
 
-def outer_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env, bounds: Bounds | None) -> ir.Stmt:
+def block_loop(
+    owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment, bounds: Bounds | None
+) -> ir.Stmt:
     """The loop over the blocks, tiles or strips of a loop that is cut."""
-    if isinstance(cut, Strips):
+    if isinstance(cut, RegisterStrips):
         return _over_strips(owner, cut, stmt, env)
     sized = block() if cut.outer in owner.blocks else size_of_blocks(owner, cut, stmt)
     size = owner.blocks[cut.outer]
@@ -42,9 +44,9 @@ def outer_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env, boun
     return block(sized, ir.For(number, begin, end, block(*decls, owner.statement(stmt.body, inner))))
 
 
-def inner_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env) -> ir.Stmt:
+def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment) -> ir.Stmt:
     """The loop inside one block, tile or strip: the loop that is cut, over part of its range."""
-    if isinstance(cut, Strips):
+    if isinstance(cut, RegisterStrips):
         return owner.forall(Forall(cut.var, stmt.body), env)
     begin, end = _range(owner, cut, stmt.body, env)
     start, stop = owner.name(f"{owner.names[cut.inner]}begin"), owner.name(f"{owner.names[cut.inner]}end")
@@ -64,7 +66,7 @@ def inner_loop(owner: Lowerer, cut: Split | Strips, stmt: Forall, env: Env) -> i
     return block(*decls, ir.Declare(start, first), ir.Declare(stop, minimum(last, end)), body)
 
 
-def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Env) -> ir.Expr:
+def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Environment) -> ir.Expr:
     """How many blocks or tiles there are."""
     begin, end = (lit(0), owner.extents[cut.tiles]) if cut.tiles else _range(owner, cut, stmt.body, env)
     size = owner.blocks[cut.outer]
@@ -87,14 +89,14 @@ def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
     size = owner.name(f"{owner.names[cut.outer]}size")
     owner.blocks[cut.outer] = size
     swept = next(f for f in foralls_of(stmt.body) if f.var == sweep.var)
-    driver = owner._driver(swept, Env()) if sweep.few else None
+    driver = owner._driver(swept, Environment()) if sweep.few else None
     if driver is None or driver.level:
         return ir.Declare(size, most)
-    begin, end = owner._bounds(driver, swept.var, Env())
+    begin, end = owner._bounds(driver, swept.var, Environment())
     return ir.Declare(size, ir.Select(le(sub(end, begin), lit(sweep.few)), lit(cut.factor), most))
 
 
-def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Env) -> Bounds:
+def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Environment) -> Bounds:
     """Where the loop that is cut begins and ends."""
     driver = owner._driver(Forall(cut.var, stmt), env)
     if driver is None or not (driver.certain or driver.format.unique):
@@ -102,16 +104,16 @@ def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Env) -> Bounds:
     return owner._bounds(driver, cut.var, env)
 
 
-def _ahead(owner: Lowerer, cut: Split, env: Env) -> ir.Expr:
+def _ahead(owner: Lowerer, cut: Split, env: Environment) -> ir.Expr:
     """By how much the variable that is tiled is ahead of the loop's own."""
     if cut.tiles == cut.var:
         return lit(0)
-    d = next(d for d in (*owner.definitions, *owner.computed) if d.var == cut.tiles)
+    d = next(d for d in (*owner.derived, *owner.computed) if d.var == cut.tiles)
     coords = {n: lit(0) if v == cut.var else env.coords[v] for n, v in enumerate(d.of) if v in d.needs}
     return emit(d.value, coords, owner.sizes(d))
 
 
-def _over_strips(owner: Lowerer, cut: Strips, stmt: Forall, env: Env) -> ir.Stmt:
+def _over_strips(owner: Lowerer, cut: RegisterStrips, stmt: Forall, env: Environment) -> ir.Stmt:
     """Strips of each width in turn, as many as fit into what is left."""
     name, all = owner.names[cut.var], owner.extents[cut.var]
     stmts: list[ir.Stmt] = []

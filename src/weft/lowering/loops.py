@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ..analysis.derived_variables import leaves_tensor, path
+from ..analysis.derived_variables import leaves_tensor, level_variables
 from ..analysis.implicit_values import adds_in_place, same_value, specialize, without_conversions
-from ..analysis.iteration_graph import adds_nothing, is_linear, reads
-from ..analysis.merge_lattice import Iterator, Point
+from ..analysis.iteration_graph import adds_nothing, distinct_accesses, is_linear
+from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
 from ..concrete_notation.nodes import Sequence as Seq
@@ -39,24 +39,24 @@ from ..ir.builder import (
     product,
     sub,
 )
-from ..ir.passes.adjacent_ranges import flattened
+from ..ir.passes.adjacent_ranges import fuse_adjacent_ranges
 from ..records import replace
 from . import prefetch
-from .environment import Env, Strip
-from .result_writer import Mode
+from .environment import Environment, Strip
+from .result_writer import FunctionKind
 from .scalar_expressions import lower_expr, update
-from .simd_reductions import SHORT, by_average, long_and_short
+from .simd_reductions import SHORT, split_by_mean_length, split_by_row_length
 
 if TYPE_CHECKING:
     from .lowerer import Lowerer
 
-__all__ = ["Merge"]
+__all__ = ["LoopEmitter"]
 
 RUN = 12
 """Entries of a coordinate for which their run is found, and summed, rather than each added to the result."""
 
 
-class Merge:
+class LoopEmitter:
     """The loops of one ``forall``."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Merge:
         owner: Lowerer,
         stmt: Forall,
         points: tuple[Point, ...],
-        env: Env,
+        env: Environment,
         writes: bool,
         bounds: tuple[ir.Expr, ir.Expr] | None,
     ):
@@ -83,7 +83,7 @@ class Merge:
         self.end = {it: owner.name(f"{p.name}_end") for it, p in self.p.items()}
         self.here = {it: owner.name(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
 
-    def _ordered(self) -> list[Iterator]:
+    def _ordered(self) -> list[LevelIterator]:
         return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
 
     def emit(self) -> ir.Stmt:
@@ -93,13 +93,13 @@ class Merge:
                     f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
                 )
             return block()  # nothing is added, or appended
-        if self.owner.mode is Mode.BOUND and self._only_appends():
+        if self.owner.kind is FunctionKind.BOUND and self._only_appends():
             return increment(self.owner.target.counters[-1], self._most())
         if len(self.loops) == 1 and len(self.loops[0]) == 1:
-            return self._plain(self.loops[0][0])
+            return self.single_iterator_loop(self.loops[0][0])
         if self.bounds is not None:
             raise LoweringError("only plain loops are cut into chunks")
-        return self._merged()
+        return self.coiteration_loops()
 
     def _only_appends(self) -> bool:
         """Whether the loop appends one coordinate at a time to the result's last level, and does nothing else."""
@@ -121,7 +121,7 @@ class Merge:
         return most
 
     # -- one iterator: a for loop -------------------------------------------------------------------------------
-    def _plain(self, it: Iterator) -> ir.Stmt:
+    def single_iterator_loop(self, it: LevelIterator) -> ir.Stmt:
         owner, env = self.owner, self.env
         whole = owner._bounds(it, self.stmt.var, env)
         begin, end = self.bounds or whole
@@ -136,7 +136,7 @@ class Merge:
         if it.format.iteration == "value":
             body = block(self._picked_ahead(it, end), self._cases([it], env))
             loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
-            return by_average(flattened(loop), whole)
+            return split_by_mean_length(fuse_adjacent_ranges(loop), whole)
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
@@ -146,33 +146,35 @@ class Merge:
                 cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
             return block(decl, cases)
         if it.format.unique or owner.apart or self._may_revisit(it):
-            loop = self._singly(it, begin, end)
-            return long_and_short(by_average(flattened(loop), whole), self._simd(begin, end), owner.name)
+            loop = self.entry_loop(it, begin, end)
+            return split_by_row_length(
+                split_by_mean_length(fuse_adjacent_ranges(loop), whole), self._simd(begin, end), owner.name
+            )
         self._require_order([it])
-        runs = self._in_runs(it, begin, end)
+        runs = self.duplicate_run_loop(it, begin, end)
         if (outside := self._gathered_outside(it)) is None:
             return runs
-        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self._singly(it, begin, end))
+        return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self.entry_loop(it, begin, end))
 
-    def _picked_ahead(self, it: Iterator, end: ir.Expr) -> ir.Stmt:
+    def _picked_ahead(self, it: LevelIterator, end: ir.Expr) -> ir.Stmt:
         """Ask for what is read some coordinates later, where it lies anywhere."""
         owner = self.owner
-        if it.access is None or not it.format.scattered or not owner.mode.values:
+        if it.access is None or not it.format.scattered or not owner.kind.values:
             return block()
         parent = self.env.parent(it.access, it.level)
         if parent is None:
             return block()
         tensor, name = owner.tensors[it.access.tensor], owner.name(f"p{it.name}_later")
-        return prefetch.picked(tensor, it.level, parent, self.coord, end, name)
+        return prefetch.prefetch_rows(tensor, it.level, parent, self.coord, end, name)
 
-    def _singly(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
+    def entry_loop(self, it: LevelIterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
         """A loop that meets each position by itself."""
         p, env = self.p[it], self.env
         inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
         decl = ir.Declare(self.coord, self.owner.coordinate(it, p, env))
         return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
 
-    def _in_runs(self, it: Iterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
+    def duplicate_run_loop(self, it: LevelIterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
         """A loop that meets each coordinate once, with all its duplicates."""
         p = self.p[it]
         run, segment, inner = self._deduplicate(it, self.env)
@@ -184,7 +186,7 @@ class Merge:
         )
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
 
-    def _gathered_outside(self, it: Iterator) -> ir.Expr | None:
+    def _gathered_outside(self, it: LevelIterator) -> ir.Expr | None:
         """How many sums there may be, where duplicates are gathered into scalars and might as well be added singly.
 
         Which is better is a matter of how many there are to a sum on average, which the outermost loop can tell.
@@ -196,7 +198,7 @@ class Merge:
             return None
         return product(owner.extents[v] for v in result_of(self.stmt.body).target.indices)
 
-    def _in_strip(self, it: Iterator, strip: Strip) -> ir.Stmt:
+    def _in_strip(self, it: LevelIterator, strip: Strip) -> ir.Stmt:
         """The loop inside one strip, whose elements are to stand side by side in vectors.
 
         Compilers might else make vectors of the iterations of the loop around it.
@@ -212,16 +214,16 @@ class Merge:
 
     def _scatters(self, body: Assign) -> bool:
         """Whether each iteration has another element to accumulate into."""
-        follow = {d.var for d in self.owner.definitions if self.stmt.var in d.needs}
+        follow = {d.var for d in self.owner.derived if self.stmt.var in d.needs}
         return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
 
-    def _sums_on(self, it: Iterator) -> bool:
+    def _sums_on(self, it: LevelIterator) -> bool:
         """Whether a sum goes on in the next segment: it is not one of those that begin anew for each."""
         begun = self.owner.sums_segments
         alone = it.format.branchless and any(isinstance(s, Forall) and s.body == self.stmt for s in begun)
         return self.stmt not in begun and not alone
 
-    def _child(self, it: Iterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
+    def _child(self, it: LevelIterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
         """The position that values hang on, for a coordinate iterated at ``p``."""
         assert it.access is not None
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
@@ -231,17 +233,17 @@ class Merge:
         if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body
-        if isinstance(body, Assign) and config.reassociate and self.owner.mode.values:
+        if isinstance(body, Assign) and config.reassociate and self.owner.kind.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
                 extreme = body.op is not None and OPERATORS[body.op].extreme != 0
                 op = "+" if body.op == "add" else f"weft_{body.op}_{w.dtype}" if extreme else None
-                absences = self.owner.absences.get(w.name)
+                absences = self.owner.implicit_entries.get(w.name)
                 counter = () if absences is None else (("+", absences.visited.name),)
                 return None if op is None else ((op, self.owner.scalar(w).name), *counter)
         return None
 
-    def _may_revisit(self, it: Iterator, apart: bool = False) -> bool:
+    def _may_revisit(self, it: LevelIterator, apart: bool = False) -> bool:
         """Whether the body may run once for each duplicate, instead of once for all of them.
 
         Everything in it must accumulate where any coordinate can be located, or append to a list of coordinates, one
@@ -271,7 +273,7 @@ class Merge:
                 return False
         return not self._merges_below(it)
 
-    def _lists(self, target: Access, it: Iterator) -> bool:
+    def _lists(self, target: Access, it: LevelIterator) -> bool:
         """Whether a result is a list of coordinates, in which entries of a list have places of their own, in order."""
         whole, levels = self.owner.target.chains, self.owner.target.format.levels
         if it.access is None or not {*it.access.indices} <= {*target.indices}:
@@ -280,19 +282,21 @@ class Merge:
         listed = len(whole) == 1 and whole[0].first == 0 and not any(level.unique for level in levels[:-1])
         return listed and all(level.branchless for level in below)
 
-    def _merges_below(self, it: Iterator) -> bool:
+    def _merges_below(self, it: LevelIterator) -> bool:
         """Whether another operand is walked together with what lies below: once for all duplicates, not for each."""
         owner, access = self.owner, it.access
         assert access is not None
-        below = set(path(access, owner.types[access.tensor].format)[it.level + 1 :])
+        below = set(level_variables(access, owner.types[access.tensor].format)[it.level + 1 :])
         others = {a for s in assignments(self.stmt.body) for a in accesses(s.value) if a != access}
         return any(
             v in below and not level.has_every
             for a in others
-            for v, level in zip(path(a, owner.types[a.tensor].format), owner.types[a.tensor].format.levels, strict=True)
+            for v, level in zip(
+                level_variables(a, owner.types[a.tensor].format), owner.types[a.tensor].format.levels, strict=True
+            )
         )
 
-    def _deduplicate(self, it: Iterator, env: Env) -> tuple[list[ir.Stmt], ir.Var, Env]:
+    def _deduplicate(self, it: LevelIterator, env: Environment) -> tuple[list[ir.Stmt], ir.Var, Environment]:
         """Find the end of a run of equal coordinates, and sum its values where it is the last level (2018, 4.3)."""
         owner = self.owner
         assert it.access is not None
@@ -308,7 +312,7 @@ class Merge:
         new = replace(env, pos={**env.pos, it.key: p})
         if it.level + 1 < len(tensor.type.format.levels):
             return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
-        if not owner.mode.values:
+        if not owner.kind.values:
             return stmts, segment, new
         total = owner.name(f"{tensor.name}_sum")
         total = ir.Var(total.name, tensor.type.dtype)
@@ -319,13 +323,13 @@ class Merge:
         ]
         return stmts, segment, replace(new, values={**env.values, it.access: total})
 
-    def _require_order(self, iterators: Sequence[Iterator]) -> None:
+    def _require_order(self, iterators: Sequence[LevelIterator]) -> None:
         for it in iterators:
             if not it.format.ordered:
                 raise LoweringError(f"{it} is not ordered and cannot be merged in place")
 
     # -- several iterators: while loops -------------------------------------------------------------------------
-    def _merged(self) -> ir.Stmt:
+    def coiteration_loops(self) -> ir.Stmt:
         owner = self.owner
         iterators = self._ordered()
         self._require_order([it for it in iterators if it in self.p])
@@ -340,7 +344,7 @@ class Merge:
         stmts += [self._while(loop) for loop in self.loops]
         return block(*stmts)
 
-    def _narrow(self, iterators: Sequence[Iterator]) -> None:
+    def _narrow(self, iterators: Sequence[LevelIterator]) -> None:
         """Compare coordinates in the dtype in which they are stored, where all are stored in one."""
         if all(it in self.p for it in iterators):
             (ty, *others) = {_stored(self.owner.coordinate(it, self.p[it], self.env)).ty for it in iterators}
@@ -348,7 +352,7 @@ class Merge:
                 self.coord = ir.Var(self.coord.name, ty)
                 self.here = {it: ir.Var(v.name, ty) for it, v in self.here.items()}
 
-    def _while(self, loop: list[Iterator]) -> ir.Stmt:
+    def _while(self, loop: list[LevelIterator]) -> ir.Stmt:
         owner, env = self.owner, self.env
         full = next((it for it in loop if it.format.iteration == "value"), None)
         merged = [it for it in loop if it is not full]
@@ -362,7 +366,7 @@ class Merge:
         ]
         if full is None:
             body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
-        steps: dict[Iterator, ir.Stmt] = {}
+        steps: dict[LevelIterator, ir.Stmt] = {}
         for it in merged:
             p = self.p[it]
             if it.format.unique:
@@ -381,44 +385,46 @@ class Merge:
             advance.append(increment(self.coord))
         return ir.While(land(*conds), block(*body, self._cases(loop, env), *advance))
 
-    def _advance(self, it: Iterator, step: ir.Stmt, loop: list[Iterator]) -> ir.Stmt:
+    def _advance(self, it: LevelIterator, step: ir.Stmt, loop: list[LevelIterator]) -> ir.Stmt:
         """Step over the merged coordinate, where the iterator is at it."""
         if len(loop) == 1:
             return step
         here = self._is_here(it, loop)
         return increment(self.p[it], cast(here, "int64")) if isinstance(step, ir.Update) else if_(here, step)
 
-    def _is_here(self, it: Iterator, loop: list[Iterator]) -> ir.Expr:
+    def _is_here(self, it: LevelIterator, loop: list[LevelIterator]) -> ir.Expr:
         """Whether an iterator is at the merged coordinate: of two, the one that is not ahead."""
         others = [o for o in loop if o is not it]
         if len(others) == 1 and others[0] in self.here and it in self.here:
             return le(self.here[it], self.here[others[0]])
         return eq(self.here[it], self.coord)
 
-    def _are_here(self, iterators: Sequence[Iterator], loop: list[Iterator]) -> list[ir.Expr]:
+    def _are_here(self, iterators: Sequence[LevelIterator], loop: list[LevelIterator]) -> list[ir.Expr]:
         if len(loop) == 2 and len(iterators) == 2:
             a, b = iterators
             return [eq(self.here[a], self.here[b])]
         return [self._is_here(it, loop) for it in iterators]
 
-    def _exclusive(self, loop: list[Iterator]) -> bool:
+    def _exclusive(self, loop: list[LevelIterator]) -> bool:
         """Whether every set of iterators is a case of its own, so that the case taken says which are to advance."""
         points = [p for p in self.points if set(p.coiterate) <= set(loop)]
-        searched = any(not it.certain for p in points for it in p.locate)
+        searched = any(not it.certain for p in points for it in p.located)
         sets = {frozenset(p.coiterate) for p in points}
         return not searched and all(it in self.p for it in loop) and len(sets) == len(points) == 2 ** len(loop) - 1
 
-    def _sum(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt]) -> ir.Stmt | None:
+    def _sum(
+        self, loop: list[LevelIterator], env: Environment, steps: Mapping[LevelIterator, ir.Stmt]
+    ) -> ir.Stmt | None:
         """A sum of many operands: what each adds where it has a value, instead of a case for every set of them.
 
         None where the body is no such sum. The number of cases doubles with every operand; this does not.
         """
         owner, body, v = self.owner, self.stmt.body, self.stmt.var
-        if len(loop) < 3 or not isinstance(body, Assign) or owner.definitions or not is_left_nested(body.value):
+        if len(loop) < 3 or not isinstance(body, Assign) or owner.derived or not is_left_nested(body.value):
             return None
         env = replace(env, coords={**env.coords, v: self.coord})
-        parts: dict[Iterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
-        last: Iterator | None = None
+        parts: dict[LevelIterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
+        last: LevelIterator | None = None
         for negative, term in additive_terms(body.value):
             mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
             plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner._iterators(a, v))
@@ -442,15 +448,17 @@ class Merge:
                 value = lower_expr(term, lambda a, env=inner: owner.read(a, env))  # type: ignore[misc]
                 total = ir.Var(total.name, value.ty)
                 adds += [*decls, update("subtract" if negative else "add", total, value)]
-            adds = adds if owner.mode.values else []
+            adds = adds if owner.kind.values else []
             code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
         nothing = -0.0 if total.ty.startswith("float") else 0  # to which -0.0 is added as it is
-        start = ir.Declare(total, lit(nothing, total.ty)) if owner.mode.values else block()
+        start = ir.Declare(total, lit(nothing, total.ty)) if owner.kind.values else block()
         env = replace(env, values={**env.values, whole: total})
         return block(start, *code, self._body(replace(body, value=whole), env, {v}))
 
     # -- cases: one for each lattice point ----------------------------------------------------------------------
-    def _cases(self, loop: list[Iterator], env: Env, steps: Mapping[Iterator, ir.Stmt] | None = None) -> ir.Stmt:
+    def _cases(
+        self, loop: list[LevelIterator], env: Environment, steps: Mapping[LevelIterator, ir.Stmt] | None = None
+    ) -> ir.Stmt:
         owner, before = self.owner, env
         env, derived, guards = owner.derive(replace(env, coords={**env.coords, self.stmt.var: self.coord}))
         guards += [g for it in loop if (g := self._holds_entry(it)) is not None]
@@ -470,11 +478,11 @@ class Merge:
 
     def _cases_at(
         self,
-        loop: list[Iterator],
-        env: Env,
+        loop: list[LevelIterator],
+        env: Environment,
         guards: Sequence[ir.Expr],
         new: Set[str],
-        steps: Mapping[Iterator, ir.Stmt] | None,
+        steps: Mapping[LevelIterator, ir.Stmt] | None,
     ) -> ir.Stmt:
         """The cases where all is known that follows from the coordinate."""
         owner, v = self.owner, self.stmt.var
@@ -484,9 +492,9 @@ class Merge:
         owner.count_cases(len(points))
         involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
         missed = [it for it in loop if it.format.misses]
-        searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.locate if not it.certain)]))
+        searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.located if not it.certain)]))
         decls: list[ir.Stmt] = []
-        found: dict[Iterator, ir.Expr] = {}
+        found: dict[LevelIterator, ir.Expr] = {}
         for it in searched:
             assert it.access is not None
             env, more = owner._resolve(env, [it.access])
@@ -524,7 +532,7 @@ class Merge:
             }
             stmt = specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
             here = env
-            if steps and at and not owner.definitions:
+            if steps and at and not owner.derived:
                 # In a case of its own the coordinate is that of any iterator at it: the least need not be known.
                 here = replace(env, coords={**env.coords, v: self.here[at[0]]})
             body = if_(land(*guards), self._body(stmt, here, new)) if stmt is not None else block()
@@ -534,13 +542,13 @@ class Merge:
             code = if_(cond, body, code if code != block() else None)
         return block(*decls, code)
 
-    def _holds_entry(self, it: Iterator) -> ir.Expr | None:
+    def _holds_entry(self, it: LevelIterator) -> ir.Expr | None:
         """Whether the iterator is at an entry, where its level may have positions without one."""
         if it.access is None or it.format.gapless:
             return None
         return it.format.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
 
-    def _body(self, stmt: Stmt, env: Env, new: Set[str]) -> ir.Stmt:
+    def _body(self, stmt: Stmt, env: Environment, new: Set[str]) -> ir.Stmt:
         """What one case does at this coordinate, which makes the variables ``new`` known: locate, compute, append."""
         owner, target = self.owner, self.owner.target
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
@@ -570,7 +578,7 @@ def _stored(coordinate: ir.Expr) -> ir.Expr:
 def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
     """Whether what accumulates a workspace comes to the same if it does so with each part of that."""
     value, part = without_conversions(last.value), gathered.target
-    if last.op != gathered.op or part not in reads(value):
+    if last.op != gathered.op or part not in distinct_accesses(value):
         return False
     if last.op == "add":
         return is_linear(value, part) and adds_in_place(last.value, part, dtypes[part.tensor])

@@ -13,19 +13,25 @@ from math import inf
 from typing import Any
 
 from ..analysis import merge_lattice
-from ..analysis.append_chains import Chain, takes_any_order
-from ..analysis.derived_variables import Definition, computed, definitions, digits, path
-from ..analysis.implicit_values import UNKNOWN, fill_of, neutral_in_sum, same_value, typed, without_conversions
+from ..analysis.append_chains import AppendChain, is_unordered_list
+from ..analysis.derived_variables import (
+    DerivedVariable,
+    derived_variables,
+    level_variables,
+    radix_components,
+    single_coordinate_levels,
+)
+from ..analysis.implicit_values import UNKNOWN, implicit_value, neutral_in_sum, same_value, typed, without_conversions
 from ..analysis.iteration_graph import is_full, level_iterators
-from ..analysis.merge_lattice import Iterator, Point, TooManyCases
+from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..concrete_notation.nodes import (
     Assign,
     Fill,
     Forall,
     Program,
+    RegisterStrips,
     Split,
     Stmt,
-    Strips,
     Where,
     Workspace,
     accesses,
@@ -48,15 +54,15 @@ from ..records import cached, replace
 from ..remapping.emit_ir import emit
 from ..remapping.inverse import linear
 from . import loop_splits, workspaces
-from .environment import Env
-from .implicit_entries import Absences, note_absences, visit
-from .loops import Merge
-from .result_writer import COUNTS, Mode, Target
+from .environment import Environment
+from .implicit_entries import ImplicitEntries, find_implicit_entries, visit
+from .loops import LoopEmitter
+from .result_writer import COUNTS, FunctionKind, ResultWriter
 from .scalar_expressions import lower_expr, update
 from .thread_partials import CHUNKS_PER_THREAD, THREADS
 from .workspaces import neutral_of
 
-__all__ = ["Env", "Lowerer"]
+__all__ = ["Environment", "Lowerer"]
 
 _DENSE = Dense()
 
@@ -74,7 +80,7 @@ class Lowerer:
         The type of every tensor by name, the result's included.
     names : mapping
         A legal and unique C name for every tensor, workspace and index variable.
-    mode : Mode
+    kind : FunctionKind
         Which function.
     skip_fill : bool
         Do not append entries whose value is the result's fill value: what a conversion from a dense operand wants.
@@ -91,17 +97,17 @@ class Lowerer:
         target: Access,
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
-        mode: Mode,
+        kind: FunctionKind,
         skip_fill: bool = False,
         most: float = inf,
     ):
         self.skip_fill, self.most, self.cases = skip_fill, most, 0
-        self.program, self.types, self.names, self.mode = program, types, names, mode
+        self.program, self.types, self.names, self.kind = program, types, names, kind
         self.given = types
         self.widest = ir.Var("widest")
         self.workspaces = {w.name: w for w in program.workspaces}
         self.tensors = {name: TensorVars.of(names[name], type, str) for name, type in types.items()}
-        self.target = Target(self.tensors[target.tensor], target, mode)
+        self.target = ResultWriter(self.tensors[target.tensor], target, kind)
         self.extents: dict[str, ir.Expr] = {}
         self.blocks: dict[str, ir.Expr] = {}
         self._fresh: dict[str, int] = {}
@@ -119,16 +125,16 @@ class Lowerer:
             tensor = self.tensors[access.tensor]
             for var, dimension in zip(access.indices, tensor.dimensions, strict=True):
                 self.extents.setdefault(var, dimension)
-            for var, level in zip(path(access, tensor.type.format), tensor.levels, strict=True):
+            for var, level in zip(level_variables(access, tensor.type.format), tensor.levels, strict=True):
                 self.extents.setdefault(var, level.dimension)
-        self.extents |= {s.inner: lit(s.widths[0]) for s in program.splits if isinstance(s, Strips)}
+        self.extents |= {s.inner: lit(s.widths[0]) for s in program.splits if isinstance(s, RegisterStrips)}
         loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
-        self.definitions = tuple(d for d in definitions(stored, types) if d.var not in loops)
-        self.target.definitions = self.definitions
-        self.computed = computed(stored, types)
-        self.absences: dict[str, Absences] = {}
+        self.derived = tuple(d for d in derived_variables(stored, types) if d.var not in loops)
+        self.target.derived = self.derived
+        self.computed = single_coordinate_levels(stored, types)
+        self.implicit_entries: dict[str, ImplicitEntries] = {}
         self.types = {**types, **workspaces.types(self)}
-        note_absences(self, program.stmt)
+        find_implicit_entries(self, program.stmt)
         workspaces.declare(self)
 
     # -- the function -------------------------------------------------------------------------------------------
@@ -136,22 +142,22 @@ class Lowerer:
         """The whole function; ``operands`` are the parameters after the result."""
         stmt = self.program.stmt
         prologue, stmt = _split_fills(stmt)
-        prepared = [self.statement(s, Env()) for s in prologue]
+        prepared = [self.statement(s, Environment()) for s in prologue]
         while isinstance(stmt, Where) and isinstance(stmt.consumer, Where | Forall) and self._makes_scalar(stmt):
-            prepared.append(workspaces.made(self, stmt, Env()))
+            prepared.append(workspaces.made(self, stmt, Environment()))
             stmt = stmt.consumer
         before = block(*prepared)
         if isinstance(stmt, Forall) and stmt.parallel and (chunked := self._chunked(stmt)) is not None:
             main = chunked
         else:
-            body = self.statement(stmt, Env())
+            body = self.statement(stmt, Environment())
             main = block(*self.scratch, self.target.start(lit(0)), body, self.target.finish(lit(0)), *self.release)
         totals = self._totals()
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         ends = self.target.finalize(tuple(v for v, _ in totals)) if totals else block()
         after = block(*(d for _, d in totals), ends) if ends != block() else block()
-        return ir.Function(self.mode.value, params, block(self.target.init(), before, main, after))
+        return ir.Function(self.kind.value, params, block(self.target.init(), before, main, after))
 
     def _makes_scalar(self, stmt: Where) -> bool:
         return self.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
@@ -193,13 +199,13 @@ class Lowerer:
         sized = block()
         if cut is not None:
             sized = loop_splits.size_of_blocks(self, cut, stmt)
-            limits = (lit(0), loop_splits.block_count(self, cut, stmt, Env()))
+            limits = (lit(0), loop_splits.block_count(self, cut, stmt, Environment()))
         else:
-            driver = self._driver(stmt, Env())
+            driver = self._driver(stmt, Environment())
             alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
             if driver is None or not (driver.certain or alone):
                 return None
-            limits = self._bounds(driver, stmt.var, Env())
+            limits = self._bounds(driver, stmt.var, Environment())
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
@@ -210,13 +216,13 @@ class Lowerer:
             ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
             *self.moved((lo, hi), limits),
         ]
-        body = self.forall(stmt, Env(), bounds=(lo, hi))
+        body = self.forall(stmt, Environment(), bounds=(lo, hi))
         loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
         region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.schedule)
         return block(sized, ir.Declare(n, self.chunks), region)
 
     # -- statements ---------------------------------------------------------------------------------------------
-    def statement(self, stmt: Stmt, env: Env) -> ir.Stmt:
+    def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         match stmt:
             case Assign():
                 return self.assign(stmt, env)
@@ -233,19 +239,19 @@ class Lowerer:
     @property
     def holds_values(self) -> bool:
         """Whether workspaces hold values: where these are written, or decide what is stored."""
-        return self.mode.values or (self.skip_fill and self.mode in (Mode.COUNT, Mode.ASSEMBLE))
+        return self.kind.values or (self.skip_fill and self.kind in (FunctionKind.COUNT, FunctionKind.ASSEMBLE))
 
-    def assign(self, stmt: Assign, env: Env) -> ir.Stmt:
+    def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
         name = stmt.target.tensor
         if name in self.workspaces:
             return workspaces.assign(self, self.workspaces[name], stmt, env)
-        if not self.mode.values:
+        if not self.kind.values:
             return block()
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.types[name].dtype)
         vals, p = self.target.vars.vals, self.position(stmt.target, env)
         return ir.Store(vals, p, value) if stmt.op is None else update(stmt.op, ir.Load(vals, p), value)
 
-    def fill(self, target: Access, value: Any, env: Env) -> ir.Stmt:
+    def fill(self, target: Access, value: Any, env: Environment) -> ir.Stmt:
         if target.tensor in self.workspaces:
             raise LoweringError("workspaces are filled where they are declared")
         env, decls = self._resolve(env, [target])
@@ -256,7 +262,7 @@ class Lowerer:
         part = env.tiles.get(self.target.variable(0)) if env.tiles and not resolved else None
         return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype), part))
 
-    def read(self, access: Access, env: Env) -> ir.Expr:
+    def read(self, access: Access, env: Environment) -> ir.Expr:
         if access in env.values:
             return env.values[access]
         if access.tensor in self.workspaces:
@@ -269,7 +275,7 @@ class Lowerer:
         """The variable of a scalar workspace."""
         return ir.Var(self.names[w.name], w.dtype)
 
-    def position(self, access: Access, env: Env) -> ir.Expr:
+    def position(self, access: Access, env: Environment) -> ir.Expr:
         depth = len(self.types[access.tensor].format.levels)
         if depth == 0:
             return lit(0)
@@ -279,11 +285,11 @@ class Lowerer:
         return p
 
     # -- loops --------------------------------------------------------------------------------------------------
-    def _lattice(self, stmt: Forall, env: Env, record: bool = True) -> tuple[Point, ...]:
+    def _lattice(self, stmt: Forall, env: Environment, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
-        universe = Iterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
+        universe = LevelIterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
         body = self.view(stmt.body)
-        neutral = self.neutral_beside(body, result_of(stmt.body))
+        neutral = self.skippable_value(body, result_of(stmt.body))
         points = merge_lattice.build(
             body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral, self.most
         )
@@ -297,14 +303,14 @@ class Lowerer:
         if self.cases > self.most:
             raise TooManyCases
 
-    def _iterators(self, access: Access, v: str) -> tuple[Iterator, ...]:
+    def _iterators(self, access: Access, v: str) -> tuple[LevelIterator, ...]:
         name = self.names[access.tensor]
         return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
     def fill_value(self, access: Access) -> Any:
         """What an operand has where it stores nothing; of a scalar that is not known."""
         if access.tensor in self.workspaces:
-            absences = self.absences.get(access.tensor)
+            absences = self.implicit_entries.get(access.tensor)
             gathered = neutral_of(self.workspaces[access.tensor]) if absences is None else absences.value
             return gathered if access.indices else UNKNOWN
         type = self.types[access.tensor]
@@ -314,28 +320,30 @@ class Lowerer:
         """What the target of an assignment holds where nothing is assigned."""
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
-        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+        if (absences := self.implicit_entries.get(stmt.target.tensor)) is not None:
             return absences.value if absences.never_empty else UNKNOWN, type.dtype
         if stmt.op is not None:
             return OPERATORS[stmt.op].start(type.dtype), type.dtype
         return (neutral_of(w) if w else type.fill), type.dtype
 
-    def neutral_beside(self, value: Expr, stmt: Assign) -> Any:
+    def skippable_value(self, value: Expr, stmt: Assign) -> Any:
         """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
-        if (absences := self.absences.get(stmt.target.tensor)) is not None:
+        if (absences := self.implicit_entries.get(stmt.target.tensor)) is not None:
             return absences.value
         neutral = self._neutral(stmt)[0]
         # What a factor makes that was taken out of a sum is zero as the sum would be, of whatever sign.
         parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
         factored = any(w.kind == "scalar" and w.op == "add" for w in parts)
         summed = (
-            stmt.op == "add" or factored or (stmt.target.tensor in self.given and takes_any_order(self.target.format))
+            stmt.op == "add" or factored or (stmt.target.tensor in self.given and is_unordered_list(self.target.format))
         )
-        return neutral_in_sum(fill_of(value, self.fill_value), neutral) if summed else neutral
+        return neutral_in_sum(implicit_value(value, self.fill_value), neutral) if summed else neutral
 
-    def _outside(self, value: Expr, stmt: Assign) -> Any:
+    def skippable_outside(self, value: Expr, stmt: Assign) -> Any:
         """What loops around what makes a workspace need not visit."""
-        return self._neutral(stmt)[0] if stmt.target.tensor in self.absences else self.neutral_beside(value, stmt)
+        return (
+            self._neutral(stmt)[0] if stmt.target.tensor in self.implicit_entries else self.skippable_value(value, stmt)
+        )
 
     def view(self, stmt: Stmt) -> Expr:
         """The statement as one expression, workspaces replaced by what is computed into them."""
@@ -347,7 +355,7 @@ class Lowerer:
             case Where(consumer=consumer, producer=producer):
                 made = self.view(producer)
                 last = result_of(producer)
-                if not same_value(fill_of(made, self.fill_value), self._outside(made, last)):
+                if not same_value(implicit_value(made, self.fill_value), self.skippable_outside(made, last)):
                     made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
                 return _substitute(self.view(consumer), last.target, made)
             case Seq(stmts=stmts):
@@ -364,45 +372,45 @@ class Lowerer:
         return without_conversions(self.view(self.program.stmt))
 
     @property
-    def absent(self) -> Any:
+    def implicit_value(self) -> Any:
         """The value of the whole program where no operand has an entry."""
-        return fill_of(self.view(self.program.stmt), self.fill_value)
+        return implicit_value(self.view(self.program.stmt), self.fill_value)
 
     @cached
-    def reaches_entries_alone(self) -> bool:
+    def reaches_stored_only(self) -> bool:
         """Whether nothing is appended but what entries reach; where all is, how many these are is no bound."""
-        return same_value(self.absent, self.types[self.target.access.tensor].fill)
+        return same_value(self.implicit_value, self.types[self.target.access.tensor].fill)
 
-    def _driver(self, stmt: Forall, env: Env) -> Iterator | None:
+    def _driver(self, stmt: Forall, env: Environment) -> LevelIterator | None:
         """The one iterator that drives a plain loop; None for a merge."""
         points = self._lattice(stmt, env, record=False)
         if len(points) != 1 or len(points[0].coiterate) != 1:
             return None
         return points[0].coiterate[0]
 
-    def forall(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+    def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
         return block(visit(self, stmt), self._loop(stmt, env, bounds))
 
-    def _loop(self, stmt: Forall, env: Env, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
+    def _loop(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
         v = stmt.var
         for cut in self.program.splits:
             if v == cut.outer:
-                return loop_splits.outer_loop(self, cut, stmt, env, bounds)
+                return loop_splits.block_loop(self, cut, stmt, env, bounds)
             if v == cut.inner:
-                return loop_splits.inner_loop(self, cut, stmt, env)
+                return loop_splits.inside_block_loop(self, cut, stmt, env)
         points = self._lattice(stmt, env)
-        writes = self.mode is not Mode.WIDEST and any(
+        writes = self.kind is not FunctionKind.WIDEST and any(
             a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
         )
         level = self.target.level_of(v) if writes else None
-        code = Merge(self, stmt, points, env, writes, bounds).emit()
+        code = LoopEmitter(self, stmt, points, env, writes, bounds).emit()
         chain = self.target.chain_starting(level) if level is not None else None
         if chain is None or chain.first == 0:
             return code
         parent = env.parent(self.target.access, chain.first)
         if parent is None:
             raise LoweringError(f"the parent of {self.target.vars.name}{chain.first + 1} is not known in forall {v}")
-        sequenced = self._visits_parents(chain)
+        sequenced = self.visits_every_parent(chain)
         counter = self.target.counters[chain.index]
         begin = ir.Var(f"{counter.name}_begin")
         edges = self.target.edges(chain, parent, begin, sequenced)
@@ -413,10 +421,10 @@ class Lowerer:
         declare = ir.Declare(begin, counter) if below_appended or not sequenced else block()
         return block(declare, code, edges)
 
-    def _visits_parents(self, chain: Chain) -> bool:
+    def visits_every_parent(self, chain: AppendChain) -> bool:
         """Whether loops pass by every parent that a chain's coordinates can have, also those that have none."""
         variables = [self.target.variable(k) for k in range(chain.first)]
-        above = [set(digits(v, self.definitions)) for v in variables]
+        above = [set(radix_components(v, self.derived)) for v in variables]
         appended = [any(c.first <= k <= c.last for c in self.target.chains) for k in range(chain.first)]
         full = all(
             is_full(self.whole, digit, self.types)
@@ -425,10 +433,10 @@ class Lowerer:
             if not kept
         )
         # Where the result has blocks, too, parents in one beyond the edge of the tensor are passed over.
-        partial = [d for d in self.definitions if not d.inside and d.var not in variables]
+        partial = [d for d in self.derived if not d.inside and d.var not in variables]
         return full and not any(d.needs <= set().union(*above) for d in partial)
 
-    def _bounds(self, it: Iterator, v: str, env: Env) -> tuple[ir.Expr, ir.Expr]:
+    def _bounds(self, it: LevelIterator, v: str, env: Environment) -> tuple[ir.Expr, ir.Expr]:
         """Where an iterator begins and ends: coordinates or positions."""
         if it.access is None:
             return lit(0), self.extents[v]
@@ -447,24 +455,24 @@ class Lowerer:
             stop = it.format.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
         return begin, stop
 
-    def coordinate(self, it: Iterator, p: ir.Expr, env: Env) -> ir.Expr:
+    def coordinate(self, it: LevelIterator, p: ir.Expr, env: Environment) -> ir.Expr:
         assert it.access is not None
         m = self.tensors[it.access.tensor].levels[it.level]
         return it.format.pos_access(m, p, self._parent(it, env), self._above(it, env))
 
-    def _parent(self, it: Iterator, env: Env) -> ir.Expr:
+    def _parent(self, it: LevelIterator, env: Environment) -> ir.Expr:
         assert it.access is not None
         parent = env.parent(it.access, it.level)
         if parent is None:
             raise LoweringError(f"{it} is iterated before its parent")
         return parent
 
-    def _above(self, it: Iterator, env: Env) -> tuple[ir.Expr, ...]:
+    def _above(self, it: LevelIterator, env: Environment) -> tuple[ir.Expr, ...]:
         """The coordinates of the levels above the iterator's."""
         assert it.access is not None
-        return tuple(env.coords[v] for v in path(it.access, self.types[it.access.tensor].format)[: it.level])
+        return tuple(env.coords[v] for v in level_variables(it.access, self.types[it.access.tensor].format)[: it.level])
 
-    def derive(self, env: Env) -> tuple[Env, list[ir.Stmt], list[ir.Expr]]:
+    def derive(self, env: Environment) -> tuple[Environment, list[ir.Stmt], list[ir.Expr]]:
         """The variables that follow from those known, their declarations, and what must hold for them to exist."""
         coords, whole = dict(env.coords), dict(env.whole)
         decls: list[ir.Stmt] = []
@@ -472,7 +480,7 @@ class Lowerer:
         found = True
         while found:
             found = False
-            for d in self.definitions:
+            for d in self.derived:
                 if d.var in coords or not all(v in coords for v in d.needs):
                     continue
                 value = emit(d.value, {n: coords[v] for n, v in enumerate(d.of) if v in coords}, self.sizes(d))
@@ -485,7 +493,7 @@ class Lowerer:
                     if not d.natural:
                         fits = land(ge(name, lit(0)), fits)
                     guards.append(lor(whole[d.var], fits) if d.var in whole else fits)
-        for d in self.definitions:
+        for d in self.derived:
             if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
                 fits_whole = self._fits_whole(d, coords)
                 if fits_whole is not None:
@@ -494,12 +502,12 @@ class Lowerer:
                     decls.append(ir.Declare(name, fits_whole))
         return replace(env, coords=coords, whole=whole), decls, guards
 
-    def settled(self, env: Env) -> bool:
+    def settled(self, env: Environment) -> bool:
         """Whether it is known of every variable that is still to follow whether all of it lies inside the tensor."""
-        pending = {d.var for d in self.definitions if not d.inside and d.var not in env.coords}
+        pending = {d.var for d in self.derived if not d.inside and d.var not in env.coords}
         return bool(pending) and pending <= env.whole.keys()
 
-    def _fits_whole(self, d: Definition, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
+    def _fits_whole(self, d: DerivedVariable, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
         """Return whether all that a variable can become lies inside the tensor, given some of what it is made of."""
         factors = linear(d.value)
         if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
@@ -514,10 +522,10 @@ class Lowerer:
         below_end = lt(at(lambda v: sub(self.extents[v], lit(1))), self.extents[d.var])
         return below_end if d.natural else land(ge(at(lambda v: lit(0)), lit(0)), below_end)
 
-    def sizes(self, d: Definition) -> list[ir.Expr]:
+    def sizes(self, d: DerivedVariable) -> list[ir.Expr]:
         return [self.extents[v] for v in d.axes]
 
-    def _resolve(self, env: Env, targets: Sequence[Access]) -> tuple[Env, list[ir.Stmt]]:
+    def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
         """Locate every level whose parent and coordinate are known."""
         pos = dict(env.pos)
         decls: list[ir.Stmt] = []
@@ -526,7 +534,7 @@ class Lowerer:
                 continue
             tensor = self.tensors[access.tensor]
             format = tensor.type.format
-            variables = path(access, format)
+            variables = level_variables(access, format)
             for k, level in enumerate(format.levels):
                 if (access, k) in pos:
                     continue

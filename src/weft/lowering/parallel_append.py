@@ -21,20 +21,20 @@ from ..formats import LevelFormat, LevelVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, lit, mul
 from ..records import replace
-from .environment import Env
+from .environment import Environment
 from .lowerer import Lowerer
-from .result_writer import COUNTS, Mode, Target
+from .result_writer import COUNTS, FunctionKind, ResultWriter
 
-__all__ = ["InParts"]
+__all__ = ["ParallelAppendLowerer"]
 
 
-def _spares(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
+def _thread_buffers(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
     """The arrays that are appended to, from a level on, each with the one that all threads have spare memory in."""
     appended = [m.arrays["crd"] for m in levels[first:] if "crd" in m.arrays]
     return {array: ir.Var(f"{array.name}_spare", array.ty) for array in (*appended, vals)}
 
 
-class InParts(Lowerer):
+class ParallelAppendLowerer(Lowerer):
     """Lowers a program to a function that appends in parts; takes what ``Lowerer`` takes.
 
     ``why_not`` says why that cannot be done, if so.
@@ -45,17 +45,17 @@ class InParts(Lowerer):
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.spares: dict[ir.Var, ir.Var] = {}
-        if self.mode is not Mode.EVALUATE or not self.target.chains:
+        if self.kind is not FunctionKind.EVALUATE or not self.target.chains:
             return
         whole = self.target.vars
-        self.spares = _spares(whole.levels, whole.vals, self.target.chains[0].first)
+        self.spares = _thread_buffers(whole.levels, whole.vals, self.target.chains[0].first)
         self.own = {array: ir.Var(f"{array.name}_own", array.ty) for array in self.spares}
         levels = tuple(
             replace(m, arrays={role: self.own.get(array, array) for role, array in m.arrays.items()})
             for m in whole.levels
         )
         own = replace(whole, levels=levels, vals=self.own[whole.vals])
-        self.target = Target(own, self.target.access, self.mode, definitions=self.definitions)
+        self.target = ResultWriter(own, self.target.access, self.kind, derived=self.derived)
 
     def why_not(self) -> str | None:
         """A reason why the result cannot be appended to in parts, or None."""
@@ -67,7 +67,7 @@ class InParts(Lowerer):
         first = self.target.chains[0].first
         if not isinstance(stmt, Forall) or not stmt.parallel or self.program.splits:
             return "no plain parallel loop"
-        driver = self._driver(stmt, Env())
+        driver = self._driver(stmt, Environment())
         if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.target.variable(0)):
             return "the outermost loop does not visit all of the result's first level"
         if first and type(levels[first]).shift_edges is LevelFormat.shift_edges:
@@ -122,4 +122,4 @@ class InParts(Lowerer):
         result = replace(result, arrays=(*result.arrays, *self.spares.values()))
         params = (result.param(output=True), *(self.tensors[n].param() for n in operands))
         after = self.target.finalize((ir.Load(COUNTS, lit(3)),))
-        return ir.Function(self.mode.value, params, block(self.target.init(), chunks, after))
+        return ir.Function(self.kind.value, params, block(self.target.init(), chunks, after))

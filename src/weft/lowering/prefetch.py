@@ -10,13 +10,15 @@ from ..formats.tensor_vars import TensorVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt
 
-__all__ = ["picked"]
+__all__ = ["prefetch_rows"]
 
 ROWS_AHEAD = 8
 """Rows between asking for one and reading it."""
 
 
-def picked(tensor: TensorVars, level: int, parent: ir.Expr, coord: ir.Expr, end: ir.Expr, name: ir.Var) -> ir.Stmt:
+def prefetch_rows(
+    tensor: TensorVars, level: int, parent: ir.Expr, coord: ir.Expr, end: ir.Expr, name: ir.Var
+) -> ir.Stmt:
     """Ask for the entries below a coordinate some way behind ``coord``, where these lie here and there.
 
     Parameters

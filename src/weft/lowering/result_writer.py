@@ -6,19 +6,19 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..analysis.append_chains import Chain, chains
-from ..analysis.derived_variables import Definition, digits, path
+from ..analysis.append_chains import AppendChain, append_chains
+from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
 from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
 
-__all__ = ["COUNTS", "Mode", "Target"]
+__all__ = ["COUNTS", "FunctionKind", "ResultWriter"]
 
 COUNTS = Var("counts", "int64*")
 
 
-class Mode(Enum):
+class FunctionKind(Enum):
     """Which of a module's functions a loop nest becomes.
 
     ``COUNT`` counts the coordinates of each appended level; ``BOUND`` counts as many or more, without finding out
@@ -36,42 +36,42 @@ class Mode(Enum):
     @property
     def structure(self) -> bool:
         """Whether level arrays are written."""
-        return self in (Mode.ASSEMBLE, Mode.EVALUATE)
+        return self in (FunctionKind.ASSEMBLE, FunctionKind.EVALUATE)
 
     @property
     def values(self) -> bool:
         """Whether values are written."""
-        return self in (Mode.COMPUTE, Mode.EVALUATE)
+        return self in (FunctionKind.COMPUTE, FunctionKind.EVALUATE)
 
 
 @dataclass
-class Target:
+class ResultWriter:
     """The result of a kernel while it is being lowered."""
 
     vars: TensorVars
     access: Access
-    mode: Mode
-    chains: tuple[Chain, ...] = ()
+    kind: FunctionKind
+    chains: tuple[AppendChain, ...] = ()
     counters: tuple[Var, ...] = ()
     unsequenced: set[int] = field(default_factory=set)
-    definitions: tuple[Definition, ...] = ()
+    derived: tuple[DerivedVariable, ...] = ()
     bounded: bool = False  # whether it is asked where the last chain of a chunk ends
 
     def __post_init__(self) -> None:
         self.format = self.vars.type.format
-        self.path = path(self.access, self.format)
-        self.chains = chains(self.format)
+        self.path = level_variables(self.access, self.format)
+        self.chains = append_chains(self.format)
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
 
     def level_of(self, var: str) -> int | None:
         """The level whose coordinate ``var`` is, or is the leading part of."""
-        return next((k for k, v in enumerate(self.path) if digits(v, self.definitions)[:1] == (var,)), None)
+        return next((k for k, v in enumerate(self.path) if radix_components(v, self.derived)[:1] == (var,)), None)
 
     def variable(self, level: int) -> str:
         """The index variable of a level."""
         return self.path[level]
 
-    def chain_completed(self, new: Set[str], coords: Mapping[str, Expr]) -> Chain | None:
+    def chain_completed(self, new: Set[str], coords: Mapping[str, Expr]) -> AppendChain | None:
         """The chain whose last unknown coordinates are among ``new``, given all that are known with them."""
         for chain in self.chains:
             variables = [self.variable(k) for k in range(chain.first, chain.last + 1)]
@@ -79,14 +79,14 @@ class Target:
                 return chain
         return None
 
-    def chain_starting(self, level: int | None) -> Chain | None:
+    def chain_starting(self, level: int | None) -> AppendChain | None:
         return next((c for c in self.chains if c.first == level), None)
 
     # -- counters -----------------------------------------------------------------------------------------------
     def start(self, chunk: Expr) -> Stmt:
         """Declare the counters: where this chunk starts, or zero while chunks are being counted."""
         n = len(self.chains)
-        counting = self.mode in (Mode.COUNT, Mode.BOUND)
+        counting = self.kind in (FunctionKind.COUNT, FunctionKind.BOUND)
         stmts: list[Stmt] = [
             Declare(counter, lit(0) if counting else Load(COUNTS, add(mul(chunk, lit(n)), lit(k))))
             for k, counter in enumerate(self.counters)
@@ -111,7 +111,7 @@ class Target:
         return Var(f"{self.counters[-1].name}_end")
 
     # -- appending ----------------------------------------------------------------------------------------------
-    def append(self, chain: Chain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
+    def append(self, chain: AppendChain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
         """``body`` computes below the coordinate that ``chain`` appends; it is kept when something was."""
         counter = self.counters[chain.index]
         keep = [*self._coordinates(chain, coords), increment(counter)]
@@ -129,25 +129,25 @@ class Target:
         """
         chain, counter = self.chains[-1], self.counters[-1]
         step = increment(counter, cast(kept, counter.ty))
-        if not even or self.mode not in (Mode.COUNT, Mode.EVALUATE):
+        if not even or self.kind not in (FunctionKind.COUNT, FunctionKind.EVALUATE):
             return if_(kept, self.append(chain, coords, body))
-        if self.mode is Mode.COUNT:
+        if self.kind is FunctionKind.COUNT:
             return step
         self.bounded = True
         return block(if_(lt(counter, self.end), block(body, *self._coordinates(chain, coords))), step)
 
-    def _coordinates(self, chain: Chain, coords: Mapping[str, Expr]) -> list[Stmt]:
+    def _coordinates(self, chain: AppendChain, coords: Mapping[str, Expr]) -> list[Stmt]:
         """Store the coordinates that a chain appends."""
         counter = self.counters[chain.index]
-        levels = range(chain.first, chain.last + 1) if self.mode.structure else ()
+        levels = range(chain.first, chain.last + 1) if self.kind.structure else ()
         return [
             self.format.levels[k].append_coord(self.vars.levels[k], counter, coords[self.variable(k)]) for k in levels
         ]
 
-    def edges(self, chain: Chain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
+    def edges(self, chain: AppendChain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
         """Connect what a loop appended to its parent."""
         level = self.format.levels[chain.first]
-        if not self.mode.structure or not level.roles or level.branchless:
+        if not self.kind.structure or not level.roles or level.branchless:
             return block()
         counter = self.counters[chain.index]
         m = self.vars.levels[chain.first]
@@ -158,7 +158,7 @@ class Target:
 
     def init(self) -> Stmt:
         """Before anything is appended."""
-        if not self.mode.structure:
+        if not self.kind.structure:
             return block()
         stmts = [
             self.format.levels[c.first].seq_init_edges(self.vars.levels[c.first], lit(0))
@@ -169,7 +169,7 @@ class Target:
 
     def finalize(self, counts: tuple[Expr, ...]) -> Stmt:
         """After everything is appended, given the total of each chain: root edges, and edges inserted out of order."""
-        if not self.mode.structure:
+        if not self.kind.structure:
             return block()
         stmts: list[Stmt] = []
         for chain in self.chains:
@@ -199,7 +199,7 @@ class Target:
 
     def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
         """Set every value below position ``base`` of level ``resolved - 1``; of the root, below ``part`` of level 0."""
-        if not self.mode.values:
+        if not self.kind.values:
             return block()
         size = self._below(resolved)
         index = Var(f"q{self.vars.name}")

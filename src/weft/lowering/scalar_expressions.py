@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..analysis.implicit_values import Absent, Convert, Number, loop_dtypes
+from ..analysis.implicit_values import CastExpr, ImplicitValue, TypedLiteral, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
@@ -20,11 +20,11 @@ def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
     match expr:
         case Access():
             return load(expr)
-        case Number(value=value, dtype=dtype) | Absent(value=value, dtype=dtype):
+        case TypedLiteral(value=value, dtype=dtype) | ImplicitValue(value=value, dtype=dtype):
             return lit(value, dtype)
         case Literal(value=value):
             return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
-        case Convert(expr=inner, dtype=dtype):
+        case CastExpr(expr=inner, dtype=dtype):
             return cast(lower_expr(inner, load), dtype)
         case Apply(op=op, args=args):
             return combine(op, *(lower_expr(arg, load) for arg in args))

@@ -14,7 +14,7 @@ from ..ir.builder import block, ge, if_, lit, mul, sub
 from ..ir.passes.adjacent_ranges import adjoin, put
 from ..records import replace
 
-__all__ = ["SHORT", "by_average", "long_and_short"]
+__all__ = ["SHORT", "split_by_mean_length", "split_by_row_length"]
 
 SHORT = 32
 """Entries below which a sum is made in order."""
@@ -24,7 +24,9 @@ def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
     return ge(sub(end, begin), mul(lit(SHORT), segments))
 
 
-def long_and_short(loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name: Callable[[str], ir.Var]) -> ir.Stmt:
+def split_by_row_length(
+    loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name: Callable[[str], ir.Var]
+) -> ir.Stmt:
     """A sum over stored entries: of many of them reassociated, of few from the first to the last.
 
     Parameters
@@ -51,7 +53,7 @@ def long_and_short(loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name
     )
 
 
-def by_average(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
+def split_by_mean_length(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
     """Loops in which sums of many and of few entries are told apart, with that done once, by the average.
 
     Segments must adjoin, each beginning where the one before ended, so that the first edge and the last say how many

@@ -10,7 +10,7 @@ from ..ir.builder import add, block, cast, gt, if_, increment, lit, minimum, mul
 from ..records import record
 from .result_writer import COUNTS
 
-__all__ = ["CHUNKS_PER_THREAD", "THREADS", "Found", "each_thread", "piece_of"]
+__all__ = ["CHUNKS_PER_THREAD", "THREADS", "ThreadPartials", "each_thread", "piece_of"]
 
 CHUNKS_PER_THREAD = 16
 THREADS = ir.Var("threads")
@@ -32,7 +32,7 @@ def _put(at: ir.Load, value: ir.Expr) -> ir.Stmt:
 
 
 @record
-class Found:
+class ThreadPartials:
     """What each thread has found by itself.
 
     Parameters

@@ -23,8 +23,8 @@ from ..ir import nodes as ir
 from ..ir import simplify_expression
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub
 from ..remapping import Remapping
-from .environment import Env
-from .result_writer import Mode
+from .environment import Environment
+from .result_writer import FunctionKind
 from .scalar_expressions import lower_expr, update
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["LISTED", "assign", "declare", "made", "neutral_of", "types", "where"]
 
 _LEVELS = {
-    "dense": Dense(), "scalar": Dense(), "listed": Listed(), "hashed": ListedHashed(), "marked": Marked(),
-    "paired": Paired(),
+    "dense": Dense(), "scalar": Dense(), "list": Listed(), "hash": ListedHashed(), "flags": Marked(),
+    "pairs": Paired(),
 }  # fmt: skip
-LISTED = ("listed", "hashed", "marked", "paired")
+LISTED = ("list", "hash", "flags", "pairs")
 """The kinds that know which coordinates were set."""
 _VISITS = ir.Var("visits")
 
@@ -53,8 +53,8 @@ def declare(owner: Lowerer) -> None:
             continue
         name = owner.names[w.name]
         arrays: dict[str, ir.Var] = {}
-        if owner.mode not in (Mode.BOUND, Mode.WIDEST):
-            arrays = {"hashed": _hashed, "paired": _paired}.get(w.kind, _array)(owner, w, name)
+        if owner.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
+            arrays = {"hash": _hashed, "pairs": _paired}.get(w.kind, _array)(owner, w, name)
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
         owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
@@ -77,7 +77,7 @@ def _in_order(owner: Lowerer) -> bool:
 
     Any will do to find each coordinate's place in an array, or to count what the list holds, and nothing between.
     """
-    return bool(owner.target.chains) and (owner.mode is not Mode.COUNT or not owner.reaches_entries_alone)
+    return bool(owner.target.chains) and (owner.kind is not FunctionKind.COUNT or not owner.reaches_stored_only)
 
 
 def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
@@ -89,12 +89,12 @@ def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> 
 def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
     """The array of what is gathered, and that of how often each element was where others count as well."""
     _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
-    absences = owner.absences.get(w.name)
-    if absences is not None and absences.passing is None and w.kind != "marked":
+    absences = owner.implicit_entries.get(w.name)
+    if absences is not None and absences.passing is None and w.kind != "flags":
         _scratch(owner, absences.visited, size)
 
 
-def _extent(owner: Lowerer, w: Workspace, env: Env | None = None) -> ir.Expr:
+def _extent(owner: Lowerer, w: Workspace, env: Environment | None = None) -> ir.Expr:
     """How many elements a workspace has, or uses in the strips that enclosing loops are in."""
     widths = {s.inner: lit(s.width) for s in env.strips.values()} if env else {}
     return product(widths.get(v, owner.extents[v]) for v in w.indices)
@@ -124,12 +124,12 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
         return {}  # declared where it is used
     if owner.holds_values:
         _values(owner, w, name, size)
-    if w.kind not in ("listed", "marked"):
+    if w.kind not in ("list", "flags"):
         return {}
-    if w.kind == "marked" and (absences := owner.absences.get(w.name)) is not None:
+    if w.kind == "flags" and (absences := owner.implicit_entries.get(w.name)) is not None:
         return {"mark": _scratch(owner, absences.visited, size, zero=True)}
     arrays = {"mark": _scratch(owner, ir.Var(f"{name}_mark", "bool*"), size, zero=True)}
-    if w.kind == "marked":
+    if w.kind == "flags":
         return arrays
     arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
     if _in_order(owner):
@@ -141,10 +141,10 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 def _widest(owner: Lowerer, name: str) -> ir.Var:
     """The most that reaches a workspace at one time, which loops over positions alone find."""
     widest = ir.Var(f"{name}_widest")
-    finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, Mode.WIDEST)
+    finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST)
     finder.widest = widest
     finder.share_names(owner)
-    owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Env())]
+    owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Environment())]
     return widest
 
 
@@ -174,7 +174,7 @@ def _nothing(w: Workspace) -> Any:
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
-def made(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
+def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     """Produce a scalar."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     if not owner.holds_values:
@@ -182,21 +182,21 @@ def made(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     owner.sums_segments.add(stmt.producer)
     producer = owner.statement(stmt.producer, env)
     begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
-    if (absences := owner.absences.get(w.name)) is None:
+    if (absences := owner.implicit_entries.get(w.name)) is None:
         return block(begin, producer)
     rest = absences.rest(owner, owner.scalar(w), absences.visited)
     return block(begin, ir.Declare(absences.visited, lit(0)), producer, rest)
 
 
-def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
+def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     """Produce into a workspace, then consume it."""
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
-    mode = owner.mode
+    kind = owner.kind
     if not owner.holds_values and w.kind not in LISTED:
         return owner.statement(stmt.consumer, env)
-    if mode is Mode.BOUND:
+    if kind is FunctionKind.BOUND:
         return owner.statement(stmt.producer, env)
-    if mode is Mode.WIDEST:
+    if kind is FunctionKind.WIDEST:
         keep = if_(gt(_VISITS, owner.widest), ir.Set(owner.widest, _VISITS))
         return block(ir.Declare(_VISITS, lit(0)), owner.statement(stmt.producer, env), keep)
     if w.kind == "scalar":
@@ -208,17 +208,17 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
         reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
         array = block() if few is None else ir.Array(tensor.vals, few)
-        absences = owner.absences.get(w.name)
+        absences = owner.implicit_entries.get(w.name)
         none = block() if absences is None else ir.Declare(absences.visited, lit(0))
         rests = _rests(owner, w, env)
         return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
-    if w.kind == "marked":
+    if w.kind == "flags":
         start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
         stmts = (start if owner.holds_values else block(), producer, _rests(owner, w, env))
         return block(*stmts, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
-    if w.kind == "paired":
+    if w.kind == "pairs":
         lists = (m["come"], m["size"], m["order"], m["keys"], m["spare"])
         order, place = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64")), ir.Load(m["order"], q)
         moved = [ir.Store(m["list"], q, ir.Load(m["come"], place))]
@@ -227,7 +227,7 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
         move = ir.For(q, lit(0), m["size"], block(*moved))
         return block(empty, producer, order, move, owner.statement(stmt.consumer, env))
     clear: ir.Stmt
-    if w.kind == "listed":
+    if w.kind == "list":
         clear = ir.Store(m["mark"], ir.Load(m["list"], q), lit(False, "bool"))
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
@@ -245,27 +245,27 @@ def where(owner: Lowerer, stmt: Where, env: Env) -> ir.Stmt:
     )
 
 
-def _rests(owner: Lowerer, w: Workspace, env: Env) -> ir.Stmt:
+def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
     """Reduce into each coordinate that may have been set what is absent there, where that counts."""
-    absences = owner.absences.get(w.name)
+    absences = owner.implicit_entries.get(w.name)
     if absences is None or not owner.holds_values:
         return block()
     tensor, q = owner.tensors[w.name], owner.name("q")
     m, size = tensor.levels[-1], _extent(owner, w, env)
     slot: ir.Expr = q
-    if w.kind in ("listed", "hashed"):
-        slot, size = ir.Load(m["list" if w.kind == "listed" else "slots"], q), m["size"]
+    if w.kind in ("list", "hash"):
+        slot, size = ir.Load(m["list" if w.kind == "list" else "slots"], q), m["size"]
     visited = absences.visited if absences.passing else ir.Load(absences.visited, slot)
     rest = absences.rest(owner, ir.Load(tensor.vals, slot), visited)
     return ir.For(q, lit(0), size, rest, unroll=w.kind == "dense" and bool(env.strips))
 
 
-def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
+def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:
     """Reduce one value into a workspace."""
-    mode = owner.mode
-    if mode is Mode.WIDEST:
+    kind = owner.kind
+    if kind is FunctionKind.WIDEST:
         return increment(_VISITS)
-    if mode is Mode.BOUND:
+    if kind is FunctionKind.BOUND:
         target = owner.target
         return block(*[increment(n) for n, c in zip(target.counters, target.chains, strict=True)
                        if target.variable(c.last) in w.indices])  # fmt: skip
@@ -273,28 +273,28 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
     if w.kind == "scalar":
         var = owner.scalar(w)
         reduced = ir.Set(var, value) if stmt.op is None else update(stmt.op, var, value)
-        absences = owner.absences.get(w.name)
+        absences = owner.implicit_entries.get(w.name)
         return reduced if absences is None else block(reduced, increment(absences.visited))
     tensor = owner.tensors[w.name]
     if w.kind == "dense":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))
         return ir.Store(at.array, at.index, value) if stmt.op is None else update(stmt.op, at, value)
     m = tensor.levels[-1]
-    if w.kind == "marked":
+    if w.kind == "flags":
         at = ir.Load(tensor.vals, owner.position(stmt.target, env))
         count = ir.Load(m["mark"], at.index)
         set_mark = ir.Store(m["mark"], at.index, lit(True, "bool")) if count.ty == "bool" else increment(count)
         return block(set_mark, update(stmt.op or "add", at, value)) if owner.holds_values else set_mark
     coord = env.coords[w.indices[0]]
-    entered = ir.Store(m["come" if w.kind == "paired" else "list"], m["size"], cast(coord, m["list"].ty[:-1]))
-    if w.kind == "paired":
+    entered = ir.Store(m["come" if w.kind == "pairs" else "list"], m["size"], cast(coord, m["list"].ty[:-1]))
+    if w.kind == "pairs":
         store = ir.Store(m["values"], m["size"], value) if owner.holds_values else block()
         return block(entered, store, increment(m["size"]))
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
-    if w.kind == "listed":
+    if w.kind == "list":
         seen, mark = ir.Load(m["mark"], coord), ir.Store(m["mark"], coord, lit(True, "bool"))
-    elif w.kind == "hashed":
+    elif w.kind == "hash":
         slot = place = owner.name("slot")
         before = ir.Declare(place, ir.Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64"))
         seen = eq(ir.Load(m["keys"], slot), coord)
@@ -306,7 +306,7 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Env) -> ir.Stmt:
         return block(before, if_(not_(seen), block(*new)))
     new.append(ir.Store(tensor.vals, slot, value))
     more = update(stmt.op or "add", ir.Load(tensor.vals, slot), value)
-    if (absences := owner.absences.get(w.name)) is not None:
+    if (absences := owner.implicit_entries.get(w.name)) is not None:
         visited = ir.Load(absences.visited, slot)
         new.append(ir.Store(visited.array, slot, lit(1)))
         more = block(more, increment(visited))

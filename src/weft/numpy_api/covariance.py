@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..operations.fill_change import require_dense, with_fill
+from ..operations.fill_change import relabel_fill, require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
@@ -69,7 +69,7 @@ def cov(
     require_dense((rows, rows), wanted, "covariances of all rows")
     storage = whole._storage
     fill = storage.dtype.type(storage.type.fill)
-    bare = SparseTensor(with_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
+    bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
     sums = np.asarray(SparseTensor(storage_of(bare.sum(axis=1))).todense())
     products = (bare @ transpose(bare).conj()).todense()
     found = (products - np.multiply.outer(sums, sums.conj()) / count) / left

@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike
 from ..dtypes import index_dtype, value_dtype
 from ..formats import FormatLike
 from ..operations import foreign_tensors
-from ..operations.indexing import natural
+from ..operations.indexing import format_for_axes
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import Storage, coordinate_storage
@@ -97,7 +97,7 @@ def full_like(
     storage = storage_of(x)
     whole = storage.shape if shape is None else as_shape(shape)
     if format is None:
-        format = storage.format if len(whole) == len(storage.shape) else natural(storage.format, len(whole))
+        format = storage.format if len(whole) == len(storage.shape) else format_for_axes(storage.format, len(whole))
     return full(whole, fill_value, dtype=storage.dtype if dtype is None else dtype, format=format, device=device)
 
 

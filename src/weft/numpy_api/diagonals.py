@@ -23,9 +23,9 @@ from ..dtypes import shifted
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
-from ..operations.elementwise import Plan
-from ..operations.fill_change import refilled, require_dense, with_fill
-from ..operations.indexing import coordinates, getitem, has_long_array, natural
+from ..operations.elementwise import ElementwisePlan
+from ..operations.fill_change import change_fill, relabel_fill, require_dense
+from ..operations.indexing import coordinates, format_for_axes, getitem, has_long_array
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage
@@ -50,7 +50,7 @@ def triu(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTenso
 
 
 def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
-    storage = refilled(storage_of(x), 0)
+    storage = change_fill(storage_of(x), 0)
     n = len(storage.shape)
     if n < 2:
         raise ShapeError(f"{name} needs two axes; this tensor has shape {storage.shape}")
@@ -86,17 +86,17 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
         square = getitem(square, tuple(key))
     dense = tensor.ndim == 2 and has_long_array(tensor._storage.format)
     found = _along(square.type, a, b, dense).run((square,))
-    return SparseTensor(with_fill(found, tensor._storage.type.fill))
+    return SparseTensor(relabel_fill(found, tensor._storage.type.fill))
 
 
 @lru_cache(maxsize=1024)
-def _along(type: TensorType, a: int, b: int, dense: bool) -> Plan:
+def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
     """What takes the elements whose coordinates in two axes are equal."""
     n = type.format.order
     names = [f"i{axis if axis != b else a}" for axis in range(n)]
     target = (*(f"i{axis}" for axis in range(n) if axis not in (a, b)), f"i{a}")
-    format = Format.dense(1) if dense else natural(type.format, n - 1)
-    return Plan(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
+    format = Format.dense(1) if dense else format_for_axes(type.format, n - 1)
+    return ElementwisePlan(Assignment(Access("B", target), Access("A", tuple(names))), (type,), format)
 
 
 def diag(x: Any, k: int = 0) -> SparseTensor:
@@ -109,7 +109,7 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
     (n,) = storage.shape
     size = n + abs(k)
     checked_shape((size, size), f"diagonal {k} of {n} elements")
-    coo = execution.convert(refilled(storage, 0), coordinates(1))
+    coo = execution.convert(change_fill(storage, 0), coordinates(1))
     rows = [shifted(coo.arrays[1], max(0, by), size) for by in (-k, k)]
     return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))
 

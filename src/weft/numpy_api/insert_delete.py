@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import execution
 from ..dtypes import as_values
-from ..operations.fill_change import refilled
+from ..operations.fill_change import change_fill
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
 from ..runtime import memory
@@ -193,7 +193,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
 
 def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
     """Values without those that the tensor need not store."""
-    storage = refilled(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
+    storage = change_fill(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
     return SparseTensor(execution.convert(storage, coordinates(tensor.ndim), prune=True))
 
 

@@ -22,8 +22,8 @@ from .. import execution
 from ..dtypes import index_dtype, shifted
 from ..operations.broadcasting import broadcast
 from ..operations.elementwise import with_axes, without_axes
-from ..operations.fill_change import refilled
-from ..operations.indexing import coordinates, fitting, getitem, natural, take_along
+from ..operations.fill_change import change_fill
+from ..operations.indexing import coordinates, format_for_axes, getitem, take_along, without_long_arrays
 from ..operations.operands import storage_of
 from ..operations.reshaping import reshaped
 from ..operations.shapes import broadcast_shapes
@@ -94,7 +94,7 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     order = len(storage.shape) + len(axes)
     places = tuple(sorted(normalize_axis_tuple(axes, order)))
-    return SparseTensor(execution.convert(with_axes(storage, places), natural(storage.format, order)))
+    return SparseTensor(execution.convert(with_axes(storage, places), format_for_axes(storage.format, order)))
 
 
 def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
@@ -112,7 +112,7 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     if len(axes) == n:
         return reshape(x, ())
     found = without_axes(storage, list(axes))
-    return SparseTensor(execution.convert(found, natural(storage.format, n - len(axes))))
+    return SparseTensor(execution.convert(found, format_for_axes(storage.format, n - len(axes))))
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
@@ -145,14 +145,14 @@ def reshape(
         raise ValueError(f"a tensor of format {storage.format} cannot be reshaped without a copy")
     if order not in ("C", "F", "A", None):
         raise ValueError(f"order must be one of 'C', 'F' and 'A' (got {order!r})")
-    goal, entries = natural(storage.format, len(wanted)), max((*storage.level_sizes, storage.nnz))
+    goal, entries = format_for_axes(storage.format, len(wanted)), max((*storage.level_sizes, storage.nnz))
     if order == "F":
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
-        found = reshaped(turned, wanted[::-1], fitting(goal, wanted[::-1], entries))
+        found = reshaped(turned, wanted[::-1], without_long_arrays(goal, wanted[::-1], entries))
         back = found.permuted(tuple(reversed(range(len(wanted)))))
-        found = execution.convert(back, fitting(goal, wanted, entries))
+        found = execution.convert(back, without_long_arrays(goal, wanted, entries))
     else:
-        found = reshaped(storage, wanted, fitting(goal, wanted, entries))
+        found = reshaped(storage, wanted, without_long_arrays(goal, wanted, entries))
     return SparseTensor(found.apart_from(storage) if copy else found)
 
 
@@ -279,7 +279,9 @@ def placed(
     narrow = [np.ascontiguousarray(row, index_dtype(size)) for row, size in zip(rows, shape, strict=True)]
     found = coordinate_storage(shape, narrow, vals, storage.type.fill)
     entries = max((*storage.level_sizes, found.nnz))
-    return SparseTensor(execution.convert(found, fitting(natural(storage.format, len(shape)), shape, entries)))
+    return SparseTensor(
+        execution.convert(found, without_long_arrays(format_for_axes(storage.format, len(shape)), shape, entries))
+    )
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = None) -> SparseTensor:
@@ -300,7 +302,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         raise NotImplementedError(f"pad of mode {mode!r} does not give sparse tensors; use np.pad(A.todense(), ...)")
     storage = storage_of(x)
     if constant_values is not None:
-        storage = refilled(storage, constant_values)
+        storage = change_fill(storage, constant_values)
     widths = np.broadcast_to(np.asarray(pad_width), (len(storage.shape), 2)).tolist()
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError("index can't contain negative values")
@@ -333,7 +335,7 @@ def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTen
     whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
     shape[axis] *= count
     found: SparseTensor = reshape(whole, shape)
-    return found.asformat(fitting(storage.format, tuple(shape), storage.nnz))
+    return found.asformat(without_long_arrays(storage.format, tuple(shape), storage.nnz))
 
 
 def _taken(storage: Storage, index: np.ndarray[Any, Any], axis: int) -> SparseTensor:

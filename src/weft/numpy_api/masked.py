@@ -22,8 +22,8 @@ from ..dtypes import name_of, value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..operations import select
-from ..operations.canonical import entries_alone
-from ..operations.fill_change import require_dense, with_fill
+from ..operations.canonical import stored_only
+from ..operations.fill_change import relabel_fill, require_dense
 from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
@@ -62,7 +62,7 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
     given = storage_of(x)
     axes = Axes.of(axis, given.shape)
     require_dense(tuple(given.shape[a] for a in axes.kept), dtype, "variances of all slices")
-    entries = entries_alone(given)
+    entries = stored_only(given)
     if not entries.format.is_dense and not entries.format.is_unique:
         entries = execution.convert(entries, entries.format.canonical())
     if entries.dtype != dtype:
@@ -79,7 +79,7 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
         count = reduce_storage("add", ("float64",), _whole(mask, given.shape), axes)
     far = entries.with_values(entries.vals - fill if finite else entries.vals, 0)
     n = _dense(count)
-    stored = _dense(reduce_storage("add", ("float64",), with_fill(holds, False), axes))
+    stored = _dense(reduce_storage("add", ("float64",), relabel_fill(holds, False), axes))
     near = _sum(holds, far, None, axes)
     with np.errstate(all="ignore"):
         middle = np.asarray(near / n, dtype)

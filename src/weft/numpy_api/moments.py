@@ -22,8 +22,8 @@ from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
-from ..operations.canonical import entries_alone
-from ..operations.elementwise import Plan, apply_scalar, apply_unary, flat_map, vector
+from ..operations.canonical import stored_only
+from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector
 from ..storage import Storage
 from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
@@ -42,7 +42,7 @@ from .reductions import (
 
 __all__ = ["mean", "nanmean", "std", "var"]
 
-_plans: dict[tuple[Any, ...], Plan] = {}
+_plans: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -160,7 +160,7 @@ def _variance(
     if where is not True:
         masked = masked_variance(x, where, axis, _computed(storage, dtype), ddof)[0]
         return apply_unary("sqrt", masked) if root else masked, axes, has_array
-    storage = entries_alone(storage)
+    storage = stored_only(storage)
     if not storage.format.is_dense and not storage.format.is_unique:
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     for conversion in _mean_chain(storage, dtype):
@@ -203,7 +203,7 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     plan = _plans.get(key)
     if plan is None:
         target = Assignment(Access("C", kept), value)
-        plan = _plans[key] = Plan(target, tuple(s.type for s in storages), middle.format)
+        plan = _plans[key] = ElementwisePlan(target, tuple(s.type for s in storages), middle.format)
     return plan.run(storages)
 
 

@@ -37,9 +37,9 @@ from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS, REDUCTIONS, REPETITIONS
 from ..operations import foreign_tensors, select
-from ..operations.canonical import entries_alone
-from ..operations.elementwise import Plan, apply_scalar, apply_unary, flat_map, vector, with_axes
-from ..operations.fill_change import with_fill
+from ..operations.canonical import stored_only
+from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector, with_axes
+from ..operations.fill_change import relabel_fill
 from ..operations.indexing import has_long_array
 from ..operations.operands import Tensor, adopt, storage_of
 from ..records import record
@@ -92,7 +92,7 @@ class Axes:
 _ALL = Axes((0,), (), 0)
 """The only axis of a vector."""
 _usual_axes = lru_cache(maxsize=1024)(Axes._of)
-_plans: dict[tuple[Any, ...], Plan] = {}
+_plans: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def _reduce_stored(
@@ -122,7 +122,7 @@ def _reduce_stored(
         if beside is not None:
             value = Apply(op, (value, Access("f", ())))
         target = Access("C", tuple(indices[a] for a in axes.kept))
-        plan = _plans[key] = Plan(Assignment(target, value), tuple(s.type for s in operands), format)
+        plan = _plans[key] = ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format)
     return plan.run(operands)
 
 
@@ -131,7 +131,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     row = OPERATORS[op]
     dense = storage.format.is_dense
     if not (op == "add" and axes.kept and not chain and same_value(storage.type.fill, 0)):
-        storage = entries_alone(storage)
+        storage = stored_only(storage)
     if not (dense or storage.format.is_unique):
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     if not (dense or axes.kept) and axes.count:
@@ -429,12 +429,12 @@ def _explicit_extreme(
         raise ValueError(f"{name} takes explicit= or where=, not both: which elements are meant is said once")
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
-    storage = entries_alone(storage)
+    storage = stored_only(storage)
     if not storage.format.is_unique:
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     fill, dtype = storage.type.fill, storage.dtype
     lowest, highest = _limits(dtype)
-    bare = storage if storage.format.is_dense else with_fill(storage, lowest if op == "maximum" else highest)
+    bare = storage if storage.format.is_dense else relabel_fill(storage, lowest if op == "maximum" else highest)
     found = SparseTensor(reduce_storage(op, (), bare, axes))
     held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
     given = (held > 0)._storage, found._storage, Storage.dense(np.asarray(fill, dtype))

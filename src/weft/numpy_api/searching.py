@@ -20,9 +20,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import execution
 from ..operations import select
 from ..operations.axis_lines import Lines, lines
-from ..operations.canonical import pruned
+from ..operations.canonical import drop_explicit_fill
 from ..operations.elementwise import with_axes
-from ..operations.fill_change import refilled, require_dense
+from ..operations.fill_change import change_fill, require_dense
 from ..operations.indexing import coordinates
 from ..operations.operands import Tensor, storage_of
 from ..storage import Storage
@@ -99,7 +99,7 @@ def _nonzero_rows(x: Any) -> list[np.ndarray[Any, Any]]:
     storage = storage_of(x)
     if not storage.shape:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    coo = pruned(execution.convert(refilled(storage, 0), coordinates(len(storage.shape))))
+    coo = drop_explicit_fill(execution.convert(change_fill(storage, 0), coordinates(len(storage.shape))))
     return [row.astype(np.int64) for row in coo.arrays[1:]]
 
 

@@ -22,7 +22,7 @@ from .. import execution
 from ..operations.axis_lines import Lines, lines
 from ..operations.elementwise import with_axes
 from ..operations.fill_change import require_dense
-from ..operations.indexing import natural
+from ..operations.indexing import format_for_axes
 from ..operations.operands import storage_of
 from ..operations.reshaping import reshaped
 from ..records import replace
@@ -73,7 +73,7 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
     """Lines as a tensor again."""
     flat = coordinate_storage((seen.count, seen.length), [seen.row, seen.column], seen.values, seen.fill)
     shape = (*seen.shape, seen.length)
-    whole = reshaped(flat, shape, natural(flat.format, len(shape)))
+    whole = reshaped(flat, shape, format_for_axes(flat.format, len(shape)))
     back = list(range(len(shape) - 1))
     back.insert(axis, len(shape) - 1)
     return SparseTensor(execution.convert(whole.permuted(tuple(back)), like.format))
@@ -215,7 +215,7 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
     shape = tuple(storage.shape[a] for a in kept)
     size = math.prod(storage.shape[a] for a in axes)
     turned = storage.permuted((*kept, *axes))
-    seen = lines(reshaped(turned, (*shape, size), natural(storage.format, len(shape) + 1)), len(shape))
+    seen = lines(reshaped(turned, (*shape, size), format_for_axes(storage.format, len(shape) + 1)), len(shape))
     require_dense((seen.count, *parts.shape), np.dtype(float), "quantiles of every line")
     found = np.stack([_of_lines(seen, float(p), method, skips_nan) for p in parts.reshape(-1)])
     found = found.reshape((*parts.shape, *shape))

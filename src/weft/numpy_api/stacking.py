@@ -23,8 +23,8 @@ from numpy.typing import DTypeLike
 from .. import execution
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
-from ..operations.elementwise import Plan
-from ..operations.indexing import fitting, natural
+from ..operations.elementwise import ElementwisePlan
+from ..operations.indexing import format_for_axes, without_long_arrays
 from ..operations.joining import joined
 from ..operations.operands import storage_of
 from ..remapping import Remapping
@@ -181,9 +181,9 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     shape = checked_shape(sizes, f"kron of shapes {first.shape} and {second.shape}")
     if not n:
         return SparseTensor(first) * SparseTensor(second)
-    like = natural(first.format if not first.format.is_dense else second.format, n)
+    like = format_for_axes(first.format if not first.format.is_dense else second.format, n)
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
-    like = fitting(like, shape, entries)
+    like = without_long_arrays(like, shape, entries)
     wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
     if wide:  # rows that store nothing are not paired
         first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
@@ -195,7 +195,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
 
 
 @lru_cache(maxsize=256)
-def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[Plan, Format]:
+def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[ElementwisePlan, Format]:
     """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
     n = first.format.order
     axes = ",".join(f"i{k},j{k}" for k in range(n))
@@ -206,7 +206,7 @@ def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) 
         "multiply", (Access("A", tuple(f"i{k}" for k in range(n))), Access("B", tuple(f"j{k}" for k in range(n))))
     )
     target = Access("C", tuple(v for k in range(n) for v in (f"i{k}", f"j{k}")))
-    plan = Plan(Assignment(target, product), (first, second), format)
+    plan = ElementwisePlan(Assignment(target, product), (first, second), format)
     return plan, Format(Remapping.identity(n), format.levels)
 
 

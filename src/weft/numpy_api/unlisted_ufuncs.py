@@ -24,7 +24,7 @@ import numpy as np
 from .. import execution
 from ..dtypes import value_dtype
 from ..errors import DTypeError
-from ..operations.fill_change import with_fill
+from ..operations.fill_change import relabel_fill
 from ..operations.operands import is_scalar, storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
@@ -136,7 +136,7 @@ def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Stora
         raise OverflowError(f"operands with {[len(s.vals) for s in storages]} entries cannot be joined by numbers")
     for storage in storages:
         numbers = np.arange(1, len(storage.vals) + 1, dtype=np.int64) * weight
-        one = SparseTensor(with_fill(storage.with_values(numbers, 0), 0))
+        one = SparseTensor(relabel_fill(storage.with_values(numbers, 0), 0))
         found = one if found is None else elementwise("add", found, one, SparseTensor)
         weight *= len(storage.vals) + 1
     joined = _unique(found)

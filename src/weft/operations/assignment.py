@@ -27,19 +27,19 @@ from .index_keys import Key, parse_key
 from .indexing import coordinates
 from .operands import Tensor, adopt
 
-__all__ = ["Writing", "setitem"]
+__all__ = ["PendingWrites", "setitem"]
 
 
 def setitem(
-    storage: Storage, room: execution.Room | None, key: Any, value: Any
-) -> tuple[Storage, execution.Room | None]:
+    storage: Storage, room: execution.InsertionTarget | None, key: Any, value: Any
+) -> tuple[Storage, execution.InsertionTarget | None]:
     """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
 
     Parameters
     ----------
     storage : Storage
         The tensor.
-    room : Room or None
+    room : InsertionTarget or None
         Where entries can be put into it.
     key : object
         As NumPy takes them.
@@ -69,7 +69,7 @@ def setitem(
     if not region.elements:
         return storage, room
     if len(vals) == region.elements:  # nothing is taken out
-        room = room or execution.room_of(storage)
+        room = room or execution.insertion_target(storage)
         if room is not None:
             room.insert(rows, vals)
             return room.storage, room
@@ -222,7 +222,7 @@ def _last(
     return [row[keep] for row in rows], vals[keep]
 
 
-class Writing:
+class PendingWrites:
     """Assignments to a tensor since it was last looked at as a whole; of use while its lock is held.
 
     It is made when a tensor is first assigned to, and is the tensor's from then on. The tensor has a storage or this
@@ -234,7 +234,7 @@ class Writing:
     def __init__(self) -> None:
         self.lock = data_lock()
         self.base: Storage | None = None  # what the tensor was; None while nothing is being assigned
-        self.room: execution.Room | None = (
+        self.room: execution.InsertionTarget | None = (
             None  # where entries are put into what it was; its arrays belong to nothing else
         )
         self.written: dict[tuple[int, ...], Any] = {}  # the single elements that are still to be put in

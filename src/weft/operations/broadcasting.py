@@ -12,8 +12,8 @@ from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
 from ..storage import Storage, checked_shape
 from .elementwise import without_axes
-from .fill_change import with_fill
-from .indexing import natural
+from .fill_change import relabel_fill
+from .indexing import format_for_axes
 from .reshaping import nothing
 
 __all__ = ["broadcast"]
@@ -43,8 +43,8 @@ def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
     like, fill = storage.format, storage.type.fill
     stretched = [a for a, size in enumerate(storage.shape) if size != wanted[a + more]]
     kept = [a + more for a in range(len(storage.shape)) if a not in stretched]
-    smaller = with_fill(without_axes(storage, stretched), 0)
-    goal = natural(like, n)
+    smaller = relabel_fill(without_axes(storage, stretched), 0)
+    goal = format_for_axes(like, n)
     if not storage.nnz and not goal.is_dense:
         return execution.convert(nothing(wanted, storage.type), goal)
     each = math.prod(wanted[a] for a in range(n) if a not in kept) * execution.entry_bytes(goal, storage.dtype, wanted)
@@ -60,5 +60,5 @@ def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
             value = Apply("select", (Access(f"S{a}", (f"i{a}",)), value))
     target = Access("B", tuple(f"i{a}" for a in range(n)))
     made = goal if goal.is_dense or fill == 0 else goal.plain()  # padding would keep the wrong fill value
-    found = with_fill(execution.evaluate(Assignment(target, value), operands, format=made), fill)
+    found = relabel_fill(execution.evaluate(Assignment(target, value), operands, format=made), fill)
     return execution.convert(found, goal)

@@ -16,7 +16,7 @@ from ..index_notation import parse
 from ..storage import Storage, tensor_type
 from . import foreign_tensors
 
-__all__ = ["canonical", "count_explicit_fill", "entries_alone", "pruned"]
+__all__ = ["canonical", "count_explicit_fill", "drop_explicit_fill", "stored_only"]
 
 
 def canonical(storage: Storage) -> Storage:
@@ -25,7 +25,7 @@ def canonical(storage: Storage) -> Storage:
     return found
 
 
-def entries_alone(storage: Storage) -> Storage:
+def stored_only(storage: Storage) -> Storage:
     """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
     format = storage.format
     return storage if format.is_compact or format.is_dense else foreign_tensors.convert(storage, storage.plain_format)
@@ -33,7 +33,7 @@ def entries_alone(storage: Storage) -> Storage:
 
 def count_explicit_fill(storage: Storage) -> int:
     """How many stored values equal the fill value."""
-    vals, fill = entries_alone(storage).vals, storage.type.fill
+    vals, fill = stored_only(storage).vals, storage.type.fill
     operands = [_ONE, Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
     if fill == fill:  # NaN is what does not equal itself
         operands.append(Storage.dense(np.asarray(fill, vals.dtype)))
@@ -44,12 +44,12 @@ _ONE = Storage.dense(np.asarray(1, np.int64))
 
 
 @lru_cache(maxsize=64)
-def _counter(types: tuple[TensorType, ...]) -> execution.Executable:
+def _counter(types: tuple[TensorType, ...]) -> execution.Plan:
     text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
-    return execution.executable(parse(text), types)
+    return execution.plan_for(parse(text), types)
 
 
-def pruned(storage: Storage) -> Storage:
+def drop_explicit_fill(storage: Storage) -> Storage:
     """The canonical tensor without entries equal to the fill value; itself where there are none."""
     storage = canonical(storage)
     if storage.format.is_dense or not count_explicit_fill(storage):

@@ -24,13 +24,13 @@ from ..index_notation.operator_table import ABSENT_ANSWERS, operator
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from . import foreign_tensors, levelwise
-from .canonical import pruned
+from .canonical import drop_explicit_fill
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
 
 __all__ = [
-    "Plan", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary", "vector", "with_axes",
-    "without_axis",
+    "ElementwisePlan", "apply_scalar", "apply_unary", "depends_on_values", "flat_map", "plan_binary", "vector",
+    "with_axes", "without_axis",
 ]  # fmt: skip
 
 Run = Callable[[tuple[Storage, ...]], Storage]
@@ -39,7 +39,7 @@ SPREADS = "left"
 """The operator that has its first operand on the structure of both."""
 
 
-class Plan:
+class ElementwisePlan:
     """Something compiled for operands of certain types, which it keeps alive, so that caches may go by identity."""
 
     __slots__ = ("run", "target", "types")
@@ -49,14 +49,14 @@ class Plan:
     ) -> None:
         self.types = types
         own = None if format is None else format.unconditional
-        planned = execution.executable(assignment, types, format=own, prune=prune)
+        planned = execution.plan_for(assignment, types, format=own, prune=prune)
         run: Run = planned.run
         self.target = planned.target
         dense = self.target.format.is_dense
-        self.run = run if not prune or dense or planned.prunes else lambda storages: pruned(run(storages))
+        self.run = run if not prune or dense or planned.prunes else lambda storages: drop_explicit_fill(run(storages))
 
 
-class Levelwise(Plan):
+class LevelwisePlan(ElementwisePlan):
     """What computes with the coordinates of levels instead of axes, where that can be done."""
 
     __slots__ = ()
@@ -70,11 +70,11 @@ class Levelwise(Plan):
         self.types, self.run = types, run
 
 
-_binary: dict[tuple[Any, ...], Plan] = {}
-_flat: dict[tuple[Any, ...], Plan] = {}
+_binary: dict[tuple[Any, ...], ElementwisePlan] = {}
+_flat: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
-def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
+def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
     """What computes ``left op right``, and what to run it on (axes of size 1 may have been taken out).
 
     Raises
@@ -83,11 +83,11 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Sto
         When the shapes do not broadcast.
     """
     if levelwise.is_apt(left, right):
-        return Levelwise(op, (left.type, right.type)), (left, right)
+        return LevelwisePlan(op, (left.type, right.type)), (left, right)
     return _plan_over_axes(op, left, right)
 
 
-def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple[Storage, Storage]]:
+def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
     try:
         shape = broadcast_shapes(left.shape, right.shape)
     except ValueError:
@@ -105,7 +105,7 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Plan, tuple
     if plan is None:
         # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
         prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
-        plan = _binary[key] = Plan(assignment, (left.type, right.type), prune=prune)
+        plan = _binary[key] = ElementwisePlan(assignment, (left.type, right.type), prune=prune)
     if looked is not None:
         looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
@@ -233,7 +233,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
     if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
-        _beside_scalars[key] = Warm(op, args, storage.type, other, scalar_first)
+        _beside_scalars[key] = ScalarPlan(op, args, storage.type, other, scalar_first)
     return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
 
 
@@ -254,12 +254,12 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     if not absent:
         return found
     if not _appends_alone(found.format):
-        return pruned(found)
+        return drop_explicit_fill(found)
     plan = _copies.get(found.type)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
         copy = Assignment(Access("C", indices), Access("A", indices))
-        plan = _copies[found.type] = Plan(copy, (found.type,), found.format, prune=True)
+        plan = _copies[found.type] = ElementwisePlan(copy, (found.type,), found.format, prune=True)
     return plan.run((found,))
 
 
@@ -275,10 +275,10 @@ def _asks(op: str) -> bool:
     return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
-_copies: dict[TensorType, Plan] = {}
+_copies: dict[TensorType, ElementwisePlan] = {}
 
 
-class Warm:
+class ScalarPlan:
     """``tensor op scalar`` for tensors of one type and Python scalars of one type, with all that can be known before.
 
     The type of a result hangs on the scalar by its fill value; those of the last scalars are kept.
@@ -296,12 +296,12 @@ class Warm:
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
         self._vector = tensor_type(type.dtype, _FLAT)
         types = (other.type, self._vector) if self._first else (self._vector, other.type)
-        self._plan = Plan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
+        self._plan = ElementwisePlan(Assignment(Access("C", ("i",)), Apply(op, args)), types)
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
         self._op = op
-        self._asked: dict[Any, Plan] = {}  # by the scalar, whose sign, if it is a zero, no question asks for
-        self._answers: dict[bool, Plan] | None = {} if _asks(op) and _appends_alone(type.format) else None
+        self._asked: dict[Any, ElementwisePlan] = {}  # by the scalar, whose sign, if it is a zero, no question asks for
+        self._answers: dict[bool, ElementwisePlan] | None = {} if _asks(op) and _appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
         """Whether the scalar is one of its dtype."""
@@ -334,7 +334,7 @@ class Warm:
         with np.errstate(all="ignore"):
             return self._ufunc(beside, self._fill) if self._first else self._ufunc(self._fill, beside)
 
-    def _answering(self, absent: bool) -> Plan:
+    def _answering(self, absent: bool) -> ElementwisePlan:
         """What asks every entry, and stores those answers that are not the one for what is absent."""
         assert self._answers is not None
         plan = self._answers.get(absent)
@@ -344,11 +344,11 @@ class Warm:
             question = Apply(self._op, args[::-1] if self._first else args)
             answer = Assignment(Access("C", indices), Apply(ABSENT_ANSWERS[absent], (question,)))
             types = (self._scalar, self._type) if self._first else (self._type, self._scalar)
-            plan = self._answers[absent] = Plan(answer, types, self._type.format, prune=True)
+            plan = self._answers[absent] = ElementwisePlan(answer, types, self._type.format, prune=True)
         return plan
 
 
-_beside_scalars: dict[tuple[str, int, type, bool], Warm] = {}
+_beside_scalars: dict[tuple[str, int, type, bool], ScalarPlan] = {}
 _SCALARS = 256
 
 
@@ -386,7 +386,7 @@ def apply_unary(op: str, storage: Storage) -> Storage:
     return _pruned_answers(op, result)
 
 
-_alone: dict[tuple[str, int], tuple[Plan, tuple[TensorType, TensorType, TensorType]]] = {}
+_alone: dict[tuple[str, int], tuple[ElementwisePlan, tuple[TensorType, TensorType, TensorType]]] = {}
 
 
 def _map(
@@ -425,7 +425,7 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
     key = (value, *(s.type for s in storages))
     plan = _flat.get(key)
     if plan is None:
-        plan = _flat[key] = Plan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))
+        plan = _flat[key] = ElementwisePlan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))
     return plan.run(storages).vals  # type: ignore[no-any-return]
 
 

@@ -13,7 +13,7 @@ from ..errors import DensifyError
 from ..formats import Format
 from ..storage import Storage, fill_of, tensor_type
 
-__all__ = ["refilled", "require_dense", "same_fill", "same_number", "with_fill"]
+__all__ = ["change_fill", "relabel_fill", "require_dense", "same_fill", "same_number"]
 
 
 def same_fill(a: Any, b: Any) -> bool:
@@ -26,14 +26,14 @@ def same_number(a: Any, b: Any) -> bool:
     return bool(a == b) or same_fill(a, b)
 
 
-def with_fill(storage: Storage, fill: Any) -> Storage:
+def relabel_fill(storage: Storage, fill: Any) -> Storage:
     """The same arrays, said to have another fill value: other elements where nothing is stored."""
     old = storage.type
     found = tensor_type(old.dtype, old.format, old.index_dtypes, fill_of(storage.dtype, fill))
     return Storage(storage.shape, found, storage.arrays, storage.vals)
 
 
-def refilled(storage: Storage, fill: Any) -> Storage:
+def change_fill(storage: Storage, fill: Any) -> Storage:
     """The same elements with another fill value: every absent element is stored, and those of the new value are not.
 
     Zeros of either sign are one value here, so that ``vstack([A, -A])`` stores what the two do.
@@ -45,10 +45,10 @@ def refilled(storage: Storage, fill: Any) -> Storage:
     """
     own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
     if storage.format.is_dense or same_number(own, wanted):
-        return with_fill(storage, fill)
+        return relabel_fill(storage, fill)
     require_dense(storage.shape, storage.dtype, f"elements of {own}, which the fill value {wanted} would not be,")
     whole = execution.convert(storage, Format.dense(len(storage.shape)))
-    return execution.convert(with_fill(whole, fill), storage.format)
+    return execution.convert(relabel_fill(whole, fill), storage.format)
 
 
 def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> None:

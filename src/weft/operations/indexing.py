@@ -31,7 +31,7 @@ from .elementwise import with_axes, without_axis
 from .index_keys import Arrays, Key, Span, crossed, leading_span, one_vector, parse_key
 from .reshaping import merged_axes, reshaped
 
-__all__ = ["coordinates", "fitting", "getitem", "natural", "position", "take_along"]
+__all__ = ["coordinates", "format_for_axes", "getitem", "position", "take_along", "without_long_arrays"]
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
@@ -71,7 +71,7 @@ def _of_spans(storage: Storage, parsed: Key) -> Storage:
     parts = [_part(storage, s) for s in parsed.spans]
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
-    return execution.convert(with_axes(found, new), natural(found.format, len(parsed.places))) if new else found
+    return execution.convert(with_axes(found, new), format_for_axes(found.format, len(parsed.places))) if new else found
 
 
 def _part(storage: Storage, span: Span) -> Part:
@@ -162,7 +162,7 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
 
 
 @lru_cache(maxsize=1024)
-def natural(format: Format, order: int) -> Format:
+def format_for_axes(format: Format, order: int) -> Format:
     """What a tensor of another number of axes is stored in beside one in ``format``."""
     if format.is_dense:
         return Format.dense(order)
@@ -173,7 +173,7 @@ def natural(format: Format, order: int) -> Format:
     return Format(Remapping.identity(order), [Compressed()] * order).plain()
 
 
-def fitting(format: Format, shape: tuple[int, ...], entries: int) -> Format:
+def without_long_arrays(format: Format, shape: tuple[int, ...], entries: int) -> Format:
     """The format; compressed levels alone where its outer dense ones would be far longer than what they store."""
     if format.is_structured or format.is_dense:
         return format
@@ -293,7 +293,7 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
         sizes = [storage.shape[axis] for axis in arrays.axes]
         if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
             found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
-            goal = natural(like, len(arrays.shape) + key.places.count(None))
+            goal = format_for_axes(like, len(arrays.shape) + key.places.count(None))
             wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
             return execution.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
         index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
@@ -306,7 +306,7 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
     shape = []
     for place in key.places:
         shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
-    goal = natural(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
+    goal = format_for_axes(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
     if tuple(shape) == found.shape:
         return execution.convert(found, goal)
     return reshaped(found, tuple(shape), goal) if here >= 0 else found
@@ -434,10 +434,10 @@ def _wanting(index: str) -> TensorType:
 
 
 @lru_cache(maxsize=256)
-def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Executable:
+def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Plan:
     axes = ("k", "m") if outer == 0 else ("m", "k")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", axes)))
-    return execution.executable(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
+    return execution.plan_for(Assignment(Access("B", ("k", "m")), chosen), types, format=coordinates(2))
 
 
 def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
@@ -485,11 +485,11 @@ def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> 
 
 
 @lru_cache(maxsize=1024)
-def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> execution.Executable:
+def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> execution.Plan:
     names = [f"i{k}" for k in range(types[1].format.order)]
     of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", of)))
-    return execution.executable(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
+    return execution.plan_for(Assignment(Access("B", to), Reduce("add", ("m",), chosen)), types, format=format)
 
 
 def _refilled(type: TensorType, fill: Any) -> TensorType:

@@ -21,9 +21,9 @@ from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
-from .elementwise import Plan
-from .fill_change import refilled, same_fill, with_fill
-from .indexing import coordinates, natural
+from .elementwise import ElementwisePlan
+from .fill_change import change_fill, relabel_fill, same_fill
+from .indexing import coordinates, format_for_axes
 
 __all__ = ["joined"]
 
@@ -72,8 +72,8 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     if not alike:
         fill = model.dtype.type(model.type.fill).astype(dtype)
         typed = [s if s.dtype == dtype else execution.in_dtype(s, dtype) for s in storages]
-        parts = [s if same_fill(dtype.type(s.type.fill), fill) else refilled(s, fill.item()) for s in typed]
-    goal = natural(model.format, len(shape))
+        parts = [s if same_fill(dtype.type(s.type.fill), fill) else change_fill(s, fill.item()) for s in typed]
+    goal = format_for_axes(model.format, len(shape))
     found = None
     if not goal.is_curved:  # which pieces follow one by one, and not together
         found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
@@ -127,14 +127,14 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     while len(moved) > 1:
         pairs = zip(moved[::2], moved[1::2], strict=False)
         moved = [_sum(a.type, b.type).run((a, b)) for a, b in pairs] + moved[len(moved) // 2 * 2 :]
-    return with_fill(moved[0], fill)
+    return relabel_fill(moved[0], fill)
 
 
 @lru_cache(maxsize=256)
-def _sum(left: TensorType, right: TensorType) -> Plan:
+def _sum(left: TensorType, right: TensorType) -> ElementwisePlan:
     indices = tuple(f"i{axis}" for axis in range(left.format.order))
     value = Apply("add", (Access("A", indices), Access("B", indices)))
-    return Plan(Assignment(Access("C", indices), value), (left, right), left.format)
+    return ElementwisePlan(Assignment(Access("C", indices), value), (left, right), left.format)
 
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:

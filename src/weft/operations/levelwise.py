@@ -58,11 +58,11 @@ def _over_levels(format: Format) -> Format | None:
 
 
 @lru_cache(maxsize=1024)
-def _plan(op: str, left: TensorType, right: TensorType) -> execution.Executable | None:
+def _plan(op: str, left: TensorType, right: TensorType) -> execution.Plan | None:
     """The kernel; None where its result has other levels."""
     axes = tuple(f"i{k}" for k in range(left.format.order))
     assignment = Assignment(Access("C", axes), Apply(op, (Access("A", axes), Access("B", axes))))
-    plan = execution.executable(assignment, (left, right))
+    plan = execution.plan_for(assignment, (left, right))
     return plan if plan.target.format == left.format else None
 
 

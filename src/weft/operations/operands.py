@@ -16,7 +16,7 @@ from ..storage import Storage
 from . import foreign_tensors
 
 if TYPE_CHECKING:
-    from .assignment import Writing
+    from .assignment import PendingWrites
 
 __all__ = ["Operand", "Tensor", "adopt", "describe", "is_scalar", "scalar_storage", "storage_of"]
 
@@ -31,7 +31,7 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_asked", "_storage", "_writing")
     _answers: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}  # to attributes that the class shall not seem to have
-    _writing: Writing
+    _writing: PendingWrites
     _asked: str  # the name by which the format was asked for, if it was
 
     def __init__(self, storage: Storage) -> None:
@@ -74,7 +74,7 @@ class Tensor:
         with writing.lock:
             self._end(writing, storage)
 
-    def _end(self, writing: Writing, storage: Storage) -> None:
+    def _end(self, writing: PendingWrites, storage: Storage) -> None:
         """Hold a storage, which others may look at from now on, and nothing that is still to be assigned."""
         writing.room, writing.written, writing.base = None, {}, storage
         self._storage = storage

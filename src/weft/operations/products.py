@@ -6,16 +6,16 @@ from .. import execution
 from ..errors import ShapeError
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
-from .elementwise import Plan, without_axis
+from .elementwise import ElementwisePlan, without_axis
 from .operands import describe
 from .shapes import broadcast_shapes
 
 __all__ = ["plan_matmul"]
 
-_plans: dict[tuple[object, ...], Plan] = {}
+_plans: dict[tuple[object, ...], ElementwisePlan] = {}
 
 
-def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple[Storage, Storage]]:
+def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
     """What computes ``left @ right``, and what to run it on; with ``dense`` the result is dense in any case.
 
     Raises
@@ -43,7 +43,7 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Plan, tuple
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
         assignment = Assignment(Access("C", target), value)
         format = execution.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
-        plan = _plans[key] = Plan(assignment, (left.type, right.type), format)
+        plan = _plans[key] = ElementwisePlan(assignment, (left.type, right.type), format)
     return plan, (left, right)
 
 

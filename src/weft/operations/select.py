@@ -11,7 +11,7 @@ from .. import execution
 from ..storage import Storage
 from .broadcasting import broadcast
 from .elementwise import SPREADS, apply_scalar, only_element, plan_binary
-from .fill_change import with_fill
+from .fill_change import relabel_fill
 
 __all__ = ["chosen", "merged", "require_booleans", "where"]
 
@@ -40,7 +40,7 @@ def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
     sides = [next(rest) if s.shape else only_element(s) for s in given]
     vals = np.where(*(s.vals if isinstance(s, Storage) else s for s in sides)).astype(dtype, copy=False)
     fill = np.where(*(s.type.fill if isinstance(s, Storage) else s for s in sides))[()]
-    return with_fill(spread[0].with_values(vals, 0), fill)
+    return relabel_fill(spread[0].with_values(vals, 0), fill)
 
 
 def _on_all(given: Sequence[Storage]) -> list[Storage]:

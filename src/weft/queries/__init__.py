@@ -5,7 +5,7 @@ from .nodes import Aggregate, Query
 from .parser import parse
 from .statement import Map, Reference, Statement, Width
 from .table1_rewrites import (
-    Stored,
+    SourceFacts,
     counter_to_histogram,
     fold_constants,
     inline_temporary,
@@ -19,8 +19,8 @@ __all__ = [
     "Map",
     "Query",
     "Reference",
+    "SourceFacts",
     "Statement",
-    "Stored",
     "Width",
     "canonical",
     "counter_to_histogram",

@@ -8,7 +8,7 @@ from ..remapping.nodes import Axis, Binary, Constant, Counter, IndexExpr, counte
 from .statement import Map, Reference, Statement, Value, Width, free_axes
 
 __all__ = [
-    "Stored",
+    "SourceFacts",
     "counter_to_histogram",
     "fold_constants",
     "inline_temporary",
@@ -19,7 +19,7 @@ __all__ = [
 
 
 @record
-class Stored:
+class SourceFacts:
     """What the passes ask of how a tensor is stored: properties of its levels.
 
     Parameters
@@ -86,7 +86,7 @@ def _is_one(expr: IndexExpr) -> bool:
     return isinstance(expr, Constant) and expr.value != 0
 
 
-def simplify_width_count(stmt: Statement, stored: Stored) -> Statement:
+def simplify_width_count(stmt: Statement, stored: SourceFacts) -> Statement:
     """A sum of constants over the innermost axis is how many entries there are, which a level knows.
 
     The tensor must store only nonzeros, and the innermost axis must be reduced over.
@@ -123,7 +123,7 @@ def counter_to_histogram(stmt: Statement) -> Statement:
     return stmt
 
 
-def optimize(stmt: Statement, stored: Stored, histograms: bool = True) -> Statement:
+def optimize(stmt: Statement, stored: SourceFacts, histograms: bool = True) -> Statement:
     """Every transformation, eagerly, until none applies; counters stay what they are without ``histograms``.
 
     Examples
@@ -131,9 +131,9 @@ def optimize(stmt: Statement, stored: Stored, histograms: bool = True) -> Statem
     >>> from weft.queries import canonical, parse
     >>> q = parse("select [i] -> count(j) as nir", 2)
     >>> stmt = canonical(q, q.aggregates[0], (4, 6))
-    >>> print(optimize(stmt, Stored()))
+    >>> print(optimize(stmt, SourceFacts()))
     ∀i ∀j Q(i) += map(B(i,j), 1)
-    >>> print(optimize(stmt, Stored(innermost=1, only_nonzeros=True)))
+    >>> print(optimize(stmt, SourceFacts(innermost=1, only_nonzeros=True)))
     ∀i Q(i) = width(B(i))*1
     """
     while True:

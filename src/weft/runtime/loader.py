@@ -80,7 +80,7 @@ def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
     Parameters
     ----------
     source : str
-        A complete C file, as ``codegen.emit_module`` writes them: it defines
+        A complete C file, as ``codegen.print_module`` writes them: it defines
         ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
     names, arity, what
         The names of the functions, and the rest as :class:`Functions` takes it.

@@ -9,20 +9,20 @@ from math import prod
 
 import numpy as np
 
-from ..analysis.append_chains import chains
-from ..analysis.derived_variables import path, size_of
-from ..analysis.implicit_values import UNKNOWN, Number, converted, fill_of, is_constant
-from ..analysis.iteration_graph import is_full, level_iterators, places, reads
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import level_variables, size_of
+from ..analysis.implicit_values import UNKNOWN, TypedLiteral, converted, implicit_value, is_constant
+from ..analysis.iteration_graph import distinct_accesses, is_full, level_iterators, places
 from ..analysis.terms import foralls, uniform_factors
-from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Fill, Forall, Stmt, Strips, Where, rewrite
+from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Fill, Forall, RegisterStrips, Stmt, Where, rewrite
 from ..concrete_notation.nodes import Sequence as Seq
 from ..concrete_notation.transformations import product
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 from ..ir.types import is_complex
 from ..records import replace
-from .loop_orders import Nest, Orders
-from .operand_conversions import Conversion, widest_index
+from .loop_orders import LoopOrder, Orders
+from .operand_conversions import OperandConversion, widest_index
 
 __all__ = ["Accumulation"]
 
@@ -45,7 +45,7 @@ class Accumulation(Orders):
                 name = self.fresh(f"{access.tensor}_{axes}")
                 how = self.misfit(access, wanted, order)
                 reason = f"loops {','.join(order)} {how} {access.tensor} in {type.format}"
-                made = Conversion(origin, name, wanted, reason)
+                made = OperandConversion(origin, name, wanted, reason)
                 self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
                 self.dtypes[name] = type.dtype
                 self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
@@ -64,7 +64,7 @@ class Accumulation(Orders):
         kept = wanted.remapping == format.remapping and not format.levels[0].full
         return "would walk all of" if kept and wanted != self.stored_as(access, order) else "cannot traverse"
 
-    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
+    def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
         for nest in nests:
             self.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {self.target.tensor}")
         if len(terms) == 1 and self.assignment.op is None:
@@ -79,7 +79,7 @@ class Accumulation(Orders):
                 value = converted(first, self.dtypes, self.result.dtype)
                 value = Apply("negative", (value,)) if negative else value
                 if is_constant(value):  # no loop reaches elements for the sake of what they might hold already
-                    before.append(Fill(self.target, np.asarray(fill_of(value, lambda a: UNKNOWN)).item()))
+                    before.append(Fill(self.target, np.asarray(implicit_value(value, lambda a: UNKNOWN)).item()))
                     stmts, terms = stmts[1:], [t for t, _ in pairs[1:]]
                 else:
                     stmts[0] = foralls(pairs[0][1].order, Assign(self.target, value))
@@ -87,7 +87,7 @@ class Accumulation(Orders):
                 before.append(Fill(self.target, 0))
         if (v := self.in_common(stmts, [t for _, t in terms])) is not None:
             bodies = [s.body for s in stmts if isinstance(s, Forall)]
-            if v == path(self.target, self.result.format)[0]:
+            if v == level_variables(self.target, self.result.format)[0]:
                 return Forall(v, Seq((*before, *bodies)))
             stmts = [Forall(v, Seq(tuple(bodies)))]
         return stmts[0] if len(stmts) + len(before) == 1 else Seq((*before, *stmts))
@@ -99,17 +99,17 @@ class Accumulation(Orders):
         if v is None or not all(is_full(t, v, self.types) for t in terms):
             return None
         # One loop merges what each of several walks; unordered levels cannot be merged.
-        found = [it.format for t in terms for a in reads(t) for it in level_iterators(a, v, self.types)]
+        found = [it.format for t in terms for a in distinct_accesses(t) for it in level_iterators(a, v, self.types)]
         walked = [level for level in found if not level.has_every]
         return v if len(walked) < 2 or all(level.merges for level in walked) else None
 
-    def scatter_filled(self, negative: bool, term: Expr, nest: Nest) -> Stmt:
+    def scatter_filled(self, negative: bool, term: Expr, nest: LoopOrder) -> Stmt:
         """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
         term = self.stored_for(term, nest.order, nest.converts)
-        nest = Nest(nest.order, nest.cost, {})
+        nest = LoopOrder(nest.order, nest.cost, {})
         bound = term.vars if isinstance(term, Reduce) else ()
-        variables = path(self.target, self.result.format)
-        appended = chains(self.result.format)
+        variables = level_variables(self.target, self.result.format)
+        appended = append_chains(self.result.format)
         depth = appended[-1].last + 1 if appended else 0
         first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
         reached = depth <= first and all(is_full(term, v, self.types) for v in nest.order[depth:first])
@@ -135,12 +135,14 @@ class Accumulation(Orders):
 
     def covers(self, term: Expr) -> bool:
         """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
-        return not isinstance(term, Reduce) and all(self.types[a.tensor].format.is_dense for a in reads(term))
+        return not isinstance(term, Reduce) and all(
+            self.types[a.tensor].format.is_dense for a in distinct_accesses(term)
+        )
 
-    def accumulate(self, negative: bool, term: Expr, nest: Nest, into: Access | None = None) -> Stmt:
+    def accumulate(self, negative: bool, term: Expr, nest: LoopOrder, into: Access | None = None) -> Stmt:
         target = into or self.target
         term = self.stored_for(term, nest.order, nest.converts)
-        nest = Nest(nest.order, nest.cost, {})
+        nest = LoopOrder(nest.order, nest.cost, {})
         if into is None and (stmt := self.in_registers(negative, term, nest, "add")) is not None:
             return stmt
         body = term.body if isinstance(term, Reduce) else term
@@ -166,7 +168,7 @@ class Accumulation(Orders):
         Zero minus it, unlike its negative, is no -0.0 where it is absent, and adds nothing there.
         """
         value = converted(term, self.dtypes, dtype)
-        return Apply("subtract", (Number(0, dtype), value)) if negative else value
+        return Apply("subtract", (TypedLiteral(0, dtype), value)) if negative else value
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
         """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside.
@@ -174,15 +176,15 @@ class Accumulation(Orders):
         Where that may hold duplicates in order, their run is.
         """
         single: set[str] = set()
-        for access in reads(expr):
+        for access in distinct_accesses(expr):
             format = self.types[access.tensor].format
-            steps = pairwise(zip(path(access, format), format.levels, strict=True))
+            steps = pairwise(zip(level_variables(access, format), format.levels, strict=True))
             single |= {
                 v for (_, above), (v, level) in steps if level.branchless and (above.unique or not above.ordered)
             }
         return single.issuperset(loops)
 
-    def in_registers(self, negative: bool, term: Expr, nest: Nest, op: str | None) -> Stmt | None:
+    def in_registers(self, negative: bool, term: Expr, nest: LoopOrder, op: str | None) -> Stmt | None:
         """What loops below the first reduction accumulate, in a workspace that is stored once; None where it is large.
 
         Written in each iteration of the reduction, it would go to memory and back. It is the inside of a block, whose
@@ -195,7 +197,7 @@ class Accumulation(Orders):
         cut = None
         if not small:
             (v,) = inner
-            cut = Strips(v, self.fresh(f"{v}_strip"), self.fresh(f"{v}_inside"), WIDTHS)
+            cut = RegisterStrips(v, self.fresh(f"{v}_strip"), self.fresh(f"{v}_inside"), WIDTHS)
             self.splits.append(cut)
             self.counted[v] = cut.inner
         if isinstance(term, Reduce) and term.op != "add":
@@ -226,17 +228,17 @@ class Accumulation(Orders):
         outer, inner = order[:first], tuple(v for v in order[first:] if v in self.free)
         if not outer or not inner or any(self.passes_edge(v) for v in inner):
             return None
-        place = places(order, self.view.definitions)
+        place = places(order, self.view.derived)
         if not {order[place[v]] for v in self.target.indices} <= {*outer, *inner}:
             return None  # an axis of the result follows from what is reduced over
-        sizes = [size_of(v, reads(term), self.types) for v in inner]
+        sizes = [size_of(v, distinct_accesses(term), self.types) for v in inner]
         small = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
-        single = self.premises.tiling and len(bound) == len(inner) == 1
+        single = self.variant.tile and len(bound) == len(inner) == 1
         return (outer, inner, small) if small or (single and self.is_stripped(term, inner[0])) else None
 
-    def best_passing(self, term: Expr) -> Nest | None:
+    def best_passing(self, term: Expr) -> LoopOrder | None:
         """Loops that reduce all elements of a workspace at a time, so that each has had as many as the others."""
-        nests: list[Nest] = []
+        nests: list[LoopOrder] = []
         bound = term.vars if isinstance(term, Reduce) else ()
         for order in self.orders(self.free, bound):
             if (found := self.registers(term, order)) is not None:
@@ -250,10 +252,10 @@ class Accumulation(Orders):
 
     def is_stripped(self, term: Expr, v: str) -> bool:
         """Whether every operand that has ``v``, and the result, has an array over it, in which a strip is found."""
-        if is_complex(self.result.dtype) or any(v == d.var or v in d.needs for d in self.view.definitions):
+        if is_complex(self.result.dtype) or any(v == d.var or v in d.needs for d in self.view.derived):
             return False  # compilers make no vectors of complex numbers so
-        stored = [(a, self.types[a.tensor].format) for a in (*reads(term), self.target)]
-        levels = [level for a, f in stored for u, level in zip(path(a, f), f.levels, strict=True) if u == v]
+        stored = [(a, self.types[a.tensor].format) for a in (*distinct_accesses(term), self.target)]
+        levels = [level for a, f in stored for u, level in zip(level_variables(a, f), f.levels, strict=True) if u == v]
         return all(u.full and u.iteration == "value" and u.locates == "direct" for u in levels)
 
     def nest(
@@ -283,13 +285,17 @@ class Accumulation(Orders):
 
     def passes_edge(self, v: str) -> bool:
         """Whether a loop over all values of ``v`` leaves the tensor: blocks that store coordinates have no guards."""
-        indices = {u for a in (*reads(self.assignment.value), self.target) for u in a.indices}
-        return any(d.inside and v in d.needs and d.var in indices for d in self.view.definitions)
+        indices = {u for a in (*distinct_accesses(self.assignment.value), self.target) for u in a.indices}
+        return any(d.inside and v in d.needs and d.var in indices for d in self.view.derived)
 
     def meets_once(self, factors: Sequence[Expr]) -> bool:
         """Whether no coordinate comes up again out of order, which would find a workspace half filled."""
         levels = [
-            u for f in factors for a in reads(f) if a.tensor in self.types for u in self.types[a.tensor].format.levels
+            u
+            for f in factors
+            for a in distinct_accesses(f)
+            if a.tensor in self.types
+            for u in self.types[a.tensor].format.levels
         ]
         return all(level.unique or level.ordered for level in levels)
 
@@ -297,7 +303,7 @@ class Accumulation(Orders):
         return all(is_full(f, v, self.types) for f in factors if v in self.loops_of(f))
 
 
-def _within(stmt: Stmt, cut: Strips) -> Stmt:
+def _within(stmt: Stmt, cut: RegisterStrips) -> Stmt:
     """A statement whose loops over the variable that is cut are inside one strip."""
 
     def inside(s: Stmt) -> Stmt | None:

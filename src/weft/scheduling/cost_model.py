@@ -15,9 +15,9 @@ from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 
-from ..analysis.derived_variables import path
-from ..analysis.implicit_values import asked_of, decides, is_constant
-from ..analysis.iteration_graph import Types, fill_of_reduced, reads, strip, types_of
+from ..analysis.derived_variables import level_variables
+from ..analysis.implicit_values import annihilates, asked_of, is_constant
+from ..analysis.iteration_graph import Types, distinct_accesses, strip, typed_implicit_value, types_of
 from ..formats import Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
@@ -66,7 +66,7 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
         case Access(tensor=tensor):
             format = types[tensor].format
             least: float | None = None
-            for k, u in enumerate(path(expr, format)):
+            for k, u in enumerate(level_variables(expr, format)):
                 if u == v:
                     n = _coordinates(format, k)
                     least = n if least is None else min(least, n)
@@ -79,8 +79,8 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
             if len(args) == 1:
                 return extent(asked_of(expr) or args[0], v, types)
             a, b = (extent(arg, v, types) for arg in args)
-            fill = [fill_of_reduced(arg, types) for arg in args]
-            if decides(op, args, 0, fill[0]) or decides(op, args, 1, fill[1]):
+            fill = [typed_implicit_value(arg, types) for arg in args]
+            if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else min(a, b)
             if a is None and b is None:
                 return None
@@ -99,14 +99,14 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
     format = types[access.tensor].format
     if format.is_structured or not access.indices or len(set(access.indices)) < format.order:
         return None
-    root, v = format.levels[0], path(access, format)[0]
+    root, v = format.levels[0], level_variables(access, format)[0]
     if root.has_every or root.locates == "probe" or not order or v == order[0]:
         return None
     product = _product_around(expr, access, types)
     here = extent(product, v, types)
     if here is None or here >= DIMENSION / 2:
         return None
-    others = [a for a in reads(product) if a != access and v in path(a, types[a.tensor].format)]
+    others = [a for a in distinct_accesses(product) if a != access and v in level_variables(a, types[a.tensor].format)]
     return next((a for a in others if extent(a, v, types) == here), None)
 
 
@@ -116,10 +116,10 @@ def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType])
         case Reduce(body=body):
             return _product_around(body, access, types)
         case Apply(op=op, args=args):
-            fills = [fill_of_reduced(arg, types) for arg in args]
-            others = [k for k, arg in enumerate(args) if access not in reads(arg)]
-            if not any(decides(op, args, k, fills[k]) for k in others):
-                return _product_around(next(arg for arg in args if access in reads(arg)), access, types)
+            fills = [typed_implicit_value(arg, types) for arg in args]
+            others = [k for k, arg in enumerate(args) if access not in distinct_accesses(arg)]
+            if not any(annihilates(op, args, k, fills[k]) for k in others):
+                return _product_around(next(arg for arg in args if access in distinct_accesses(arg)), access, types)
     return expr
 
 
@@ -157,7 +157,7 @@ def iterations(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, floa
 
 def is_strided(access: Access, v: str, format: Format) -> bool:
     """Whether a loop over ``v`` passes across an array, from one of its rows to the next."""
-    *above, last = path(access, format) or ("",)
+    *above, last = level_variables(access, format) or ("",)
     return v in above and v != last and format.levels[above.index(v)].full
 
 
@@ -191,9 +191,9 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
     extents: dict[str, float] = {}
     strided: dict[str, int] = {}
     stored: set[str] = set()
-    for access in reads(body):
+    for access in distinct_accesses(body):
         format = types[access.tensor].format
-        variables = path(access, format)
+        variables = level_variables(access, format)
         stored |= {v for v, level in zip(variables, format.levels, strict=True) if not level.full}
         for v in dict.fromkeys(variables):
             if v not in extents and (n := extent(body, v, types)) is not None:

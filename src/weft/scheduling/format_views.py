@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
-from ..analysis.append_chains import is_appendable, takes_any_order
-from ..analysis.derived_variables import Definition, definitions, passes_edge, path
-from ..analysis.implicit_values import decides, same_value
-from ..analysis.iteration_graph import fill_of_reduced, reads
+from ..analysis.append_chains import is_appendable, is_unordered_list
+from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
+from ..analysis.implicit_values import annihilates, same_value
+from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
 from ..analysis.terms import reductions_of
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
@@ -23,13 +23,13 @@ from ..records import record, replace
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Counter, axes_of
 
-__all__ = ["View", "views"]
+__all__ = ["FormatView", "format_views"]
 
 _MANY = 4
 
 
 @record
-class View:
+class FormatView:
     """An assignment as the scheduler is to see it.
 
     Parameters
@@ -44,7 +44,7 @@ class View:
         The structured tensors that are walked by their levels.
     free : tuple of str
         The loops that no reduction runs over.
-    definitions : tuple of Definition
+    derived : tuple of DerivedVariable
         What follows from the loops.
     final : Format or None
         What the result is to be converted to at the end.
@@ -54,18 +54,18 @@ class View:
 
     assignment: Assignment
     types: Mapping[str, TensorType]
-    stored: tuple[tuple[str, str], ...] = ()
+    stored_plainly: tuple[tuple[str, str], ...] = ()
     kept: frozenset[str] = frozenset()
-    free: tuple[str, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    final: Format | None = None
-    asked: tuple[tuple[str, str], ...] = ()
+    free_loops: tuple[str, ...] = ()
+    derived: tuple[DerivedVariable, ...] = ()
+    final_format: Format | None = None
+    looked_up: tuple[tuple[str, str], ...] = ()
 
 
-def views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[View]:
+def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[FormatView]:
     """Every way worth a look; ``wide`` where dimensions are too large for dense levels."""
     yield from _walked(assignment, types, wide)
-    found = [n for n in dict.fromkeys(a.tensor for a in reads(assignment.value)) if _can_be_asked(types[n])]
+    found = [n for n in dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)) if _can_be_asked(types[n])]
     for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
         for names in combinations(found, n):
             if not _driven_by_others(names, assignment.value):
@@ -78,12 +78,12 @@ def views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = 
                 value = _renamed(value, name, new)
                 asked.append((name, new))
             for view in _walked(replace(assignment, value=value), known, wide):
-                yield replace(view, asked=tuple(asked))
+                yield replace(view, looked_up=tuple(asked))
 
 
 def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
     """Whether other operands have every index of those named: what is only looked up has no coordinate of its own."""
-    accesses = list(reads(value))
+    accesses = list(distinct_accesses(value))
     others = {v for a in accesses if a.tensor not in names for v in a.indices}
     return all(v in others for a in accesses if a.tensor in names for v in a.indices)
 
@@ -93,16 +93,16 @@ def _can_be_asked(type: TensorType) -> bool:
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
-def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[View]:
+def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
     """Ways to walk the operands as they are; the first keeps all it can, the last keeps nothing."""
-    names = [a.tensor for a in reads(assignment.value) if types[a.tensor].format.is_structured]
+    names = [a.tensor for a in distinct_accesses(assignment.value) if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
     made = types[target].format
-    if not takes_any_order(made) and (made.is_structured or not is_appendable(made)):
+    if not is_unordered_list(made) and (made.is_structured or not is_appendable(made)):
         candidates.append(target)
     if not candidates:
-        yield View(assignment, types, free=tuple(dict.fromkeys(assignment.target.indices)))
+        yield FormatView(assignment, types, free_loops=tuple(dict.fromkeys(assignment.target.indices)))
         return
     if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
@@ -129,9 +129,9 @@ def _view(
     structured: list[str],
     wide: bool,
     written: bool = False,
-) -> View | None:
+) -> FormatView | None:
     target = assignment.target
-    accesses = [a for a in (*reads(assignment.value), target) if a.tensor in kept]
+    accesses = [a for a in (*distinct_accesses(assignment.value), target) if a.tensor in kept]
     if any(len(set(a.indices)) < len(a.indices) for a in accesses) or not _agree(accesses, types):
         return None
     types = dict(types)
@@ -152,15 +152,15 @@ def _view(
         types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
         stored.append((name, new))
         value = _renamed(value, name, new)
-    derived = definitions(accesses, types)
-    loops = {v for a in accesses for v in path(a, types[a.tensor].format)}
+    derived = derived_variables(accesses, types)
+    loops = {v for a in accesses for v in level_variables(a, types[a.tensor].format)}
     covered = {v for a in accesses for v in a.indices} - loops
     if not covered <= {d.var for d in derived}:
         return None
     walked = {v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()}
     if written:
-        levels = path(target, types[target.tensor].format)
-        derived += tuple(d for d in definitions([target], types) if d.var in levels and d not in derived)
+        levels = level_variables(target, types[target.tensor].format)
+        derived += tuple(d for d in derived_variables([target], types) if d.var in levels and d not in derived)
     derived = tuple(d for d in derived if d.var not in loops)
     owners = _owners(value)
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in walked.values()):
@@ -175,7 +175,7 @@ def _view(
     free = [v for v in dict.fromkeys(target.indices) if v not in covered]
     free += [v for v in walked if v not in bound and v not in free and v not in target.indices]
     assignment = replace(assignment, value=value)
-    return View(assignment, types, tuple(stored), kept, tuple(free), derived, final)
+    return FormatView(assignment, types, tuple(stored), kept, tuple(free), derived, final)
 
 
 def _reaches_all(format: Format) -> bool:
@@ -214,7 +214,7 @@ def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
 
 def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -> bool:
     """Whether a reduction may leave out where its body is absent."""
-    return op is None or same_value(fill_of_reduced(expr, types), OPERATORS[op].identity)
+    return op is None or same_value(typed_implicit_value(expr, types), OPERATORS[op].identity)
 
 
 def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -> bool:
@@ -227,7 +227,7 @@ def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -
             if len(args) == 1:
                 return found[0]
             alone = [
-                f and decides(op, args, k, fill_of_reduced(a, types))
+                f and annihilates(op, args, k, typed_implicit_value(a, types))
                 for k, (f, a) in enumerate(zip(found, args, strict=True))
             ]
             return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
@@ -250,13 +250,13 @@ def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
     """The variables of an access's levels, each with the user's variables that it is made of."""
     return {
         u: frozenset(access.indices[n] for n in axes_of(c))
-        for u, c in zip(path(access, format), format.remapping.coordinates, strict=True)
+        for u, c in zip(level_variables(access, format), format.remapping.coordinates, strict=True)
     }
 
 
 def _decided(access: Access, format: Format) -> Iterator[str]:
     """The variables of levels whose coordinates those of the levels above decide, as ``j/3`` below ``j``."""
-    levels, made = path(access, format), _made_of(access, format)
+    levels, made = level_variables(access, format), _made_of(access, format)
     for k, v in enumerate(levels):
         if v not in access.indices and "#" not in v and made[v] <= set(levels[:k]):
             yield v
@@ -277,7 +277,12 @@ def _over_loops(
     match expr:
         case Reduce(op=op, vars=vars, body=body):
             body, bound = _over_loops(body, covered, walked, types, kept, late)
-            mine = {u for a in reads(body) if a.tensor in kept for u in path(a, types[a.tensor].format)}
+            mine = {
+                u
+                for a in distinct_accesses(body)
+                if a.tensor in kept
+                for u in level_variables(a, types[a.tensor].format)
+            }
             more = [u for u in walked if u in mine and u not in bound and u not in vars]
             more = [u for u in more if walked[u] & set(vars) or "#" in u or u in late]
             loops = (*(v for v in vars if v not in covered), *more)

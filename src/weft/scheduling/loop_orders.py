@@ -8,12 +8,12 @@ from itertools import permutations
 from math import factorial, inf, prod
 from typing import Any
 
-from ..analysis.append_chains import chains
-from ..analysis.derived_variables import digits, path
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.implicit_values import same_value
-from ..analysis.iteration_graph import Visit, conversions, fill_of_reduced, places, reads, strip
+from ..analysis.iteration_graph import Visit, conversions, distinct_accesses, places, strip, typed_implicit_value
 from ..analysis.terms import bound_variables, dtype_of, nested, reductions_of, without_reductions
-from ..concrete_notation.nodes import Split, Strips, Workspace
+from ..concrete_notation.nodes import RegisterStrips, Split, Workspace
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Expr, Reduce
 from .cost_model import (
@@ -32,11 +32,11 @@ from .cost_model import (
     price,
     restarts,
 )
-from .format_views import View
-from .operand_conversions import Conversion, found_by_coordinate, reordered
-from .variant import Premises
+from .format_views import FormatView
+from .operand_conversions import OperandConversion, found_by_coordinate, reordered
+from .variant import Variant
 
-__all__ = ["Nest", "Orders"]
+__all__ = ["LoopOrder", "Orders"]
 
 CHILD_COST = 4.0
 _EXHAUSTIVE = 720
@@ -44,7 +44,7 @@ _EXHAUSTIVE = 720
 
 
 @dataclass
-class Nest:
+class LoopOrder:
     """A loop order for one term (or for the whole expression) and what it needs."""
 
     order: tuple[str, ...]
@@ -60,12 +60,12 @@ class Orders:
     inside a strip: workspaces are over that.
     """
 
-    view: View
-    premises: Premises
+    view: FormatView
+    variant: Variant
     notes: list[str] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
-    conversions: list[Conversion] = field(default_factory=list)
-    splits: list[Split | Strips] = field(default_factory=list)
+    conversions: list[OperandConversion] = field(default_factory=list)
+    splits: list[Split | RegisterStrips] = field(default_factory=list)
     counted: dict[str, str] = field(default_factory=dict)
     price: float = 0.0
 
@@ -75,13 +75,13 @@ class Orders:
         self.result = self.types[self.target.tensor]
         self.dtypes = {name: type.dtype for name, type in self.types.items()}
         self.value = self.assignment.value
-        self.free = self.view.free
-        self.origins = {new: old for old, new in (*self.view.stored, *self.view.asked)}
-        self.taken = {*self.types, *(v for a in reads(self.value) for v in a.indices)}
-        for old, new in self.view.stored:
+        self.free = self.view.free_loops
+        self.origins = {new: old for old, new in (*self.view.stored_plainly, *self.view.looked_up)}
+        self.taken = {*self.types, *(v for a in distinct_accesses(self.value) for v in a.indices)}
+        for old, new in self.view.stored_plainly:
             reason = f"{old} is not walked by the levels of {self.view.types[old].format}"
             self.store_first(old, new, reason, CONVERT * nonzeros(self.view.types[old].format))
-        for old, new in self.view.asked:
+        for old, new in self.view.looked_up:
             self.store_first(old, new, f"the table of {old} is asked for whole coordinates, no array changes", 0.0)
 
     # -- naming -------------------------------------------------------------------------------------------------
@@ -105,12 +105,17 @@ class Orders:
 
     def loops_of(self, expr: Expr) -> set[str]:
         """The loops that an expression depends on."""
-        found = {v for a in reads(expr) for v in a.indices}
-        found |= {v for a in reads(expr) if a.tensor in self.types for v in path(a, self.types[a.tensor].format)}
-        for d in self.view.definitions:
+        found = {v for a in distinct_accesses(expr) for v in a.indices}
+        found |= {
+            v
+            for a in distinct_accesses(expr)
+            if a.tensor in self.types
+            for v in level_variables(a, self.types[a.tensor].format)
+        }
+        for d in self.view.derived:
             if d.var in found:
                 found |= d.needs
-        return found - {d.var for d in self.view.definitions}
+        return found - {d.var for d in self.view.derived}
 
     def dtype(self, expr: Expr) -> str:
         return dtype_of(expr, self.dtypes)
@@ -126,8 +131,10 @@ class Orders:
             yield from permutations(variables)
             return
         found = {variables: None}
-        for access in (self.target, *reads(self.value)):
-            own = [v for v in dict.fromkeys(path(access, self.types[access.tensor].format)) if v in variables]
+        for access in (self.target, *distinct_accesses(self.value)):
+            own = [
+                v for v in dict.fromkeys(level_variables(access, self.types[access.tensor].format)) if v in variables
+            ]
             others = [v for v in variables if v not in own]
             found |= {(*own, *others): None, (*others, *own): None}
         yield from found
@@ -135,14 +142,14 @@ class Orders:
     def store_first(self, old: str, new: str, reason: str, price: float) -> None:
         """Note that an operand is converted before anything else."""
         original, type = self.view.types[old], self.types[new]
-        was = tuple(Access(old, a.indices) for a in reads(self.value) if a.tensor == new)
-        self.conversions.append(Conversion(old, new, type.format, reason, was))
+        was = tuple(Access(old, a.indices) for a in distinct_accesses(self.value) if a.tensor == new)
+        self.conversions.append(OperandConversion(old, new, type.format, reason, was))
         self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")
         self.price += price
 
     def impossible(self, converts: Iterable[Access], order: Sequence[str]) -> bool:
         """Whether a loop order asks for what cannot be: another order of a structured operand's levels."""
-        kept = {*self.view.kept, *(new for _, new in self.view.asked)}
+        kept = {*self.view.kept, *(new for _, new in self.view.looked_up)}
         return any(a.tensor in kept or not set(a.indices) <= set(order) for a in converts)
 
     def converted(
@@ -166,17 +173,17 @@ class Orders:
 
         Of those known only what is to be stored in yet another way, as it would be walked many times now.
         """
-        copying, into = self.premises.copying, self.result.dtype
-        unfit = conversions(expr, order, types, how, self.view.definitions, copying, loose, dtype=into)
-        for a in reads(expr):
+        copying, into = self.variant.conversion, self.result.dtype
+        unfit = conversions(expr, order, types, how, self.view.derived, copying, loose, dtype=into)
+        for a in distinct_accesses(expr):
             if a in unfit and a not in known:
                 never = self.impossible((a,), order)  # which the format does not matter for
                 yield a, self.types[a.tensor].format if never else self.stored_as(a, order)
-            elif not self.premises.copying and self.is_to_be_found(expr, a, order, types):
-                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.premises.wide)
+            elif not self.variant.conversion and self.is_to_be_found(expr, a, order, types):
+                wanted = found_by_coordinate(known.get(a) or self.stored_as(a, order), self.variant.no_dense_levels)
                 if wanted != known.get(a) and not self.impossible((*known, a), order):
                     yield a, wanted
-            elif not self.premises.copying and a not in known and passed_in_strides(expr, a, order, types):
+            elif not self.variant.conversion and a not in known and passed_in_strides(expr, a, order, types):
                 yield a, self.stored_as(a, order)
 
     def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
@@ -189,14 +196,14 @@ class Orders:
     def weigh(
         self, expr: Expr, order: tuple[str, ...], how: Visit = "merge", into: Access | None = None,
         entered: Mapping[str, float] = NOTHING, loose: frozenset[str] = frozenset(),
-    ) -> Nest:  # fmt: skip
+    ) -> LoopOrder:  # fmt: skip
         """What a nest costs that writes ``into`` an array in its innermost loop, if that is given."""
         converts = self.converted(expr, order, how, loose)
         if self.impossible(converts, order):
-            return Nest(order, inf, converts)
+            return LoopOrder(order, inf, converts)
         types = self.with_formats(converts) if converts else self.types
         total = cost(expr, order, types, into, entered) * self.held_more(converts, types)
-        return Nest(order, total + self.price_of(converts), converts)
+        return LoopOrder(order, total + self.price_of(converts), converts)
 
     def held_more(self, converts: Iterable[Access], types: Mapping[str, TensorType]) -> float:
         """Return how many more entries operands have than is typical of the formats in which the loops read them."""
@@ -217,14 +224,16 @@ class Orders:
 
         What that is worth for a vector depends on how many entries it has.
         """
-        return (self.premises.finding or len(access.indices) > 1) and restarts(expr, access, order, types) is not None
+        return (self.variant.hash_lookup or len(access.indices) > 1) and restarts(
+            expr, access, order, types
+        ) is not None
 
-    def walked_again(self, nests: Sequence[Nest]) -> tuple[tuple[str, str], ...]:
+    def walked_again(self, nests: Sequence[LoopOrder]) -> tuple[tuple[str, str], ...]:
         """Vectors that are walked many times, and for each the operand for whose coordinates."""
         found = []
         for nest in nests:
             types = self.with_formats(nest.converts)
-            for a in reads(self.value):
+            for a in distinct_accesses(self.value):
                 other = restarts(self.value, a, nest.order, types) if len(a.indices) == 1 else None
                 if other is not None:
                     vector, driver = (self.origins.get(x.tensor, x.tensor) for x in (a, other))
@@ -233,11 +242,11 @@ class Orders:
 
     def follows_result(self, order: Sequence[str]) -> bool:
         """Whether the free variables come in the order in which the result's levels can be appended."""
-        appended = chains(self.result.format)
+        appended = append_chains(self.result.format)
         depth = appended[-1].last + 1 if appended else 0
         wanted: list[str] = []
-        for v in path(self.target, self.result.format)[:depth]:
-            found = digits(v, self.view.definitions)
+        for v in level_variables(self.target, self.result.format)[:depth]:
+            found = radix_components(v, self.view.derived)
             if not found:
                 return False
             wanted += found
@@ -249,13 +258,13 @@ class Orders:
 
     def depth_of_result(self, order: Sequence[str]) -> int:
         """How many loops make every coordinate of the result known."""
-        place = places(order, self.view.definitions)
+        place = places(order, self.view.derived)
         found = [place[v] for v in self.target.indices if v in place]
         return 1 + max([*found, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
 
-    def best_gather(self) -> Nest | None:
+    def best_gather(self) -> LoopOrder | None:
         """Free variables outside, every reduction inside: always possible, when operands are converted."""
-        best: Nest | None = None
+        best: LoopOrder | None = None
         dense = self.result.format.is_dense
         reductions = reductions_of(self.value)
         within = nested(self.value)
@@ -279,25 +288,25 @@ class Orders:
                 order += [v for v in inner.order if v not in free]
                 total += inner.cost
             if reductions and any(
-                not u.unique for a in reads(self.value) for u in self.types[a.tensor].format.levels[:-1]
+                not u.unique for a in distinct_accesses(self.value) for u in self.types[a.tensor].format.levels[:-1]
             ):
                 total *= RUNS
             total += cost(bare if bare is not None else self.value, free, self.types) if entered else 0.0
             converts = self.converted(self.value, order, plain)
-            nest = Nest(tuple(order), total, converts)
+            nest = LoopOrder(tuple(order), total, converts)
             if self.impossible(nest.converts, order):
                 continue
             if not reductions:
                 nest = self.weigh(self.value, free, plain, self.target if dense else None)
             elif bare is not None:
-                nest.cost += self.price_of(a for a in reads(bare) if a in nest.converts)
+                nest.cost += self.price_of(a for a in distinct_accesses(bare) if a in nest.converts)
             if best is None or nest.cost < best.cost:
                 best = nest
         return best
 
     def best_reduction(
         self, flat: Reduce, as_is: Reduce, free: Sequence[str], how: Visit, entered: Mapping[str, float]
-    ) -> Nest:
+    ) -> LoopOrder:
         """The loops of one reduction, inside the free ones that change it: ``entered`` is how often these are.
 
         Those inside it are part of it in ``flat``.
@@ -344,18 +353,22 @@ class Orders:
         """Whether a reduction in the body of another depends on what that is over."""
         return bool(self.loops_of(inner) & set(outer.vars))
 
-    def best_scatter(self, term: Expr, terms: int = 1) -> Nest:
+    def best_scatter(self, term: Expr, terms: int = 1) -> LoopOrder:
         """One of so many ``terms``, each in loops of its own."""
         bound = term.vars if isinstance(term, Reduce) else ()
         nests = [self.weigh_scatter(term, order) for order in self.orders(self.free, bound, each=terms)]
-        for nest in nests if self.premises.sharing else ():
+        for nest in nests if self.variant.parallel_loops else ():
             nest.cost *= 1 if nest.order[:1] and nest.order[0] in self.free else SHARED
-        if isinstance(term, Reduce) and term.op == "add" and not same_value(fill_of_reduced(term.body, self.types), 0):
+        if (
+            isinstance(term, Reduce)
+            and term.op == "add"
+            and not same_value(typed_implicit_value(term.body, self.types), 0)
+        ):
             for nest in nests:  # what is absent is added as well, each time it comes up
                 nest.cost = max(nest.cost, DIMENSION ** len(nest.order) * VECTORS)
         return min(nests, key=lambda n: n.cost)
 
-    def weigh_scatter(self, term: Expr, order: tuple[str, ...]) -> Nest:
+    def weigh_scatter(self, term: Expr, order: tuple[str, ...]) -> LoopOrder:
         """What loops cost that accumulate into the result; in strips of it where one loop inside is reduced over."""
         *outer, around, last = order if len(order) > 2 else ("", "", "")
         if not (set(outer) <= set(self.free) and around not in self.free and last in self.free):
@@ -365,7 +378,7 @@ class Orders:
             nest.cost += TRANSPOSE * DIMENSION ** len(self.free)
         return nest
 
-    def best_triples(self, term: Expr, terms: int = 1) -> Nest:
+    def best_triples(self, term: Expr, terms: int = 1) -> LoopOrder:
         """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
 
         def visit(order: tuple[str, ...]) -> Visit:
@@ -375,26 +388,26 @@ class Orders:
         nests = (self.weigh(term, order, visit(order)) for order in self.orders(self.free, bound, each=terms))
         return min(nests, key=lambda n: n.cost)
 
-    def best_blocks(self, term: Reduce) -> Nest | None:
+    def best_blocks(self, term: Reduce) -> LoopOrder | None:
         """Appended result levels outside in order; the dense block below each is accumulated into."""
-        variables = path(self.target, self.result.format)
-        appended = chains(self.result.format)
+        variables = level_variables(self.target, self.result.format)
+        appended = append_chains(self.result.format)
         if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
             return None
         outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
         orders = ((*outer, *order) for order in self.orders(inner, term.vars))
         return min((self.weigh(term, order) for order in orders), key=lambda n: n.cost)
 
-    def best_workspace(self, term: Reduce) -> Nest | None:
+    def best_workspace(self, term: Reduce) -> LoopOrder | None:
         """Result levels outside in order, but the last, which is gathered below the reduction."""
-        variables = path(self.target, self.result.format)
-        appended = chains(self.result.format)
+        variables = level_variables(self.target, self.result.format)
+        appended = append_chains(self.result.format)
         if not variables or not (
             self.result.format.is_dense or (appended and appended[-1].first == len(variables) - 1)
         ):
             return None
         *outer, last = variables
-        best: Nest | None = None
+        best: LoopOrder | None = None
         for bound in self.orders(term.vars, each=len(term.vars)):
             for depth in range(max(len(bound), 1)):
                 order = (*outer, *bound[: depth + 1], last, *bound[depth + 1 :])

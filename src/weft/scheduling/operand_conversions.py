@@ -10,11 +10,11 @@ from ..index_notation.nodes import Access, Expr
 from ..records import record
 from ..remapping import Remapping
 
-__all__ = ["Conversion", "found_by_coordinate", "reordered", "triples_format", "widest_index"]
+__all__ = ["OperandConversion", "coordinate_list_format", "found_by_coordinate", "reordered", "widest_index"]
 
 
 @record
-class Conversion:
+class OperandConversion:
     """An operand stored again, so that its levels follow the loops."""
 
     tensor: str
@@ -31,7 +31,7 @@ class Conversion:
 
 
 @lru_cache(maxsize=1024)
-def triples_format(remapping: Remapping) -> Format:
+def coordinate_list_format(remapping: Remapping) -> Format:
     """Return the list of the coordinates that a remapping makes, as they come: neither ordered nor unique."""
     return Format.list_of(remapping)
 

@@ -5,7 +5,7 @@ change, converts operands whose order does not fit, and marks the parallel loop.
 
 * *gather*: free variables outside, each reduction into a scalar workspace inside;
 * *scatter*: each additive term its own nest that accumulates into a result with random access;
-* *workspace*: one reduction whose result's last level is gathered in a listed workspace (sparse times sparse);
+* *workspace*: one reduction whose result's last level is gathered in a list workspace (sparse times sparse);
 * *triples*: coordinates and values appended as they come, to be sorted and summed by a conversion afterwards.
 """
 
@@ -17,11 +17,19 @@ from itertools import takewhile
 from math import inf
 from typing import Any
 
-from ..analysis.append_chains import chains, is_appendable, takes_any_order
-from ..analysis.derived_variables import digits, path
+from ..analysis.append_chains import append_chains, is_appendable, is_unordered_list
+from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.implicit_values import converted, same_value
-from ..analysis.iteration_graph import fill_of_reduced, is_full, is_never_empty, reads
-from ..analysis.terms import additive_terms, dtype_of, foralls, is_flat, merged, pull_factors, separated
+from ..analysis.iteration_graph import distinct_accesses, is_full, is_never_empty, typed_implicit_value
+from ..analysis.terms import (
+    additive_terms,
+    dtype_of,
+    foralls,
+    hoist_factors,
+    is_flat,
+    merge_reductions,
+    with_independent_sums,
+)
 from ..concrete_notation.nodes import (
     Assign,
     Fill,
@@ -44,13 +52,13 @@ from ..records import record, replace
 from ..remapping import Remapping
 from .accumulate import Accumulation
 from .cost_model import CONVERT, leaves, nonzeros
-from .format_views import views
-from .loop_orders import Nest
-from .operand_conversions import Conversion, triples_format
-from .tiling import LINE, Tiles, across
-from .variant import USUAL, Premises
+from .format_views import format_views
+from .loop_orders import LoopOrder
+from .operand_conversions import OperandConversion, coordinate_list_format
+from .tiling import LINE, Tiler, across
+from .variant import DEFAULT, Variant
 
-__all__ = ["Conversion", "Schedule", "schedule"]
+__all__ = ["OperandConversion", "Schedule", "schedule"]
 
 
 @record
@@ -65,14 +73,14 @@ class Schedule:
         The result.
     types : dict
         The types of all tensors the program touches, converted operands and the result included.
-    conversions : tuple of Conversion
+    conversions : tuple of OperandConversion
         To be done first.
     final : Format or None
         The format the result must be converted to afterwards, where the program makes triples.
     notes : tuple of str
         What was decided, and why, for ``explain``.
     crowds : bool
-        Whether a marked workspace over the whole result can gather it: what pays where most coordinates come up.
+        Whether a flags workspace over the whole result can gather it: what pays where most coordinates come up.
     again : tuple of (str, str)
         Vectors that are walked many times, each with the operand for whose coordinates it is walked.
     serial : bool
@@ -82,11 +90,11 @@ class Schedule:
     program: Program
     target: Access
     types: Mapping[str, TensorType]
-    conversions: tuple[Conversion, ...] = ()
-    final: Format | None = None
+    conversions: tuple[OperandConversion, ...] = ()
+    final_format: Format | None = None
     notes: tuple[str, ...] = ()
-    crowds: bool = False
-    again: tuple[tuple[str, str], ...] = ()
+    dense_result_possible: bool = False
+    repeated_scans: tuple[tuple[str, str], ...] = ()
     serial: bool = False
 
 
@@ -127,27 +135,32 @@ class _Scheduler(Accumulation):
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
         in_order = not dense and all(level.ordered for level in self.result.format.levels)
-        if self.premises.copying and scatters and alone and in_order and self.neutral_terms(terms):
+        if self.variant.conversion and scatters and alone and in_order and self.neutral_terms(terms):
             w = self.best_workspace(Reduce("add", (), terms[0][1]))
             if w is not None:
                 choices.append((w.cost, 2, ("workspace", w)))
-        if not dense and scatters and (self.premises.copying or self.neutral_terms(terms)) and self.result.format.order:
+        if (
+            not dense
+            and scatters
+            and (self.variant.conversion or self.neutral_terms(terms))
+            and self.result.format.order
+        ):
             nests = [self.best_triples(t, len(terms)) for _, t in terms]
             pairs = zip(terms, nests, strict=True)
             tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
             choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
-        if self.premises.copying:
+        if self.variant.conversion:
             # A conversion must not ask for another conversion.
             choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
-        if self.premises.gathering == "marked" and (whole := self.best_whole(terms)) is not None:
+        if self.variant.accumulator == "dense" and (whole := self.best_whole(terms)) is not None:
             choices = [(whole.cost, 0, ("whole", whole))]
         choices = [c for c in choices if c[0] < inf]
         if not choices:
             return None
         price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
-        again = () if self.premises.finding else self.walked_again(_nests(how))
+        again = () if self.variant.hash_lookup else self.walked_again(_nests(how))
         crowds = self.reorders(kind, how) and self.best_whole(terms) is not None
-        final = self.view.final
+        final = self.view.final_format
         if final is not None:
             self.notes.append(f"the result is computed in {self.result.format} and converted to {final}")
             price += CONVERT * nonzeros(self.result.format)
@@ -160,11 +173,11 @@ class _Scheduler(Accumulation):
         elif kind == "workspace":
             stmt = self.with_workspace(terms[0][1], how)
         elif kind == "whole":
-            stmt = self.in_workspace(terms[0][1], how, (), path(self.target, self.result.format), "marked")
+            stmt = self.in_workspace(terms[0][1], how, (), level_variables(self.target, self.result.format), "flags")
         else:
-            if not takes_any_order(self.result.format):
+            if not is_unordered_list(self.result.format):
                 final, type = final or self.result.format, self.result
-                triples = triples_format(Remapping.identity(type.format.order))
+                triples = coordinate_list_format(Remapping.identity(type.format.order))
                 self.types[self.target.tensor] = TensorType.of(type.dtype, triples, "int64", type.fill)
                 self.result = self.types[self.target.tensor]
                 self.notes.append(
@@ -172,13 +185,15 @@ class _Scheduler(Accumulation):
                     "triples are appended, sorted and summed"
                 )
             stmt = self.triples(terms, how)
-        if kind == "scatter" and dense and self.premises.tiling:
-            tiles = Tiles(self.target, self.types, self.view.definitions, self.fresh)
+        if kind == "scatter" and dense and self.variant.tile:
+            tiles = Tiler(self.target, self.types, self.view.derived, self.fresh)
             stmt = tiles.cut(stmt)
             self.splits += tiles.splits
             self.notes += tiles.notes
         stmt = self.parallelize(stmt)
-        serial = kind == "scatter" and dense and len(self.free) > 1 and not (self.premises.sharing or _is_shared(stmt))
+        serial = (
+            kind == "scatter" and dense and len(self.free) > 1 and not (self.variant.parallel_loops or _is_shared(stmt))
+        )
         program = Program(stmt, tuple(self.workspaces), tuple(self.splits))
         conversions = tuple(self.conversions)
         if crowds:
@@ -204,55 +219,57 @@ class _Scheduler(Accumulation):
         if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
             return False
         dtype, row = self.dtype(term.body), OPERATORS[term.op]
-        absent = fill_of_reduced(term.body, self.types)
+        absent = typed_implicit_value(term.body, self.types)
         neutral = same_value(absent, row.start(dtype)) or (
             counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
         )
-        once = all(self.types[a.tensor].format.is_unique for a in reads(term))
+        once = all(self.types[a.tensor].format.is_unique for a in distinct_accesses(term))
         starts = row.start(dtype) is not None and not row.skips_nan
         return starts and neutral and once and dtype == self.result.dtype
 
-    def reorders(self, kind: str, how: Nest | Sequence[Nest]) -> bool:
+    def reorders(self, kind: str, how: LoopOrder | Sequence[LoopOrder]) -> bool:
         """Whether coordinates are sorted or stored again on the way, which a workspace over all of them would spare."""
-        lists = kind == "triples" and not takes_any_order(self.result.format)
+        lists = kind == "triples" and not is_unordered_list(self.result.format)
         vector = kind == "workspace" and len(self.free) == 1
         return kind != "whole" and (lists or vector or any(nest.converts for nest in _nests(how)))
 
-    def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> Nest | None:
+    def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> LoopOrder | None:
         """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""
         format, (negative, term) = self.result.format, terms[0]
-        if self.premises.copying or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
+        if self.variant.conversion or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
             return None
-        appended = chains(format)
+        appended = append_chains(format)
         listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # nothing below is to be filled
         if negative or format.is_structured or not listed or not is_appendable(format):
             return None
-        absent = fill_of_reduced(term.body, self.types)
+        absent = typed_implicit_value(term.body, self.types)
         accumulates = self.additive(terms) and self.neutral_terms(terms)
         if not (accumulates or (self.folds(negative, term, counting=True) and same_value(self.result.fill, absent))):
             return None
         nest = self.best_scatter(term)
-        loops_alone = set(path(self.target, format)) <= set(nest.order)  # what follows from others is no loop there
+        loops_alone = set(level_variables(self.target, format)) <= set(
+            nest.order
+        )  # what follows from others is no loop there
         return nest if nest.cost < inf and not nest.converts and loops_alone else None
 
     def neutral_terms(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
         if not same_value(self.result.fill, 0):
             return False
-        return all(self.result.format.is_dense or same_value(fill_of_reduced(t, self.types), 0) for _, t in terms)
+        return all(self.result.format.is_dense or same_value(typed_implicit_value(t, self.types), 0) for _, t in terms)
 
     # -- statements ---------------------------------------------------------------------------------------------
-    def gather(self, nest: Nest) -> Stmt:
+    def gather(self, nest: LoopOrder) -> Stmt:
         free = nest.order[: len(self.free)]
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
         stored = value
-        value = pull_factors(value, self.dtype, self.loops_of)
+        value = hoist_factors(value, self.dtype, self.loops_of)
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
-        whole = not self.premises.tiling or producers
-        cut = None if whole else across(free, self.target, reads(value), self.types, self.fresh)
+        whole = not self.variant.tile or producers
+        cut = None if whole else across(free, self.target, distinct_accesses(value), self.types, self.fresh)
         if cut is not None:
             self.splits.append(cut[0])
             self.notes.append(f"the loop over {cut[0].var} is cut: other arrays are passed across in lines of {LINE}")
@@ -308,12 +325,12 @@ class _Scheduler(Accumulation):
         if self.result.format.is_dense:
             return Seq((Fill(self.target, self.result.fill), stmt))
         # Dense levels below an appended one are filled where their parent is appended.
-        variables, definitions = path(self.target, self.result.format), self.view.definitions
-        last = chains(self.result.format)[-1].last
-        below = [digits(v, definitions) for v in variables[last + 1 :]]
+        variables, derived = level_variables(self.target, self.result.format), self.view.derived
+        last = append_chains(self.result.format)[-1].last
+        below = [radix_components(v, derived) for v in variables[last + 1 :]]
         if all(loops and set(loops).isdisjoint(incomplete) for loops in below):
             return stmt
-        return self.fill_below(stmt, max(digits(variables[last], definitions), key=order.index))
+        return self.fill_below(stmt, max(radix_components(variables[last], derived), key=order.index))
 
     def fill_below(self, stmt: Stmt, var: str) -> Stmt:
         match stmt:
@@ -323,35 +340,35 @@ class _Scheduler(Accumulation):
                 return Forall(v, self.fill_below(body, var), parallel)
         return stmt
 
-    def fold(self, term: Expr, nest: Nest) -> Stmt:
+    def fold(self, term: Expr, nest: LoopOrder) -> Stmt:
         """Entries reduced into the elements of the result, each of which begins with what changes nothing."""
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
         self.notes.append(f"loop order {', '.join(nest.order)}; {term.op} into {self.target.tensor}")
-        if (stmt := self.in_registers(False, term, Nest(nest.order, nest.cost, {}), None)) is not None:
+        if (stmt := self.in_registers(False, term, LoopOrder(nest.order, nest.cost, {}), None)) is not None:
             return self.filled(stmt, list(takewhile(lambda v: v in self.free, nest.order)), term)
         assert self.folds(False, term), "what is absent is counted in registers alone"
         value = converted(term.body, self.dtypes, self.result.dtype)
         start = OPERATORS[term.op].start(self.result.dtype)
         return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))
 
-    def with_workspace(self, term: Expr, nest: Nest) -> Stmt:
-        *outer, last = path(self.target, self.result.format)
-        kind = "listed" if self.premises.gathering == "marked" else self.premises.gathering
+    def with_workspace(self, term: Expr, nest: LoopOrder) -> Stmt:
+        *outer, last = level_variables(self.target, self.result.format)
+        kind = "list" if self.variant.accumulator == "dense" else self.variant.accumulator
         if self.result.format.is_dense and not outer:
-            kind = "marked"  # the result is passed through once anyway
-        if kind == "listed" and isinstance(term, Access):
-            kind = "paired"  # nothing is reduced but what comes twice
+            kind = "flags"  # the result is passed through once anyway
+        if kind == "list" and isinstance(term, Access):
+            kind = "pairs"  # nothing is reduced but what comes twice
         return self.in_workspace(term, nest, outer, (last,), kind)
 
-    def in_workspace(self, term: Expr, nest: Nest, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
+    def in_workspace(self, term: Expr, nest: LoopOrder, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
         """Loops over ``outer`` levels of the result around a workspace over the others, which is appended then."""
         term = self.stored_for(term, nest.order, nest.converts)
         term = term if isinstance(term, Reduce) else Reduce("add", (), term)
         gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
         self.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
         dtype = self.dtype(term.body)
-        repeats = kind == "paired" and not all(self.types[a.tensor].format.is_unique for a in reads(term))
+        repeats = kind == "pairs" and not all(self.types[a.tensor].format.is_unique for a in distinct_accesses(term))
         w = self.workspace(over, kind, dtype, term.op, repeats)
         producer = foralls(nest.order[len(outer) :], Assign(w, converted(term.body, self.dtypes, dtype), term.op))
         consumer = foralls(over, Assign(self.target, converted(w, self.dtypes, self.result.dtype)))
@@ -362,7 +379,7 @@ class _Scheduler(Accumulation):
         filled = Seq((Fill(self.target, self.result.fill), foralls(outer[whole:], stmt)))
         return foralls(outer[:whole], filled)
 
-    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[Nest]) -> Stmt:
+    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
         stmts = []
         for (negative, term), nest in zip(terms, nests, strict=True):
             self.notes.append(f"loop order {', '.join(nest.order)}; appends triples")
@@ -385,13 +402,13 @@ class _Scheduler(Accumulation):
         match stmt:
             case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in self.splits):
                 tiles = next(s.tiles for s in self.splits if isinstance(s, Split) and s.outer == v)
-                outermost = path(self.target, self.result.format)[0]
+                outermost = level_variables(self.target, self.result.format)[0]
                 whole = tiles in self.free and self.result.format.is_dense
                 return Forall(v, body, parallel=whole or tiles == outermost)
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
-                first = path(self.target, format)[:1]
-                if format.is_dense or (first and digits(first[0], self.view.definitions)[:1] == (v,)):
+                first = level_variables(self.target, format)[:1]
+                if format.is_dense or (first and radix_components(first[0], self.view.derived)[:1] == (v,)):
                     return Forall(v, body, parallel=True)
             case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:
                 return Seq((stmts[0], self.parallelize(stmts[1])))
@@ -403,7 +420,7 @@ class _Scheduler(Accumulation):
 def schedule(
     assignment: Assignment,
     types: Mapping[str, TensorType],
-    premises: Premises = USUAL,
+    variant: Variant = DEFAULT,
 ) -> Schedule:
     """Choose how to compute an assignment whose sums are explicit.
 
@@ -413,7 +430,7 @@ def schedule(
         With ``Reduce`` nodes for every sum.
     types : mapping
         The type of every tensor, the result's included.
-    premises : Premises
+    variant : Variant
         What else it is made for.
 
     Returns
@@ -421,14 +438,16 @@ def schedule(
     Schedule
     """
     dtypes = {name: type.dtype for name, type in types.items()}
-    assignment = replace(assignment, value=merged(assignment.value, lambda e: dtype_of(e, dtypes)))
-    apart = replace(assignment, value=separated(assignment.value, lambda e: dtype_of(e, dtypes)))
-    seen = [view for way in dict.fromkeys((assignment, apart)) for view in views(way, types, premises.wide)]
-    if premises.copying:
-        seen = [view for view in seen if not (view.stored or view.asked or view.final)]
+    assignment = replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
+    apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
+    seen = [
+        view for way in dict.fromkeys((assignment, apart)) for view in format_views(way, types, variant.no_dense_levels)
+    ]
+    if variant.conversion:
+        seen = [view for view in seen if not (view.stored_plainly or view.looked_up or view.final_format)]
     elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
         seen = [view for view in seen if assignment.target.tensor not in view.kept]
-    found = [_Scheduler(view, premises).run() for view in seen]
+    found = [_Scheduler(view, variant).run() for view in seen]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
@@ -453,5 +472,5 @@ def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
     return stmt
 
 
-def _nests(how: Nest | Sequence[Nest]) -> Sequence[Nest]:
-    return [how] if isinstance(how, Nest) else how
+def _nests(how: LoopOrder | Sequence[LoopOrder]) -> Sequence[LoopOrder]:
+    return [how] if isinstance(how, LoopOrder) else how

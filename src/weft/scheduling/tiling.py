@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..analysis.derived_variables import Definition, computed, digits, path
+from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components, single_coordinate_levels
 from ..analysis.iteration_graph import places
-from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, Sweep, accesses, assignments
+from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
@@ -26,7 +26,7 @@ from ..records import replace
 from ..remapping.inverse import linear
 from .cost_model import is_strided
 
-__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiles", "across"]
+__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiler", "across"]
 
 TILE = 64
 """Coordinates in a tile that few lines of memory lead to: so short that all these are read side by side, as streams."""
@@ -52,8 +52,8 @@ def across(
     formats = [types[a.tensor].format for a in (target, *read)]
     if not all(f.is_dense and not f.is_structured for f in formats) or not target.indices:
         return None
-    along = path(target, formats[0])[-1]
-    others = [path(a, f)[-1] for a, f in zip(read, formats[1:], strict=True) if is_strided(a, along, f)]
+    along = level_variables(target, formats[0])[-1]
+    others = [level_variables(a, f)[-1] for a, f in zip(read, formats[1:], strict=True) if is_strided(a, along, f)]
     if not others:
         return None
     cut = Split(along, fresh(f"{along}_line"), fresh(f"{along}_inside"), LINE, tiles=along)
@@ -61,7 +61,7 @@ def across(
 
 
 @dataclass
-class Tiles:
+class Tiler:
     """Cuts the loops of a statement that accumulates into a dense result.
 
     Parameters
@@ -70,7 +70,7 @@ class Tiles:
         The result.
     types : mapping
         The types of all tensors.
-    definitions : sequence of Definition
+    derived : sequence of DerivedVariable
         What follows from the loops.
     fresh : callable
         A name that is not taken, from one that may be.
@@ -82,7 +82,7 @@ class Tiles:
 
     target: Access
     types: Mapping[str, TensorType]
-    definitions: Sequence[Definition]
+    derived: Sequence[DerivedVariable]
     fresh: Callable[[str], str]
     over: tuple[str, ...] = ()
     size: int | None = None
@@ -105,7 +105,7 @@ class Tiles:
         return stmt
 
     def _variables(self) -> tuple[str, ...]:
-        return self.over or path(self.target, self.types[self.target.tensor].format)
+        return self.over or level_variables(self.target, self.types[self.target.tensor].format)
 
     def _tiled(self, loops: Forall) -> Forall | None:
         """One nest cut into tiles; None where its first loop decides already what of the result is written."""
@@ -115,19 +115,19 @@ class Tiles:
             order.append(body.var)
             body = body.body
         stored = [a for s in assignments(body) for a in (*accesses(s.value), s.target) if a.tensor in self.types]
-        none = computed(stored, self.types)
+        none = single_coordinate_levels(stored, self.types)
         order = [v for v in order if all(v != d.var for d in none)]
-        definitions = (*self.definitions, *none)
-        place = places(order, definitions)
+        derived = (*self.derived, *none)
+        place = places(order, derived)
         known = [(place[u], u) for u in self._variables() if u in place]
         if not known:
             return None
         depth, u = min(known)
         v = order[depth]
-        if depth == 0 or set(order[:depth]) & set(digits(u, definitions)) or not self._spans(v, stored):
+        if depth == 0 or set(order[:depth]) & set(radix_components(u, derived)) or not self._spans(v, stored):
             return None
         if u != v:
-            d = next(d for d in definitions if d.var == u)
+            d = next(d for d in derived if d.var == u)
             factors = linear(d.value)
             if factors is None or factors.get(d.of.index(v)) != 1:
                 return None
@@ -143,19 +143,21 @@ class Tiles:
 
         return Forall(outer, within(loops))
 
-    def _sweep(self, above: Sequence[str], u: str) -> Sweep:
+    def _sweep(self, above: Sequence[str], u: str) -> TileSweep:
         """What goes round for each tile."""
         type = self.types[self.target.tensor]
         room = ROOM // np.dtype(type.dtype).itemsize
         # Several loops above go round too often to be few.
-        return Sweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
+        return TileSweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
         """Whether the loop over ``v`` reaches all coordinates: else loops above would be repeated for little."""
         levels = [
             level
             for a in stored
-            for w, level in zip(path(a, self.types[a.tensor].format), self.types[a.tensor].format.levels, strict=True)
+            for w, level in zip(
+                level_variables(a, self.types[a.tensor].format), self.types[a.tensor].format.levels, strict=True
+            )
             if w == v
         ]
         driving = [level for level in levels if not level.has_every]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..analysis.append_chains import chains
-from ..analysis.derived_variables import path
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import fits
 from ..analysis.terms import dtype_of
 from ..concrete_notation import Program, to_text, transformations, why_not_concrete
@@ -18,11 +18,11 @@ from ..index_notation.operator_table import ABSORBING
 from ..index_notation.traversal import children, rebuild
 from ..records import record, replace
 
-__all__ = ["Loops"]
+__all__ = ["LoopNest"]
 
 
 @record
-class Loops:
+class LoopNest:
     """The loops of an expression; every method gives the loops after one transformation.
 
     Printed, it is the concrete index notation as it stands.
@@ -55,9 +55,9 @@ class Loops:
         if type is None:
             return None
         known = [v for v in order if v in access.indices]
-        variables = path(access, type.format)
+        variables = level_variables(access, type.format)
         if access == self._target:
-            appended = chains(type.format)
+            appended = append_chains(type.format)
             depth = appended[-1].last + 1 if appended else 0
             free = [v for v in order if v in variables]
             if tuple(free[:depth]) != variables[:depth] or tuple(order[:depth]) != variables[:depth]:
@@ -67,12 +67,12 @@ class Loops:
             return f"{access.tensor} is stored {', '.join(variables)} and cannot be traversed {', '.join(known)}"
         return None
 
-    def reorder(self, *order: str) -> Loops:
+    def reorder(self, *order: str) -> LoopNest:
         """Put directly nested loops in another order."""
         self._try(transformations.can_reorder(self.program, order, self._fits))
         return replace(self, program=transformations.reorder(self.program, order))
 
-    def precompute(self, part: str, *over: str, name: str = "w", kind: str | None = None) -> Loops:
+    def precompute(self, part: str, *over: str, name: str = "w", kind: str | None = None) -> LoopNest:
         """Compute factors into a workspace over the innermost loops ``over`` before they are used.
 
         ``part`` is index notation, e.g. ``"B(i,k)*C(k,j)"``.
@@ -86,12 +86,12 @@ class Loops:
         dtype = dtype_of(expr, {name: type.dtype for name, type in self.types.items()})
         return replace(self, program=transformations.precompute(self.program, expr, over, name, dtype, kind))
 
-    def split(self, var: str, outer: str, inner: str, factor: int) -> Loops:
+    def split(self, var: str, outer: str, inner: str, factor: int) -> LoopNest:
         """Cut a loop into blocks of ``factor`` iterations."""
         self._try(transformations.can_split(self.program, var, outer, inner, factor))
         return replace(self, program=transformations.split(self.program, var, outer, inner, factor))
 
-    def parallelize(self, var: str) -> Loops:
+    def parallelize(self, var: str) -> LoopNest:
         """Share the iterations of the outermost loop among threads."""
         self._try(transformations.can_parallelize(self.program, var, self._target))
         return replace(self, program=transformations.parallelize(self.program, var, self._target))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..records import record
 
-__all__ = ["USUAL", "Premises"]
+__all__ = ["DEFAULT", "Variant"]
 
 
 @record
-class Premises:
+class Variant:
     """What is known of the assignment, its data and the machine where a schedule is chosen.
 
     A plan begins with the defaults, and makes another with what its operands turn out to be.
@@ -17,7 +17,7 @@ class Premises:
     ----------
     copying : bool
         The assignment is a conversion: it must not ask for another.
-    gathering : {'listed', 'hashed', 'marked'}
+    gathering : {'list', 'hash', 'dense'}
         The workspaces that gather coordinates: hash tables where dimensions are too large for an array over one, and
         where most coordinates of the whole result will come up, arrays without a list.
     tiling : bool
@@ -30,12 +30,12 @@ class Premises:
         Threads are to share the loops.
     """
 
-    copying: bool = False
-    gathering: str = "listed"
-    tiling: bool = True
-    wide: bool = False
-    finding: bool = False
-    sharing: bool = False
+    conversion: bool = False
+    accumulator: str = "list"
+    tile: bool = True
+    no_dense_levels: bool = False
+    hash_lookup: bool = False
+    parallel_loops: bool = False
 
 
-USUAL = Premises()
+DEFAULT = Variant()

@@ -102,7 +102,7 @@ def _array_reason(storage: Storage) -> str | None:
 def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
     """Why a level, with the branchless levels below it, does not hold tuples in the order that they promise."""
     levels = storage.format.levels
-    for chain in storage.format.chains:
+    for chain in storage.format.level_groups:
         begin, end = chain.start, chain.stop
         found = [levels[k].stored(arrays[k]) for k in chain]
         crds = tuple(crd for crd in found if crd is not None)

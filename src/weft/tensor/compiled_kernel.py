@@ -87,7 +87,7 @@ def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assu
 
     Parameters
     ----------
-    kernel : Kernel, Executable or InSteps
+    kernel : Kernel, Plan or SteppedPlan
         The plan.
     assignment : Assignment
         The expression as the user wrote it.
@@ -123,12 +123,14 @@ class CompiledKernel:
         The text of every stage of the compiler by name.
     """
 
-    def __init__(self, assignment: Assignment, types: Mapping[str, TensorType], text: str, by_hand: Any = None) -> None:
+    def __init__(
+        self, assignment: Assignment, types: Mapping[str, TensorType], text: str, user_schedule: Any = None
+    ) -> None:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
-        self._by_hand = by_hand
+        self._by_hand = user_schedule
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
-        self._kernel = execution.compile(self._assumed.assignment, types, by_hand)
+        self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
         self.source: str = self._kernel.source
 
     @property
@@ -210,12 +212,12 @@ class CompiledKernel:
         return result
 
     def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
-        return execution.executable(
+        return execution.plan_for(
             assignment,
             tuple(s.type for s in storages),
             format=format,
             dtype=self._kernel.type.dtype,
-            by_hand=self._by_hand,
+            user_schedule=self._by_hand,
         )
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..records import record
 
-__all__ = ["Operand", "Plan", "plan"]
+__all__ = ["ContractionPath", "Operand", "plan"]
 
 EXHAUSTIVE = 8
 KERNEL = 20_000.0  # multiplications that calling one more kernel is worth
@@ -40,7 +40,7 @@ class Operand:
 
 
 @record
-class Plan:
+class ContractionPath:
     """An order of contraction, with what it and the other way are expected to cost, in multiplications.
 
     Parameters
@@ -117,7 +117,9 @@ def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
 
 
 @lru_cache(maxsize=1024)
-def plan(subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[float, ...], optimize: Any) -> Plan:
+def plan(
+    subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[float, ...], optimize: Any
+) -> ContractionPath:
     """The order in which to contract.
 
     Parameters
@@ -147,8 +149,8 @@ def plan(subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[
     pairwise = _priced(path, operands, frozenset(output), sizes)
     whole = optimize is False or (optimize == "auto" and fused <= pairwise)
     if whole or n < 3:
-        return Plan((tuple(range(n)),), fused, pairwise, (subscripts,))
-    return Plan(tuple(path), fused, pairwise, tuple(step[2] for step in info.contraction_list))
+        return ContractionPath((tuple(range(n)),), fused, pairwise, (subscripts,))
+    return ContractionPath(tuple(path), fused, pairwise, tuple(step[2] for step in info.contraction_list))
 
 
 def _priced(

@@ -15,7 +15,7 @@ from ..config import config
 from ..dtypes import value_dtype
 from ..errors import DTypeError, ShapeError
 from ..formats import Format, FormatLike, TensorType, parse_format
-from ..index_notation import Einsum, computed_in, explicit_sums, parse, parse_einsum, result_dtype
+from ..index_notation import Einsum, explicit_sums, parse, parse_einsum, result_dtype, use_computation_dtype
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..operations.operands import Operand, adopt, is_scalar, scalar_storage
@@ -27,7 +27,7 @@ from .out_argument import store
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
-    from .contraction_order import Plan
+    from .contraction_order import ContractionPath
     from .types import Array, Casting, Number, Order
 
 __all__ = ["compile", "einsum", "einsum_path", "evaluate", "explain"]
@@ -297,7 +297,7 @@ def _contracted(
         planned = _planned(notation, list(found.values()), optimize)
         if len(planned.path) > 1 or len(planned.path[0]) < len(found):
             return _by_steps(planned, list(found.values()), common, format, dtype)
-    return _run(computed_in(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
+    return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
 
 
 def _reduced(assignment: Assignment, op: str) -> Assignment:
@@ -345,7 +345,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
     return ["einsum_path", *planned.path], "\n".join(lines)
 
 
-def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Plan:
+def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> ContractionPath:
     """The order of contraction, by the operands' shapes and how many entries they hold."""
     storages = [operand.storage for operand in operands]
     densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
@@ -354,7 +354,7 @@ def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> Pl
 
 
 def _by_steps(
-    planned: Plan,
+    planned: ContractionPath,
     operands: Sequence[Operand],
     common: np.dtype[Any],
     format: FormatLike | None,
@@ -397,7 +397,7 @@ def compile(
     /,
     *,
     dtypes: Mapping[str, DTypeLike] | None = None,
-    schedule: Callable[[execution.Loops], execution.Loops] | None = None,
+    schedule: Callable[[execution.LoopNest], execution.LoopNest] | None = None,
     **formats: FormatLike,
 ) -> CompiledKernel:
     """Compile an expression in tensor index notation for formats.
@@ -474,7 +474,7 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
     C(i,k) = sum(j, A(i,j)*B(j,k))
     formats: C csr float64; A csr float64; B csc float64
     B is converted from csc to csr: loops i,j,k cannot traverse B in csc
-    loop order i, j, k; k is gathered in a listed workspace
+    loop order i, j, k; k is gathered in a list workspace
     each call stores B again; keep B.asformat('csr'), and pass that instead
     threads share the loop over i
     """
@@ -489,7 +489,7 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     wanted = None if dtype is None else value_dtype(dtype).name
     looked = execution.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
-    plan = execution.executable(
+    plan = execution.plan_for(
         looked.assignment,
         tuple(found[name].storage.type for name in operand_names(assignment)),
         format=_format_of(assignment, format),

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..errors import ShapeError
-from ..operations.elementwise import Plan, apply_scalar, apply_unary, depends_on_values, only_element, plan_binary
+from ..operations.elementwise import (
+    ElementwisePlan,
+    apply_scalar,
+    apply_unary,
+    depends_on_values,
+    only_element,
+    plan_binary,
+)
 from ..operations.operands import Tensor, adopt, is_scalar
 from ..operations.products import plan_matmul
 from ..storage import Storage
@@ -26,9 +33,9 @@ __all__ = ["Operators", "elementwise", "finish", "in_place", "matmul", "power", 
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
-_same_shape: dict[tuple[str, int, int], Plan] = {}
-_products: dict[tuple[int, int, bool], Plan] = {}
-_arrays: dict[tuple[int, np.dtype[Any], int], Plan] = {}
+_same_shape: dict[tuple[str, int, int], ElementwisePlan] = {}
+_products: dict[tuple[int, int, bool], ElementwisePlan] = {}
+_arrays: dict[tuple[int, np.dtype[Any], int], ElementwisePlan] = {}
 
 
 def finish(cls: type[Tensor], result: Storage, has_array: bool) -> Any:
@@ -72,7 +79,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
     return finish(cls, plan.run(storages), first.is_array or second.is_array)
 
 
-def _plan_same_shape(op: str, a: Storage, b: Storage) -> Plan:
+def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
     """What computes ``a op b``, kept unless it depends on values."""
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):
@@ -128,7 +135,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
 _kept: dict[int, Any] = {}
 
 
-def _keep(plan: Plan, *storages: Storage) -> Plan:
+def _keep(plan: ElementwisePlan, *storages: Storage) -> ElementwisePlan:
     """Keep alive the types whose identities serve as keys."""
     for storage in storages:
         _kept[id(storage.type)] = storage.type

@@ -11,7 +11,7 @@ import numpy as np
 from .. import execution
 from ..dtypes import INT64_MAX, index_dtype
 from ..errors import IndexOverflowError, NotationError
-from ..execution.run_queries import ask, bounds, optimized
+from ..execution.run_queries import bounds, optimized, run_queries
 from ..formats import Format
 from ..operations.fill_change import require_dense
 from ..operations.indexing import coordinates
@@ -113,7 +113,7 @@ def query(x: Any, text: str | Query) -> Statistics:
     statements = optimized(canonicals, storage.type)
     results: dict[str, np.ndarray[Any, Any]] = {}
     small = [n for n, s in enumerate(statements) if _temporary(s, storage.shape) <= _LARGEST]
-    for n, found in zip(small, ask(storage, [statements[n] for n in small]), strict=True):
+    for n, found in zip(small, run_queries(storage, [statements[n] for n in small]), strict=True):
         results[labels[n]] = _decoded(found, asked.aggregates[n], storage.shape)
     for n in range(len(labels)):
         if n not in small:
@@ -190,7 +190,7 @@ def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statem
     assert s.where is not None
     if s.where.op == "+":
         require_dense(_sizes(s.where.target.indices, storage.shape), np.dtype(np.int64), f"counting for {asked}")
-        return _decoded(ask(storage, [s])[0], aggregate, storage.shape)
+        return _decoded(run_queries(storage, [s])[0], aggregate, storage.shape)
     n = len(asked.over)
     exprs = (*asked.over, *aggregate.args)
     again = replace(aggregate, args=tuple(map(Axis, range(n, len(exprs)))))

@@ -15,8 +15,8 @@ from ..dtypes import index_dtype as smallest_index_dtype
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, FormatName, FormatOptions, check_keywords, shown_name
 from ..operations import foreign_tensors
-from ..operations.assignment import Writing
-from ..operations.canonical import canonical, count_explicit_fill, pruned
+from ..operations.assignment import PendingWrites
+from ..operations.canonical import canonical, count_explicit_fill, drop_explicit_fill
 from ..operations.indexing import getitem
 from ..operations.operands import Tensor
 from ..operations.places import element_at, inside, place_of
@@ -209,7 +209,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
         Duplicates are summed first. What a dense level below the last sparse one stores stays as it is.
         """
-        return self._as(pruned(self._storage))
+        return self._as(drop_explicit_fill(self._storage))
 
     def _as(self, storage: Storage) -> SparseTensor:
         return self if storage is self._storage else SparseTensor(storage)
@@ -523,14 +523,14 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             if writing.room is None:
                 self._end(writing, writing.storage)
 
-    def _begin(self) -> Writing:
+    def _begin(self) -> PendingWrites:
         """Return what is being assigned, from the first assignment on."""
         try:
             return self._writing
         except AttributeError:
             with _FIRST:
                 if getattr(self, "_writing", None) is None:
-                    self._writing = Writing()
+                    self._writing = PendingWrites()
                 return self._writing
 
     def _assign_element(self, place: tuple[int, ...], value: Any) -> bool:
@@ -577,7 +577,7 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
 
 _FIRST = data_lock()
 """Held while a tensor gets what holds its assignments."""
-_NEVER = Writing()
+_NEVER = PendingWrites()
 """Of tensors that have never been assigned to."""
 
 

@@ -13,7 +13,7 @@ from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Set, Stmt, Store, Update, Var
 from ...queries import Query
 from ...records import record, replace
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span, ask
+from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span, ask
 from .access import element, put
 
 __all__ = ["Compressed"]
@@ -146,7 +146,7 @@ class Compressed(LevelFormat):
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
         return {**arrays, "crd": np.add(arrays["crd"], dtype.type(by), dtype=dtype)}
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         pos, crd = arrays["pos"], arrays["crd"]
         if span is None:
             first, last = int(pos[begin]), int(pos[end])

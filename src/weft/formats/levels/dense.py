@@ -10,7 +10,7 @@ import numpy as np
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
 from ...records import record
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
+from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
 
 __all__ = ["Dense"]
 
@@ -42,7 +42,7 @@ class Dense(LevelFormat):
     def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
         return parent * dimension + coord
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         if span is not None:
             return {}, span[0], sum(span)
         return {}, begin * dimension, end * dimension

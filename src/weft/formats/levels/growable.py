@@ -12,7 +12,7 @@ from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Remapping
-from ..level import Arrays, Entries, LevelFormat, LevelVars, Placing, ask
+from ..level import Arrays, LevelEntries, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
 __all__ = ["Growable"]
@@ -75,7 +75,7 @@ class Growable(LevelFormat):
         found = np.flatnonzero(arrays["crd"][begin : begin + int(arrays["count"][parent])] == coord)
         return begin + int(found[0]) if len(found) else -1
 
-    def lengthened(self, arrays: Arrays, vals: Values, entries: Entries) -> tuple[Arrays, Values]:
+    def lengthened(self, arrays: Arrays, vals: Values, entries: LevelEntries) -> tuple[Arrays, Values]:
         """Segments that become longer go behind all others; when there is no room left all move to larger arrays."""
         begin, count, crd = (arrays[role] for role in self.roles)
         touched, inverse = np.unique(entries.parents, return_inverse=True)

@@ -15,7 +15,7 @@ from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Remapping
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
+from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
 from .access import element, put
 from .compressed import Compressed
 from .singleton import Singleton
@@ -62,7 +62,7 @@ class InterleavedCompressed(Compressed):
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
         return arrays["crd"][:: self.of]
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         table = arrays["crd"].reshape(-1, self.of)
         found = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
         if found is None:
@@ -121,7 +121,7 @@ class InterleavedSingleton(Singleton):
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], _place(p, self.of, self.place), coord)
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         return {}, begin, end  # the first level has cut the array
 
     def moved(

@@ -10,7 +10,7 @@ import numpy as np
 from ...ir.builder import add, eq, ge, lit
 from ...ir.nodes import Expr, Select, Stmt
 from ...records import record
-from ..level import Arrays, LevelFormat, LevelVars, Piece, Placing, Span
+from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
 from .access import element, put
 
 __all__ = ["Singleton"]
@@ -75,7 +75,7 @@ class Singleton(LevelFormat):
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (size,)
 
-    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> Piece | None:
+    def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
         return {"crd": arrays["crd"][begin:end].copy()}, begin, end
 
     def moved(

@@ -8,7 +8,7 @@ from ..builder import add, lit
 from ..traversal import rewrite, used_names
 from .simplify import simplify_expression
 
-__all__ = ["adjoin", "flattened", "put"]
+__all__ = ["adjoin", "fuse_adjacent_ranges", "put"]
 
 
 def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
@@ -23,7 +23,7 @@ def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
     return var.name in used_names(begin) and put(begin, var, add(var, lit(1))) == simplify_expression(end)
 
 
-def flattened(loop: ir.For) -> ir.For:
+def fuse_adjacent_ranges(loop: ir.For) -> ir.For:
     """One loop over all positions, where a loop visits adjoining segments and nothing asks which one it is in."""
     stmts = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
     if not stmts:

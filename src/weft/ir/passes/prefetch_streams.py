@@ -32,7 +32,7 @@ from ..types import size_of
 from .adjacent_ranges import adjoin, put
 from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
 
-__all__ = ["read_ahead"]
+__all__ = ["prefetch_memory"]
 
 AHEAD = 256
 """Entries of a list between asking for one and reading it."""
@@ -79,7 +79,7 @@ class _Rows:
         return block(*found)
 
 
-def read_ahead(function: Function) -> Function:
+def prefetch_memory(function: Function) -> Function:
     """The same, where what loops read is asked for ahead. No result changes.
 
     Examples
@@ -89,7 +89,7 @@ def read_ahead(function: Function) -> Function:
     >>> n, i, p, y = Var("n"), Var("i"), Var("p"), Var("y", "float64*")
     >>> pos, vals = Var("pos", "int64*"), Var("vals", "float64*")
     >>> row = For(p, Load(pos, i), Load(pos, add(i, lit(1))), Update("+", Load(y, i), Load(vals, p)))
-    >>> print(function_text(read_ahead(Function("g", (), For(i, lit(0), n, row)))), end="")
+    >>> print(function_text(prefetch_memory(Function("g", (), For(i, lit(0), n, row)))), end="")
     function g()
       p_ahead: int64 = 256 if pos[n] - pos[0] < 12 * n else 0
       for i in 0 .. n:

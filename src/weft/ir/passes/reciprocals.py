@@ -11,10 +11,10 @@ from ..builder import block, lit, maximum
 from ..nodes import Binary, Call, Declare, Expr, For, Function, Var, While
 from ..traversal import Node, declared_names, rebuild, rewrite
 
-__all__ = ["with_reciprocals"]
+__all__ = ["divide_by_reciprocals"]
 
 
-def with_reciprocals(function: Function) -> Function:
+def divide_by_reciprocals(function: Function) -> Function:
     """The same, without divisions in loops by the dimensions of parameters; a dimension of 0 divides as 1.
 
     Examples
@@ -23,7 +23,7 @@ def with_reciprocals(function: Function) -> Function:
     >>> from weft.ir.printer import function_text
     >>> n, i, vals = Var("n"), Var("i"), Var("vals", "int64*")
     >>> loop = For(i, lit(0), n, Update("+", Load(vals, lit(0)), Binary("/", i, maximum(n, lit(1)))))
-    >>> print(function_text(with_reciprocals(Function("f", (Param("A", (n,), (), vals),), loop))), end="")
+    >>> print(function_text(divide_by_reciprocals(Function("f", (Param("A", (n,), (), vals),), loop))), end="")
     function f(A)
       reciprocal_of_n: uint64 = weft_reciprocal(n)
       for i in 0 .. n:

@@ -29,13 +29,13 @@ from ..nodes import (
 )
 from ..traversal import Node, rebuild, rewrite, used_names, walk
 
-__all__ = ["in_batches"]
+__all__ = ["batch_math_calls"]
 
 SIZE = 64
 """Elements of a batch: some vectors, and little enough to stay in the nearest cache."""
 
 
-def in_batches(function: Function, many: Mapping[str, str]) -> Function:
+def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
     """The same, where loops of one assignment call the functions in ``many`` for a batch of elements.
 
     Parameters
@@ -51,7 +51,7 @@ def in_batches(function: Function, many: Mapping[str, str]) -> Function:
     >>> from weft.ir.printer import function_text
     >>> n, i, y, x = Var("n"), Var("i"), Var("y", "float64*"), Var("x", "float64*")
     >>> loop = For(i, lit(0), n, Store(y, i, Call("f", (Load(x, i),), "float64")))
-    >>> print(function_text(in_batches(Function("g", (), loop), {"f": "each_f"})), end="")
+    >>> print(function_text(batch_math_calls(Function("g", (), loop), {"f": "each_f"})), end="")
     function g()
       i_stop: int64 = n
       for i_batch in 0 .. (i_stop + 63) / 64:
