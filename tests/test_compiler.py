@@ -11,7 +11,7 @@ import weft
 from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.ir import problems
+from weft.ir.verify import problems
 from weft.lowering.result_writer import FunctionKind
 
 CASES = [

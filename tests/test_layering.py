@@ -1,4 +1,4 @@
-"""The shape of the source: who imports whom, what may know formats by name, how long files are."""
+"""The shape of the source: who imports whom, what may know formats by name, how large functions are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -35,7 +36,12 @@ OF_WORKSPACES, OF_VIEWS = {"Listed", "ListedHashed", "Marked", "Paired"}, {"Pick
 LEVEL_CLASSES = set(levels.__all__) - OF_WORKSPACES - OF_VIEWS
 CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's name is looked up in the catalogue
 
-LONGEST = 610
+LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}
+LATE = {  # what functions may import: packages that not everyone has, and what would slow the first import or kernel
+    "cffi", "difflib", "logging", "matplotlib", "opt_einsum", "resource", "scipy", "sparse", "subprocess", "tempfile",
+    "tqdm",
+}  # fmt: skip
+DOORS = {"__init__.py", "execution/__init__.py", "formats/format.py", "tensor/lazy.py"}  # where weft itself comes late
 TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
 TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
@@ -112,8 +118,8 @@ def layering_violations(path: Path, text: str) -> list[str]:
 
 
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
-    "__init__", "codegen", "config", "dtypes", "errors", "execution", "formats", "hints", "index_notation", "interop",
-    "ir", "operations", "queries", "records", "remapping", "runtime", "storage", "tensor",
+    "__init__", "config", "dtypes", "errors", "execution", "formats", "hints", "index_notation", "interop", "ir",
+    "operations", "queries", "records", "remapping", "runtime", "storage", "tensor",
 }  # fmt: skip
 
 
@@ -122,7 +128,55 @@ def test_importing_weft_loads_no_compiler():
     command = [sys.executable, "-c", program]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert {name.split(".")[1] if "." in name else "__init__" for name in loaded} == LOADED
-    assert not [name for name in loaded if name.startswith("weft.execution.")]
+    assert not [name for name in loaded if name.startswith(("weft.execution.", "weft.ir.passes"))]
+
+
+def late_imports(path: Path, text: str) -> list[str]:
+    """Return the imports inside functions that are neither of packages in ``LATE`` nor in files of ``DOORS``."""
+    if str(path.relative_to(PACKAGE)) in DOORS:
+        return []
+    found: dict[int, str] = {}
+    for function in ast.walk(ast.parse(text)):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.ImportFrom):
+                names = ["weft" if node.level else str(node.module)]
+            else:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if not {name.split(".")[0] for name in names} <= LATE:
+                found[node.lineno] = f"{place(path, node)}: {ast.unparse(node)} inside a function"
+    return list(found.values())
+
+
+def test_functions_import_only_what_is_optional_or_costly():
+    violations = [v for path in sources() for v in late_imports(path, path.read_text("utf-8"))]
+    assert not violations, report(violations)
+
+
+def test_the_doors_and_late_packages_are_needed():
+    """Each that is listed is used: the lists do not outlive their reasons."""
+    texts = {str(path.relative_to(PACKAGE)): path.read_text("utf-8") for path in sources()}
+    inside = {n for text in texts.values() for n in re.findall(r"^ +(?:import|from) (\w+)", text, re.MULTILINE)}
+    assert inside >= LATE
+    assert all(re.search(r"^ +from|import_module", texts[door], re.MULTILINE) for door in DOORS)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "wrong"),
+    [
+        ("ir/x.py", "def f():\n    from . import nodes", True),
+        ("ir/x.py", "class C:\n    def f(self):\n        from ..records import record", True),
+        ("ir/x.py", "async def f():\n    import weft.ir", True),
+        ("ir/x.py", "def f():\n    import json", True),
+        ("ir/x.py", "def f():\n    import scipy.io, json", True),
+        ("ir/x.py", "def f():\n    import scipy.sparse as sp\n    from scipy.sparse import issparse", False),
+        ("ir/x.py", "if TYPE_CHECKING:\n    from . import nodes\nimport json", False),
+        ("execution/__init__.py", "def f():\n    from . import plan", False),
+    ],
+)
+def test_the_finder_of_late_imports_itself(file, text, wrong):
+    assert bool(late_imports(PACKAGE / file, text)) == wrong
 
 
 def report(violations: list[str]) -> str:
@@ -298,11 +352,42 @@ def text_files() -> Iterator[Path]:
             yield path
 
 
-def test_no_source_file_is_too_long():
-    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in files("src", "tests", "asv_benchmarks")
-               if path.suffix in {".py", ".c", ".h"}}  # fmt: skip
-    long = [f"{path.relative_to(ROOT)}: {length} lines" for path, length in lengths.items() if length > LONGEST]
-    assert not long, report(long)
+def test_functions_have_limits():
+    """Ruff tests the functions; this tests that it is asked to, with these limits, and of all files of the package."""
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
+    assert {rule for rule in LIMITS if rule in lint["select"] and rule not in lint["ignore"]} == LIMITS.keys()
+    assert all(lint[section][option] <= most for section, option, most in LIMITS.values())
+    exempt = [files for files, rules in lint["per-file-ignores"].items() if LIMITS.keys() & set(rules)]
+    assert not [files for files in exempt if not files.startswith(("tests/", "asv_benchmarks/"))]
+
+
+def excuses(text: str) -> list[str]:
+    """Return the comments that exempt a function, or a whole file, from the limits."""
+    return re.findall(rf"#.*\b(?:{'|'.join(LIMITS)})\b|#.*\bnoqa\b(?!\s*:\s*[A-Z]).*", text, re.IGNORECASE)
+
+
+def test_no_function_is_exempt_from_the_limits():
+    found = [
+        f"{path.relative_to(ROOT)}: {comment}" for path in sources() for comment in excuses(path.read_text("utf-8"))
+    ]
+    assert not found, report(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("def f():  # noqa: C901", True),
+        ("def f():  # noqa: N802, PLR0915", True),
+        ("# ruff: disable[C901]", True),
+        ("def f():  # noqa", True),
+        ("# ruff: noqa", True),
+        ("# ruff: noqa: C901", True),
+        ("# ruff: noqa: E501", False),
+        ("def T():  # noqa: N802", False),
+    ],
+)
+def test_the_finder_of_excuses_itself(text, wrong):
+    assert bool(excuses(text)) == wrong
 
 
 def test_text_names_no_machine_paths():

@@ -66,10 +66,18 @@ def kinds(decorate):
         by: int = field(default=1, compare=False)
         low: int = 0
 
+    @decorate
+    class Derived:
+        value: int
+        twice: int = field(init=False, repr=False)
+
+        def __post_init__(self):
+            object.__setattr__(self, "twice", 2 * self.value)
+
     nan = float("nan")
     ones = [One(1), One(1), One(2), One(nan), One(nan)]
     more = [Ordered(1), Ordered(low=1, high=3), Ordered(1, 4), Wider(), Wider(1, 3, 9), Wider(1, by=2)]
-    return [Nothing(), *ones, Two(1), Two(1, "y"), Two(True), *more, Hashed(2), Own(1), Own(3)]
+    return [Nothing(), *ones, Two(1), Two(1, "y"), Two(True), Derived(1), Derived(2), *more, Hashed(2), Own(1), Own(3)]
 
 
 @record

@@ -27,22 +27,18 @@ from .tensor import asarray as asarray
 from .tensor import from_coords as from_coords
 from .tensor import from_levels as from_levels
 from .tensor import random as random
-from .tensor.einsum import compile as compile
-from .tensor.einsum import einsum as einsum
-from .tensor.einsum import einsum_path as einsum_path
-from .tensor.einsum import evaluate as evaluate
-from .tensor.einsum import explain as explain
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 _EAGER = """
-    Compressed Dense Format LevelFormat Singleton SparseTensor WeftError asarray compile config einsum einsum_path
-    errors evaluate explain formats from_coords from_levels get_num_threads interop random register_format
-    set_num_threads
+    Compressed Dense Format LevelFormat Singleton SparseTensor WeftError asarray config errors formats from_coords
+    from_levels get_num_threads interop random register_format set_num_threads
 """
-# What is imported when it is used: the functions of the array API and NumPy, and those for files, by their modules.
+# What is imported when it is used: expressions, the functions of the array API and NumPy, and those for files, by
+# their modules.
 _LAZY = {
+    "tensor.einsum": "compile einsum einsum_path evaluate explain",
     "numpy_api.dtypes": """
         astype bool can_cast complex128 complex64 e finfo float32 float64 iinfo inf int16 int32 int64 int8 isdtype nan
         newaxis pi promote_types result_type uint16 uint32 uint64 uint8

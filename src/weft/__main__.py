@@ -6,10 +6,18 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from . import __version__, demo, load, save
+from . import compile as compile_kernel
+from .errors import CompilerError, WeftError
 from .hints import did_you_mean
+from .runtime import cache, shipped, toolchain, warming
+from .shipping import warm
 
 __all__ = ["main"]
 
@@ -50,8 +58,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, 1 where a demonstration failed, 2 for an error of the user's.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
-    from .errors import WeftError
-
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -80,15 +86,11 @@ def _run(argv: list[str]) -> int:
 
 
 def _version() -> str:
-    from . import __version__
-
     return f"weft {__version__}"
 
 
 def _demo(argv: list[str]) -> int:
     argparse.ArgumentParser("weft demo", description="Run the main job on a real matrix.").parse_args(argv)
-    from . import demo
-
     return demo.main()
 
 
@@ -96,15 +98,10 @@ def _cache(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("weft cache", description="Describe or empty the directory of compiled kernels.")
     parser.add_argument("action", choices=("info", "clear"))
     action = parser.parse_args(argv).action
-    from .runtime import cache
-
     if action == "clear":
         found = cache.clear()
         print(f"removed {found.entries} kernels, {found.bytes} bytes, from {found.path}")
         return 0
-    from .errors import CompilerError
-    from .runtime import shipped, toolchain
-
     found, installed = cache.info(), shipped.shipped()
     library = installed.library
     print(f"shipped   {f'{library.path}, for {installed.level}' if library else f'none: {installed.reason}'}")
@@ -120,11 +117,7 @@ def _warm(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("weft warm", description="Compile kernels before they are used.")
     parser.add_argument("file", nargs="?", help="what WEFT_RECORD=FILE noted; by default, ordinary expressions")
     file = parser.parse_args(argv).file
-    from .runtime import cache, warming
-
     if file is None:
-        from .shipping import warm
-
         count = warm()
     else:
         count = warming.compile_all(warming.read(file))
@@ -136,10 +129,6 @@ def _info(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("weft info", description="Describe the tensor in a file.")
     parser.add_argument("file", help="a file whose name ends in .mtx, .tns (or either with .gz) or .npz")
     options = parser.parse_args(argv)
-    from math import prod
-
-    from . import load
-
     A = load(options.file)
     size = prod(A.shape)
     print(f"shape    {' x '.join(map(str, A.shape)) or 'scalar'}")
@@ -148,8 +137,6 @@ def _info(argv: list[str]) -> int:
     print(f"entries  {A.nnz} of {size}" + (f", {A.nnz / size:.3g}" if size else ""))
     print(f"bytes    {A.nbytes}, dense {size * A.dtype.itemsize}")
     if A.ndim == 2 and A.shape[0]:
-        import numpy as np
-
         lengths = np.diff(A.asformat("csr")._storage.arrays[0])
         print(f"rows     {lengths.min()} to {lengths.max()} entries, {lengths.mean():.3g} on average")
     return 0
@@ -161,8 +148,6 @@ def _convert(argv: list[str]) -> int:
     parser.add_argument("target", help="what to write")
     parser.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
     options = parser.parse_args(argv)
-    from . import load, save
-
     save(options.target, load(options.source, format=options.format))
     return 0
 
@@ -188,8 +173,6 @@ def _compile(argv: list[str]) -> int:
         return 0
     options = parser.parse_args(argv)
     formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
-    from . import compile as compile_kernel
-
     kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")

@@ -19,7 +19,9 @@ from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
-from .ir import Function, function_text, simplify
+from .ir import Function
+from .ir.passes.simplify import simplify
+from .ir.printer import function_text
 from .lowering.lowerer import Lowerer
 from .lowering.parallel_append import ParallelAppendLowerer
 from .lowering.result_writer import FunctionKind
@@ -287,8 +289,8 @@ def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
     """Loops over a tensor around an assignment of each entry to ``B``, whose coordinates are those of the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    triples = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
-    planned = schedule(assignment, {"B": triples, "A": source}, Variant(conversion=True))
+    coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
+    planned = schedule(assignment, {"B": coordinate_list, "A": source}, Variant(conversion=True))
     return Lowered(assignment, planned, ("A",), types=planned.types)
 
 

@@ -2,14 +2,15 @@
 
 ``dataclasses`` writes the methods of every class anew and compiles them. For the hundred classes of a compiler that
 took longer than the rest of ``import weft``, so records share them: ``__init__`` has the bytecode of all that take as
-many arguments, with other names, and the rest is the same function. What is not so plain (``default_factory``,
-``init=False``) is left to ``dataclasses``, and so is what ``dataclasses.fields`` says of a record, once it is asked.
+many arguments, with other names, and the rest is the same function. What is not so plain (``default_factory``) is left
+to ``dataclasses``, and so is what ``dataclasses.fields`` says of a record, once it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, make_dataclass
+from dataclasses import replace as _replace
 from functools import lru_cache
 from inspect import get_annotations
 from operator import attrgetter
@@ -75,8 +76,7 @@ def record(cls: type[_T]) -> type[_T]:
     (Point(x=1, y=0), True, 2)
     """
     found = _fields(cls)
-    plain = all(f.init and f.default_factory is MISSING for f in found.values())
-    if plain:
+    if all(f.default_factory is MISSING for f in found.values()):
         _make(cls, found)
     else:
         dataclass(frozen=True, eq=False, repr=False)(cls)
@@ -92,12 +92,11 @@ if not TYPE_CHECKING:
 
     def replace(record, /, **changes):
         """The same with other fields, as of ``dataclasses``, whose facts of a class it does not have to ask for."""
-        found = vars(type(record)).get("__record_fields__")
-        if found is None:
-            from dataclasses import replace
-
-            return replace(record, **changes)
-        return type(record)(**{name: getattr(record, name) for name in found if name not in changes}, **changes)
+        own = vars(type(record))
+        if "__record_fields__" not in own:
+            return _replace(record, **changes)
+        kept = {name: getattr(record, name) for name in own["__match_args__"] if name not in changes}
+        return type(record)(**kept, **changes)
 
 
 def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -133,19 +132,20 @@ def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
             delattr(cls, name)
             if f.default is not MISSING:
                 setattr(cls, name, f.default)
-    defaults = tuple(f.default for f in found.values() if f.default is not MISSING)
-    late = [f.name for f in [*found.values()][: -len(defaults) or None] if f.default is not MISSING]
+    given = {name: f for name, f in found.items() if f.init}
+    defaults = tuple(f.default for f in given.values() if f.default is not MISSING)
+    late = [f.name for f in [*given.values()][: -len(defaults) or None] if f.default is not MISSING]
     if late:
         raise TypeError(f"{cls.__qualname__}: fields without default follow {late[0]!r}, which has one")
     facts = {name: _Facts(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
-    for name, value in {"__record_fields__": found, "__match_args__": tuple(found), **facts}.items():
+    for name, value in {"__record_fields__": found, "__match_args__": tuple(given), **facts}.items():
         setattr(cls, name, value)
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
     if "__init__" not in vars(cls):
-        code = _named(tuple(found), hasattr(cls, "__post_init__"))
+        code = _named(tuple(given), hasattr(cls, "__post_init__"))
         init = FunctionType(code, {"store": object.__setattr__}, "__init__", defaults)
         init.__qualname__ = f"{cls.__qualname__}.__init__"
-        init.__annotations__ = {**{f.name: f.type for f in found.values()}, "return": None}
+        init.__annotations__ = {**{f.name: f.type for f in given.values()}, "return": None}
         cls.__init__ = init
 
 

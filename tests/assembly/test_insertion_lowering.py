@@ -8,7 +8,7 @@ from tests.skeletons import assert_follow
 import weft
 from weft.execution.insertion import InsertionKernel, insertion_kernel
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
-from weft.ir import function_text
+from weft.ir.printer import function_text
 from weft.operations.reshaping import linear
 from weft.runtime import memory
 from weft.storage import check

@@ -8,7 +8,7 @@ import cffi
 import numpy as np
 
 from weft.codegen import STRUCT, declaration, print_module, symbol
-from weft.ir import verify
+from weft.ir.verify import verify
 
 FLAGS = ("-O1", "-fwrapv", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 FFI = cffi.FFI()

@@ -29,10 +29,10 @@ from weft.ir import (
     Update,
     Var,
     While,
-    simplify,
-    verify,
 )
 from weft.ir.builder import add, block, cast, eq, increment, lit, load, lt, mul, var
+from weft.ir.passes.simplify import simplify
+from weft.ir.verify import verify
 
 from .compiled import dense, module
 

@@ -10,8 +10,11 @@ from weft.compiler import plan_loops
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.ir import Declare, For, Function, Update, function_text, prefetch_memory, verify
+from weft.ir import Declare, For, Function, Update
 from weft.ir.builder import add, block, lit, load, sub, var
+from weft.ir.passes.prefetch_streams import prefetch_memory
+from weft.ir.printer import function_text
+from weft.ir.verify import verify
 
 from .compiled import build
 

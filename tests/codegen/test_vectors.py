@@ -11,8 +11,8 @@ from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.index_notation.operator_table import OPERATORS
-from weft.ir import batch_math_calls, verify
-from weft.ir.passes.vector_math import SIZE
+from weft.ir.passes.vector_math import SIZE, batch_math_calls
+from weft.ir.verify import verify
 from weft.lowering.result_writer import FunctionKind
 
 from .compiled import build

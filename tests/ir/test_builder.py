@@ -1,7 +1,8 @@
 import pytest
 
-from weft.ir import Binary, Block, Cast, Comment, Const, Select, Var, expression_text
+from weft.ir import Binary, Block, Cast, Comment, Const, Select, Var
 from weft.ir.builder import add, block, cast, eq, if_, land, lit, lor, lt, maximum, minimum, mul, not_, sub, var
+from weft.ir.printer import expression_text
 
 x, y = var("x"), var("y")
 narrow, real = var("n", "int32"), var("f", "float64")

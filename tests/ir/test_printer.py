@@ -20,13 +20,12 @@ from weft.ir import (
     Unary,
     Update,
     While,
-    expression_text,
     rewrite,
-    statement_text,
     used_names,
     walk,
 )
 from weft.ir.builder import add, lit, load, lt, mul, sub, var
+from weft.ir.printer import expression_text, statement_text
 from weft.ir.traversal import declared_names, free_variables, rebuild
 
 from .examples import spmv

@@ -28,16 +28,13 @@ from weft.ir import (
     Unary,
     Update,
     While,
-    expression_text,
-    function_text,
-    problems,
-    simplify,
-    simplify_expression,
-    statement_text,
     walk,
 )
 from weft.ir.builder import block, lit, load, lt, var
+from weft.ir.passes.simplify import simplify, simplify_expression
+from weft.ir.printer import expression_text, function_text, statement_text
 from weft.ir.types import wrap
+from weft.ir.verify import problems
 
 from .examples import spmv, tensor
 

@@ -22,10 +22,9 @@ from weft.ir import (
     Unary,
     Update,
     While,
-    problems,
-    verify,
 )
 from weft.ir.builder import lit, lt, var
+from weft.ir.verify import problems, verify
 
 from .examples import spmv, tensor
 

@@ -10,7 +10,7 @@ from weft.errors import StorageError
 from weft.execution import plan_loops
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.index_notation import parse
-from weft.ir import function_text
+from weft.ir.printer import function_text
 from weft.lowering.result_writer import FunctionKind
 
 COO = parse_format("coo", 2)

@@ -8,14 +8,14 @@ from tests.beside import FORMATS, SHAPES, drawn, sparse
 
 import weft
 from weft.errors import IndexOverflowError, NotationError
-from weft.queries import (
+from weft.queries.canonical import canonical
+from weft.queries.parser import parse
+from weft.queries.table1_rewrites import (
     SourceFacts,
-    canonical,
     counter_to_histogram,
     fold_constants,
     inline_temporary,
     optimize,
-    parse,
     reduction_to_assign,
     simplify_width_count,
 )

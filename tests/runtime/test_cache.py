@@ -13,7 +13,10 @@ import pytest
 from tiny_kernels import make_source
 
 from weft.config import config
-from weft.runtime import cache, cache_info, clear_cache, load, toolchain
+from weft.runtime import cache, toolchain
+from weft.runtime.cache import clear as clear_cache
+from weft.runtime.cache import info as cache_info
+from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 
@@ -194,7 +197,7 @@ def test_temporary_directory_goes_with_the_process(tmp_path):
     (tmp_path / "file").write_text("")
     program = (
         "import warnings; warnings.simplefilter('ignore')\n"
-        "from weft.runtime import cache_info; import os\n"
+        "from weft.runtime.cache import info as cache_info; import os\n"
         "print(cache_info().path)\n"
         "pid = os.fork()\n"
         "if pid == 0: raise SystemExit\n"
@@ -259,7 +262,7 @@ def test_records_survive_nonsense(fresh_cache):
 def test_processes_may_race(fresh_cache):
     program = (
         "import sys; sys.path[:] = sys.argv[1].split(':'); from tiny_kernels import make_source\n"
-        "from weft.runtime import load; from weft.runtime.structs import NULL\n"
+        "from weft.runtime.loader import load; from weft.runtime.structs import NULL\n"
         "for value in range(3):\n"
         "    assert load(make_source(value), ['compute'], 1, 'a test')['compute'](NULL, NULL, 1) == value\n"
     )

@@ -9,7 +9,8 @@ import time
 from tiny_kernels import make_source
 
 from weft.config import config
-from weft.runtime import forks, load, toolchain
+from weft.runtime import forks, toolchain
+from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 FORKING = """

@@ -9,8 +9,9 @@ from weft.config import config
 from weft.errors import CompilerError, ShapeError
 from weft.ir import Call, Evaluate, Function, Param
 from weft.ir.builder import cast, lit, var
-from weft.runtime import Functions, cache, counts_pointer, ffi_build, load, loader, tensor_struct
+from weft.runtime import cache, counts_pointer, ffi_build, loader, tensor_struct
 from weft.runtime._ffi import ffi
+from weft.runtime.loader import Functions, load
 from weft.runtime.structs import NULL
 
 SUM = (

@@ -7,7 +7,8 @@ import pytest
 
 import weft
 from weft.config import config
-from weft.runtime import load, loader
+from weft.runtime import loader
+from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 TEXT = "#include <stdint.h>\nint64_t weft_compute(void *a, int64_t *counts, int64_t threads) { return %d; }\n"

@@ -11,7 +11,8 @@ import pytest
 from tiny_kernels import PRELUDE
 
 from weft.config import config
-from weft.runtime import for_work, get_num_threads, load, set_num_threads, tensor_struct, threads
+from weft.runtime import for_work, get_num_threads, set_num_threads, tensor_struct, threads
+from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 PARALLEL = (

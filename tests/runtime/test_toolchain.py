@@ -11,7 +11,8 @@ from tiny_kernels import make_source
 
 from weft.config import config
 from weft.errors import CompilerError
-from weft.runtime import Functions, levels, load, toolchain
+from weft.runtime import levels, toolchain
+from weft.runtime.loader import Functions, load
 from weft.runtime.structs import NULL
 
 
@@ -216,7 +217,7 @@ def test_sanitizer_finds_a_bad_access(tmp_path):
     if not os.path.isabs(path := runtime.stdout.strip()):
         pytest.skip("the compiler has no address sanitizer")
     program = (
-        "import numpy as np; from weft.runtime import load, tensor_struct, NULL\n"
+        "import numpy as np; from weft.runtime import tensor_struct, NULL; from weft.runtime.loader import load\n"
         "from tiny_kernels import PRELUDE\n"
         "source = PRELUDE + 'int64_t weft_compute(weft_tensor *A, int64_t *c, int64_t t)"
         " { return ((volatile int64_t *)A->vals)[t]; }'\n"

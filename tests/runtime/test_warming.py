@@ -6,7 +6,8 @@ import pytest
 
 from weft.config import config
 from weft.errors import FileFormatError
-from weft.runtime import cache, load, loader, wanted, warming
+from weft.runtime import cache, loader, wanted, warming
+from weft.runtime.loader import load
 from weft.runtime.structs import NULL
 
 TEXT = "#include <stdint.h>\nint64_t weft_compute(void *a, int64_t *counts, int64_t threads) { return %d; }\n"

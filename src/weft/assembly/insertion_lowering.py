@@ -26,7 +26,8 @@ from ..lowering.environment import Environment
 from ..lowering.result_writer import COUNTS, FunctionKind
 from ..lowering.scalar_expressions import lower_expr
 from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, each_thread, piece_of
-from ..queries import SourceFacts, Width
+from ..queries import Width
+from ..queries.table1_rewrites import SourceFacts
 from ..records import replace
 from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of

@@ -14,7 +14,7 @@ from ..analysis.derived_variables import level_variables
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.level import lists
 from ..index_notation.nodes import Access
-from ..queries import SourceFacts
+from ..queries.table1_rewrites import SourceFacts
 from ..records import record
 from ..remapping.inverse import significance
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of

@@ -14,7 +14,9 @@ from typing import Literal
 from ..formats import Format
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
-from ..queries import Aggregate, Map, Query, SourceFacts, Statement, Width, canonical, optimize
+from ..queries import Aggregate, Map, Query, Statement, Width
+from ..queries.canonical import canonical
+from ..queries.table1_rewrites import SourceFacts, optimize
 from ..records import record
 from ..remapping.emit_ir import emit
 from ..remapping.inverse import limits

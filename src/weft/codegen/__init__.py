@@ -1,4 +1,4 @@
-"""IR to C: the tensor ABI, names, the printer and the prelude; the last two are imported when C is first printed."""
+"""IR to C: the tensor ABI, names, the printer and the prelude."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..config import config
-from ..ir import Function, batch_math_calls, divide_by_reciprocals, prefetch_memory, with_fused_sums, with_polls
+from ..ir import Function
+from ..ir.passes.fused_sums import with_fused_sums
+from ..ir.passes.polling import with_polls
+from ..ir.passes.prefetch_streams import prefetch_memory
+from ..ir.passes.reciprocals import divide_by_reciprocals
+from ..ir.passes.vector_math import batch_math_calls
 from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, suffix, symbol
+from .c_printer import print_function
 from .names import NameMaker, mangle
+from .prelude import INCLUDES, LONG, PRELUDE, SHARED, prelude_text, required
+from .support.vectors import MANY
 
 __all__ = [
     "ASK",
@@ -68,9 +76,6 @@ def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bo
         True for pointers in place of the support functions that take long to compile, for the loader to set
         (``shared_by``); else the text stands alone.
     """
-    from .prelude import LONG
-    from .support.vectors import MANY
-
     many = MANY if config.vector_functions else {}
     last = [
         with_polls(prefetch_memory(batch_math_calls(divide_by_reciprocals(function), many)), LONG)
@@ -90,16 +95,11 @@ def emit_bundle(texts: Iterable[CText]) -> str:
 
 def shared_by(source: str) -> list[str]:
     """Return the names of the support functions to which pointers are to be set in the library of a C text."""
-    from .prelude import SHARED
-
     return [name for name in SHARED if f"(*{name})(" in source]
 
 
 def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> str:
     """Print functions, with what is put behind the names of each, and all that they need."""
-    from .c_printer import print_function
-    from .prelude import INCLUDES, PRELUDE, prelude_text
-
     printed = [print_function(function, end) for function, end in functions]
     calls = {name: None for one in printed for name in one.calls}
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
@@ -110,8 +110,6 @@ def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> st
 
 def emit_library(names: Iterable[str]) -> CText:
     """C text that stands alone and exports the prelude functions ``names``, for calling them from Python."""
-    from .prelude import INCLUDES, PRELUDE, required
-
     exported = list(names)
     parts = [INCLUDES]
     for name in required(exported):

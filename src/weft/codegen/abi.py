@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from ..ir import Function, Param, Var
 from .names import NameMaker, mangle
+from .prelude import PRELUDE
 
 __all__ = [
     "ASK", "COUNTS", "INTERRUPTED", "OK", "OUT_OF_MEMORY", "STRUCT", "THREADS", "VERSION", "declaration", "parameters",
@@ -53,8 +54,6 @@ def declaration(name: str, arity: int) -> str:
 
 def symbol(name: str) -> str:
     """The exported C name of the kernel called ``name`` in the IR."""
-    from .prelude import PRELUDE
-
     text = f"weft_{mangle(name)}"
     return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) else text
 

@@ -254,17 +254,6 @@ class CFunction:
         match stmt:
             case Block(stmts):
                 return [line for s in stmts for line in self._stmt(s, depth)]
-            case Declare(var, value):
-                const = "const " if is_pointer(var.ty) and not self._writable(var) else ""
-                space = "" if is_pointer(var.ty) else " "
-                start = "" if value is None else f" = {text(value)}"
-                return [f"{pad}{const}{type_name(var.ty)}{space}{self.names.name(var.name)}{start};"]
-            case Set(var, value):
-                return [f"{pad}{self.names.name(var.name)} = {text(value)};"]
-            case Store(array, index, value):
-                return [f"{pad}{text(Load(array, index))} = {text(value)};"]
-            case Update(op, target, value):
-                return [pad + self._update(op, target, value)]
             case If(cond, then, orelse):
                 lines = [f"{pad}if ({text(cond)}) {{", *self._stmt(then, depth + 1)]
                 while isinstance(orelse, If):
@@ -283,6 +272,23 @@ class CFunction:
                 return [*lines, self._loop_head(stmt, pad, single=simd is not None), *self._nest(body, depth)]
             case Parallel():
                 return self._parallel(stmt, pad)
+        return self._simple(stmt, pad)
+
+    def _simple(self, stmt: Stmt, pad: str) -> list[str]:
+        """Return the lines of a statement that holds no others."""
+        text = self.text_of
+        match stmt:
+            case Declare(var, value):
+                const = "const " if is_pointer(var.ty) and not self._writable(var) else ""
+                space = "" if is_pointer(var.ty) else " "
+                start = "" if value is None else f" = {text(value)}"
+                return [f"{pad}{const}{type_name(var.ty)}{space}{self.names.name(var.name)}{start};"]
+            case Set(var, value):
+                return [f"{pad}{self.names.name(var.name)} = {text(value)};"]
+            case Store(array, index, value):
+                return [f"{pad}{text(Load(array, index))} = {text(value)};"]
+            case Update(op, target, value):
+                return [pad + self._update(op, target, value)]
             case Allocate(var, size, zero):
                 return self._allocate(var, size, zero, pad)
             case Array(var, size):

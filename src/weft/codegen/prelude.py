@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from ..ir import LongCalls
+from ..ir.passes.polling import LongCalls
 from .support import arithmetic, division, hashing, memory, polling, search, sorting, vectors
 from .support.snippet import Snippet
 

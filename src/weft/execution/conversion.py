@@ -2,8 +2,8 @@
 
 A source that is traversed in the target's order is appended directly. From any other, entries are inserted where
 queries have found their places (2020, section 6). Where that would leave them out of order, or several have one place,
-they become triples: put one by one into hash tables that grow, or sorted by the target's order of levels and appended
-or inserted from there, duplicates summed.
+they become a coordinate list: put one by one into hash tables that grow, or sorted by the target's order of levels and
+appended or inserted from there, duplicates summed.
 """
 
 from __future__ import annotations
@@ -128,50 +128,94 @@ def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
 
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
-    source, format = storage.type, target.format
-    found = _direct_step(source, target, skip_fill)
+    found = _direct_step(storage.type, target, skip_fill)
     shared = get_num_threads() > 1 and storage.vals.size >= config.parallel_threshold
     if shared and isinstance(found, Kernel) and not found.chunked:
-        found = _for_threads(source, target, skip_fill) or found
+        found = _for_threads(storage.type, target, skip_fill) or found
     if isinstance(found, Kernel):
-        if skip_fill and found.chains and found.chains[-1].last + 1 < len(format.levels):
-            # Which coordinates lead to entries is known only where all levels store theirs.
-            stored = Format(format.remapping, (Compressed(),) * len(format.levels))
-            return _convert(_convert(storage, _over(stored, storage, target), True), target, False)
-        return found.run((storage,))
+        return _appended(found, storage, target, skip_fill)
     if not isinstance(found, str):
         return found.run(storage)
-    if tables_of(format) is not None:  # which take what comes twice, too
-        return _inserted(_as_coordinate_list(storage, target, Remapping.identity(format.order), skip_fill), target)
-    middle = _entry_list_format(format)
-    if middle is not None and middle != source.format and not format.is_curved:
-        keeping = _direct_step(source, _over(middle, storage, target), skip_fill)
-        if not isinstance(keeping, Kernel | str) and keeping.copies:
-            return _convert(keeping.run(storage), target, False)
-    rows = _rows_of(format)
-    if rows is not None and storage.vals.size >= rows.level_shape(storage.shape)[0]:
-        if format != rows:
-            return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
-        apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
-        between = _over(apart, storage, target)
-        if source.format != apart and isinstance(_direct_step(between, target, False), Kernel):
-            into = _insertion_kernel(source, between, skip_fill)
-            if not isinstance(into, str):
-                return _convert(into.run(storage), target, False)
-    if is_appendable(format.uncurved()):
-        return sort_and_append(
-            _as_coordinate_list(storage, target, _coordinate_list_columns(format, storage.shape), skip_fill), target
-        )
-    if middle is not None:
-        between = _over(middle, storage, target)
-        into = _insertion_kernel(between, target, False, format.is_curved)
-        if not isinstance(into, str):
-            triples = _as_coordinate_list(storage, target, _coordinate_list_columns(format, storage.shape), skip_fill)
-            return into.run(_sorted_into(triples, between, format))
+    for step in _DETOURS:
+        if (result := step(storage, target, skip_fill)) is not None:
+            return result
     plain = storage.plain_format
-    if source.format == plain:
-        raise FormatError(f"a tensor of shape {storage.shape} cannot be converted from {plain} to {format}: {found}")
+    if storage.format == plain:
+        shape = storage.shape
+        raise FormatError(f"a tensor of shape {shape} cannot be converted from {plain} to {target.format}: {found}")
     return _convert(_convert(storage, _over(plain, storage, target), skip_fill), target, False)
+
+
+def _appended(kernel: Kernel, storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
+    """Return the entries appended by a kernel, in the order of their traversal."""
+    format = target.format
+    if skip_fill and kernel.chains and kernel.chains[-1].last + 1 < len(format.levels):
+        # Which coordinates lead to entries is known only where all levels store theirs.
+        stored = Format(format.remapping, (Compressed(),) * len(format.levels))
+        return _convert(_convert(storage, _over(stored, storage, target), True), target, False)
+    return kernel.run((storage,))
+
+
+def _by_tables(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
+    """Return the entries put one by one into hash tables, which take what comes twice, too."""
+    if tables_of(target.format) is None:
+        return None
+    return _inserted(_as_coordinate_list(storage, target, Remapping.identity(target.format.order), skip_fill), target)
+
+
+def _by_list(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
+    """Return what the list of the coordinates converts to, where insertion makes that by copying rows."""
+    format = target.format
+    middle = _entry_list_format(format)
+    if middle is None or middle == storage.format or format.is_curved:
+        return None
+    keeping = _direct_step(storage.type, _over(middle, storage, target), skip_fill)
+    if isinstance(keeping, Kernel | str) or not keeping.copies:
+        return None
+    return _convert(keeping.run(storage), target, False)
+
+
+def _by_rows(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
+    """Return what rows convert to, into which entries are inserted first, where there are more entries than rows."""
+    source, format = storage.format, target.format
+    rows = _rows_of(format)
+    if rows is None or storage.vals.size < rows.level_shape(storage.shape)[0]:
+        return None
+    if format != rows:
+        return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
+    apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.is_unique)))
+    between = _over(apart, storage, target)
+    if source == apart or not isinstance(_direct_step(between, target, False), Kernel):
+        return None
+    into = _insertion_kernel(storage.type, between, skip_fill)
+    return None if isinstance(into, str) else _convert(into.run(storage), target, False)
+
+
+def _by_sorting(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
+    """Return the entries appended once they are sorted."""
+    if not is_appendable(target.format.uncurved()):
+        return None
+    return sort_and_append(
+        _as_coordinate_list(storage, target, _coordinate_list_columns(target.format, storage.shape), skip_fill), target
+    )
+
+
+def _by_sorted_insertion(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
+    """Return the entries inserted once they are sorted, duplicates summed."""
+    format = target.format
+    middle = _entry_list_format(format)
+    if middle is None:
+        return None
+    between = _over(middle, storage, target)
+    into = _insertion_kernel(between, target, False, format.is_curved)
+    if isinstance(into, str):
+        return None
+    coordinate_list = _as_coordinate_list(storage, target, _coordinate_list_columns(format, storage.shape), skip_fill)
+    return into.run(_sorted_into(coordinate_list, between, format))
+
+
+_DETOURS = (_by_tables, _by_list, _by_rows, _by_sorting, _by_sorted_insertion)
+"""Ways of converting what cannot be appended or inserted at once, in the order in which they are tried."""
 
 
 def _as_coordinate_list(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
@@ -209,8 +253,8 @@ def _rows_of(format: Format) -> Format | None:
     return Format(format.remapping, (Dense(), Compressed()))
 
 
-def _inserted(triples: Storage, target: TensorType) -> Storage:
-    return inserted(empty_tables(triples.shape, target), triples, True)
+def _inserted(coordinate_list: Storage, target: TensorType) -> Storage:
+    return inserted(empty_tables(coordinate_list.shape, target), coordinate_list, True)
 
 
 def _coordinate_list_columns(format: Format, shape: tuple[int, ...]) -> Remapping:
@@ -221,26 +265,26 @@ def _coordinate_list_columns(format: Format, shape: tuple[int, ...]) -> Remappin
     return format.remapping if format.is_structured else Remapping.identity(format.order)
 
 
-def sort_and_append(triples: Storage, target: TensorType) -> Storage:
+def sort_and_append(coordinate_list: Storage, target: TensorType) -> Storage:
     """Triples in any order, with duplicates, into a format that promises order."""
     format = target.format
     if tables_of(format) is not None:
-        return _inserted(triples, target)
-    have = triples.format.remapping
-    if have != _coordinate_list_columns(format, triples.shape) or not is_appendable(format.uncurved()):
-        plain = triples.plain_format
-        middle = tensor_type(target.dtype, plain, triples.type.index_dtypes[:1] * len(plain.roles), target.fill)
-        return _convert(sort_and_append(triples, middle), target, False)
+        return _inserted(coordinate_list, target)
+    have = coordinate_list.format.remapping
+    if have != _coordinate_list_columns(format, coordinate_list.shape) or not is_appendable(format.uncurved()):
+        plain = coordinate_list.plain_format
+        middle = tensor_type(target.dtype, plain, coordinate_list.type.index_dtypes[:1] * len(plain.roles), target.fill)
+        return _convert(sort_and_append(coordinate_list, middle), target, False)
     made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
-    packed = _sorted_into(triples, made, format)
+    packed = _sorted_into(coordinate_list, made, format)
     return Storage(packed.shape, target, packed.arrays, packed.vals)
 
 
-def _sorted_into(triples: Storage, target: TensorType, like: Format) -> Storage:
+def _sorted_into(coordinate_list: Storage, target: TensorType, like: Format) -> Storage:
     """Triples, whose coordinates and codes are those of ``like``, in its order, appended."""
-    have = triples.format.remapping.coordinates
-    order = tuple(have.index(e) for e in like.sorted_by(triples.shape))
-    ordered = sort_coordinate_list(triples, order, tuple(have.index(e) for e in like.remapping.coordinates))
+    have = coordinate_list.format.remapping.coordinates
+    order = tuple(have.index(e) for e in like.sorted_by(coordinate_list.shape))
+    ordered = sort_coordinate_list(coordinate_list, order, tuple(have.index(e) for e in like.remapping.coordinates))
     return copier(ordered.type, target, False).run((ordered,))
 
 

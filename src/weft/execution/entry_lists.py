@@ -13,8 +13,9 @@ from ..dtypes import name_of
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..remapping import Remapping
-from ..runtime import fail, loader, memory
+from ..runtime import loader, memory
 from ..runtime._ffi import ffi
+from ..runtime.interrupts import fail
 from ..scheduling.operand_conversions import coordinate_list_format
 from ..scheduling.variant import Variant
 from ..storage import Storage, tensor_type
@@ -48,19 +49,23 @@ def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     return Kernel(plan_loops(assignment, {"B": target, "A": source}, Variant(conversion=True), skip_fill=skip_fill))
 
 
-def sort_coordinate_list(triples: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None) -> Storage:
-    """The same triples sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
+def sort_coordinate_list(
+    coordinate_list: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None
+) -> Storage:
+    """Return the list sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
 
     What is left are the levels ``keep``, in this order: those of ``order`` where they are not given.
     """
     keep = order if keep is None else keep
-    intervals = [triples.format.remapping.extents(triples.shape)[k] or (0, 0) for k in order]
+    intervals = [coordinate_list.format.remapping.extents(coordinate_list.shape)[k] or (0, 0) for k in order]
     columns = [
-        triples.arrays[1 + k] - low if low else triples.arrays[1 + k]
+        coordinate_list.arrays[1 + k] - low if low else coordinate_list.arrays[1 + k]
         for k, (low, _) in zip(order, intervals, strict=True)
     ]
-    n = len(triples.vals)
-    memory.require(n * sorting_bytes(triples.type), f"sorting {n} entries of a tensor of shape {triples.shape}")
+    n = len(coordinate_list.vals)
+    memory.require(
+        n * sorting_bytes(coordinate_list.type), f"sorting {n} entries of a tensor of shape {coordinate_list.shape}"
+    )
     permutation = memory.empty(n, np.dtype(np.int64))
     ordered = {
         k: memory.empty(n, column.dtype)
@@ -73,15 +78,20 @@ def sort_coordinate_list(triples: Storage, order: tuple[int, ...], keep: tuple[i
     wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
     status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
     if status > 0:
-        fail(status, f"sorting {n} entries of a tensor of shape {triples.shape}")
-    coords, vals = [triples.arrays[1 + k] for k in keep], triples.vals
+        fail(status, f"sorting {n} entries of a tensor of shape {coordinate_list.shape}")
+    coords, vals = [coordinate_list.arrays[1 + k] for k in keep], coordinate_list.vals
     if status == 0:
-        coords = [ordered[k] if k in ordered else _taken(triples.arrays[1 + k], permutation) for k in keep]
+        coords = [ordered[k] if k in ordered else _taken(coordinate_list.arrays[1 + k], permutation) for k in keep]
         vals = _taken(vals, permutation)
-    arrays = (triples.arrays[0], *coords)
+    arrays = (coordinate_list.arrays[0], *coords)
     dtypes = tuple(name_of(a.dtype) for a in arrays)
-    format = _sorted_format(triples.format.remapping, keep)
-    return Storage(triples.shape, tensor_type(triples.type.dtype, format, dtypes, triples.type.fill), arrays, vals)
+    format = _sorted_format(coordinate_list.format.remapping, keep)
+    return Storage(
+        coordinate_list.shape,
+        tensor_type(coordinate_list.type.dtype, format, dtypes, coordinate_list.type.fill),
+        arrays,
+        vals,
+    )
 
 
 def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

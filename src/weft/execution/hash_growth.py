@@ -15,9 +15,11 @@ from ..compiler import schedule_entry_loops
 from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.level import LevelEntries
-from ..ir import simplify
+from ..ir.passes.simplify import simplify
 from ..remapping import Remapping
-from ..runtime import fail, load, memory
+from ..runtime import memory
+from ..runtime.interrupts import fail
+from ..runtime.loader import load
 from ..runtime.structs import counts_pointer
 from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type

@@ -33,12 +33,14 @@ from ..codegen import print_module
 from ..compiler import Lowered, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
 from ..formats import LevelFormat, TensorType
-from ..ir import simplify
 from ..ir.nodes import Function
+from ..ir.passes.simplify import simplify
 from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
-from ..runtime import Functions, fail, for_work, memory
+from ..runtime import for_work, memory
+from ..runtime.interrupts import fail
+from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 

@@ -24,7 +24,9 @@ from ..index_notation.operator_table import OPERATORS
 from ..lowering.result_writer import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
 from ..records import cached
-from ..runtime import Functions, fail, for_work, get_num_threads, memory
+from ..runtime import for_work, get_num_threads, memory
+from ..runtime.interrupts import fail
+from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
 from ..storage.views import share

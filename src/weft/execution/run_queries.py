@@ -14,11 +14,13 @@ from ..assembly.user_query_lowering import UserQueryLowerer
 from ..codegen import print_module
 from ..compiler import Lowered, schedule_entry_loops
 from ..formats import Format, TensorType
-from ..ir import simplify
-from ..queries import SourceFacts, Statement, Width, optimize
+from ..ir.passes.simplify import simplify
+from ..queries import Statement, Width
+from ..queries.table1_rewrites import SourceFacts, optimize
 from ..remapping.inverse import limits
 from ..remapping.nodes import Axis, IndexExpr, evaluate
-from ..runtime import fail, load
+from ..runtime.interrupts import fail
+from ..runtime.loader import load
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
 

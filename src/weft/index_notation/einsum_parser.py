@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from functools import lru_cache, reduce
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..errors import NotationError, ShapeError
 from ..records import record
 from .nodes import Access, Apply, Assignment, Expr
@@ -85,14 +87,8 @@ def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> 
     """
     subscripts, operands = _split(args)
     if shapes is None:
-        shapes = [operand.shape if hasattr(operand, "shape") else _shape(operand) for operand in operands]
+        shapes = [operand.shape if hasattr(operand, "shape") else np.shape(operand) for operand in operands]
     return einsum_notation(subscripts, tuple(shapes)), operands
-
-
-def _shape(operand: Any) -> Shape:
-    import numpy as np
-
-    return np.shape(operand)
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,8 @@
-"""The imperative IR: nodes, helpers to build them, and the passes over them. It knows nothing of tensors."""
+"""The imperative IR: its nodes and how to traverse them. It knows nothing of tensors.
+
+Passes, the printer and the checker are imported from their own files: level formats build IR, and so ``import weft``
+loads this package, but runs no pass.
+"""
 
 from .nodes import (
     Allocate,
@@ -30,62 +34,10 @@ from .nodes import (
     Var,
     While,
 )  # fmt: skip
-from .passes.fused_sums import with_fused_sums
-from .passes.polling import LongCalls, with_polls
-from .passes.prefetch_streams import prefetch_memory
-from .passes.reciprocals import divide_by_reciprocals
-from .passes.simplify import simplify, simplify_expression
-from .passes.vector_math import batch_math_calls
-from .printer import expression_text, function_text, statement_text
 from .traversal import children, free_variables, rebuild, rewrite, used_names, walk
-from .verify import problems, verify
 
 __all__ = [
-    "Allocate",
-    "Array",
-    "Binary",
-    "Block",
-    "Call",
-    "Cast",
-    "Comment",
-    "Const",
-    "Declare",
-    "Evaluate",
-    "Expr",
-    "For",
-    "Free",
-    "Function",
-    "If",
-    "Load",
-    "LongCalls",
-    "Parallel",
-    "Param",
-    "Poll",
-    "Return",
-    "Select",
-    "Set",
-    "Stmt",
-    "Store",
-    "Unary",
-    "Update",
-    "Var",
-    "While",
-    "batch_math_calls",
-    "children",
-    "divide_by_reciprocals",
-    "expression_text",
-    "free_variables",
-    "function_text",
-    "prefetch_memory",
-    "problems",
-    "rebuild",
-    "rewrite",
-    "simplify",
-    "simplify_expression",
-    "statement_text",
-    "used_names",
-    "verify",
-    "walk",
-    "with_fused_sums",
-    "with_polls",
+    "Allocate", "Array", "Binary", "Block", "Call", "Cast", "Comment", "Const", "Declare", "Evaluate", "Expr", "For",
+    "Free", "Function", "If", "Load", "Parallel", "Param", "Poll", "Return", "Select", "Set", "Stmt", "Store", "Unary",
+    "Update", "Var", "While", "children", "free_variables", "rebuild", "rewrite", "used_names", "walk",
 ]  # fmt: skip

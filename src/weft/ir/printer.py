@@ -100,15 +100,6 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
     match stmt:
         case Block(stmts):
             return [line for s in stmts for line in _lines(s, depth)]
-        case Declare(var, value):
-            start = "" if value is None else f" = {expression_text(value)}"
-            return [(depth, f"{var.name}: {var.ty}{start}")]
-        case Set(var, value):
-            return [(depth, f"{var.name} = {expression_text(value)}")]
-        case Store(array, index, value):
-            return [(depth, f"{expression_text(Load(array, index))} = {expression_text(value)}")]
-        case Update(op, target, value):
-            return [(depth, f"{expression_text(target)} {op}= {expression_text(value)}")]
         case If(cond, then, orelse):
             lines = [(depth, f"if {expression_text(cond)}:"), *_body(then, depth)]
             while isinstance(orelse, If):
@@ -123,19 +114,34 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
             head = f"parallel threads({expression_text(threads)}):"
             shared = _loop(loop, depth + 1, f" schedule({schedule})")
             return [(depth, head), *_lines(prologue, depth + 1), *shared, *_lines(epilogue, depth + 1)]
-        case Allocate(var, size, zero):
-            kind = "zeros" if zero else "empty"
-            return [(depth, f"{var.name}: {var.ty} = {kind}({expression_text(size)})")]
-        case Array(var, size):
-            return [(depth, f"{var.name}: {var.ty[:-1]}[{size}]")]
-        case Free(var):
-            return [(depth, f"free {var.name}")]
-        case Evaluate(call):
-            return [(depth, expression_text(call))]
-        case Poll(watch, asks):
-            return [(depth, f"{'poll' if asks else 'heed'} {watch.name}")]
         case Comment(text):
             return [(depth, f"# {line}") for line in text.splitlines()]
+    return [(depth, _line(stmt))]
+
+
+def _line(stmt: Stmt) -> str:
+    """Return the line of a statement that holds no others."""
+    match stmt:
+        case Declare(var, value):
+            start = "" if value is None else f" = {expression_text(value)}"
+            return f"{var.name}: {var.ty}{start}"
+        case Set(var, value):
+            return f"{var.name} = {expression_text(value)}"
+        case Store(array, index, value):
+            return f"{expression_text(Load(array, index))} = {expression_text(value)}"
+        case Update(op, target, value):
+            return f"{expression_text(target)} {op}= {expression_text(value)}"
+        case Allocate(var, size, zero):
+            kind = "zeros" if zero else "empty"
+            return f"{var.name}: {var.ty} = {kind}({expression_text(size)})"
+        case Array(var, size):
+            return f"{var.name}: {var.ty[:-1]}[{size}]"
+        case Free(var):
+            return f"free {var.name}"
+        case Evaluate(call):
+            return expression_text(call)
+        case Poll(watch, asks):
+            return f"{'poll' if asks else 'heed'} {watch.name}"
         case Return(value):
-            return [(depth, f"return {expression_text(value)}")]
+            return f"return {expression_text(value)}"
     raise TypeError(f"not a statement: {stmt!r}")

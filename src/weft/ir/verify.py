@@ -119,16 +119,9 @@ class _Checker:
                 elif found != ty:
                     self.say(f"{name} is declared {found} and used as {ty}")
             case Const(value, ty):
-                kinds: list[type] = [bool] if ty == "bool" else [int] if is_integer(ty) else [int, float]
-                kinds += [complex] if is_complex(ty) else []
-                if ty not in SCALARS or type(value) not in kinds:
-                    self.say(f"the constant {value!r} cannot be {ty}")
+                self.constant(value, ty)
             case Unary(op, a):
-                ty = self.expr(a)
-                if (op == "!" and ty != "bool") or (op == "~" and not is_integer(ty)) or (op == "-" and ty == "bool"):
-                    self.say(f"{op} of {expression_text(a)}, which is {ty}")
-                if op not in ("-", "!", "~"):
-                    self.say(f"there is no unary operator {op}")
+                self.unary(op, a)
             case Binary(op, a, b):
                 self.binary(op, a, b)
             case Call(_, args):
@@ -146,6 +139,19 @@ class _Checker:
                 self.say(f"not an expression: {expr!r}")
                 return "?"
         return expr.ty
+
+    def constant(self, value: object, ty: str) -> None:
+        kinds: list[type] = [bool] if ty == "bool" else [int] if is_integer(ty) else [int, float]
+        kinds += [complex] if is_complex(ty) else []
+        if ty not in SCALARS or type(value) not in kinds:
+            self.say(f"the constant {value!r} cannot be {ty}")
+
+    def unary(self, op: str, a: Expr) -> None:
+        ty = self.expr(a)
+        if (op == "!" and ty != "bool") or (op == "~" and not is_integer(ty)) or (op == "-" and ty == "bool"):
+            self.say(f"{op} of {expression_text(a)}, which is {ty}")
+        if op not in ("-", "!", "~"):
+            self.say(f"there is no unary operator {op}")
 
     def binary(self, op: str, a: Expr, b: Expr) -> None:
         if op not in BINARY:
@@ -205,22 +211,6 @@ class _Checker:
             case Block(stmts):
                 for s in stmts:
                     self.stmt(s)
-            case Declare(var, value):
-                if value is not None:
-                    self.want(value, var.ty, f"the initial value of {var.name}:")
-                self.declare(var)
-            case Set(var, value):
-                self.assign(var, value)
-            case Store(array, index, value):
-                self.want(value, self.access(array, index), "the value stored:")
-            case Update(op, target, value):
-                if isinstance(target, Var):
-                    self.assign(target, value, "added")
-                else:
-                    self.want(value, self.expr(target), "the value added:")
-                integer = is_integer(target.ty) or target.ty == "bool"
-                if op not in _UPDATES or (op in _INTEGER_ONLY and not integer) or is_pointer(target.ty):
-                    self.say(f"there is no update {op}= of {target.ty}")
             case If(cond, then, orelse):
                 self.want(cond, "bool", "the condition")
                 self.nested(then)
@@ -233,6 +223,18 @@ class _Checker:
                 self.loop(stmt)
             case Parallel():
                 self.parallel(stmt)
+            case Declare() | Allocate() | Array() | Free():
+                self.storage(stmt)
+            case _:
+                self.simple(stmt)
+
+    def storage(self, stmt: Declare | Allocate | Array | Free) -> None:
+        """Check what makes a variable or an array, or frees one."""
+        match stmt:
+            case Declare(var, value):
+                if value is not None:
+                    self.want(value, var.ty, f"the initial value of {var.name}:")
+                self.declare(var)
             case Allocate(var, size):
                 self.want_integer(size, "the size")
                 if not is_pointer(var.ty):
@@ -248,6 +250,16 @@ class _Checker:
                 if var.name not in self.scratch:
                     self.say(f"{var.name} is freed and was not allocated")
                 self.freed.add(var.name)
+
+    def simple(self, stmt: Stmt) -> None:
+        """Check a statement that holds no others and declares nothing."""
+        match stmt:
+            case Set(var, value):
+                self.assign(var, value)
+            case Store(array, index, value):
+                self.want(value, self.access(array, index), "the value stored:")
+            case Update(op, target, value):
+                self.update(op, target, value)
             case Evaluate(call):
                 self.expr(call)
             case Return(value):
@@ -260,6 +272,15 @@ class _Checker:
                 pass
             case _:
                 self.say(f"not a statement: {stmt!r}")
+
+    def update(self, op: str, target: Var | Load, value: Expr) -> None:
+        if isinstance(target, Var):
+            self.assign(target, value, "added")
+        else:
+            self.want(value, self.expr(target), "the value added:")
+        integer = is_integer(target.ty) or target.ty == "bool"
+        if op not in _UPDATES or (op in _INTEGER_ONLY and not integer) or is_pointer(target.ty):
+            self.say(f"there is no update {op}= of {target.ty}")
 
     def parallel(self, stmt: Parallel) -> None:
         self.want(stmt.threads, "int64", "the number of threads")

@@ -20,8 +20,8 @@ from ..formats.levels import Listed, ListedHashed, Marked, Paired
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
-from ..ir import simplify_expression
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub
+from ..ir.passes.simplify import simplify_expression
 from ..remapping import Remapping
 from .environment import Environment
 from .result_writer import FunctionKind

@@ -22,7 +22,7 @@ def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) ->
 
     Examples
     --------
-    >>> from weft.queries import parse
+    >>> from weft.queries.parser import parse
     >>> q = parse("select [i] -> count(j) as nir, max(j) as last, id() as any", 2)
     >>> for a in q.aggregates:
     ...     print(canonical(q, a, (4, 6)))

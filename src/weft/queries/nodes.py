@@ -55,7 +55,7 @@ class Query:
 
     Examples
     --------
-    >>> from weft.queries import parse
+    >>> from weft.queries.parser import parse
     >>> str(parse("select [j - i] -> id() as ne, count(i) as n"))
     'select [j-i] -> id() as ne, count(i) as n'
     """

@@ -128,7 +128,8 @@ def optimize(stmt: Statement, stored: SourceFacts, histograms: bool = True) -> S
 
     Examples
     --------
-    >>> from weft.queries import canonical, parse
+    >>> from weft.queries.canonical import canonical
+    >>> from weft.queries.parser import parse
     >>> q = parse("select [i] -> count(j) as nir", 2)
     >>> stmt = canonical(q, q.aggregates[0], (4, 6))
     >>> print(optimize(stmt, SourceFacts()))

@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import stat
 import time
 import warnings
@@ -297,6 +298,4 @@ def _unlink(path: str) -> None:
 
 def _remove_temporary(path: str, owner: int) -> None:
     if os.getpid() == owner:
-        import shutil
-
         shutil.rmtree(path, ignore_errors=True)

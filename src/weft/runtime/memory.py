@@ -26,7 +26,6 @@ import contextlib
 import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, wraps
 from math import inf, prod
 from operator import index
@@ -73,7 +72,7 @@ class PoolInfo:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Block:
     """A private anonymous mapping, of which ``size`` bytes from the 2 MiB-aligned ``address`` are used."""
 

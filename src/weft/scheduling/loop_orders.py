@@ -378,7 +378,7 @@ class Orders:
             nest.cost += TRANSPOSE * DIMENSION ** len(self.free)
         return nest
 
-    def best_triples(self, term: Expr, terms: int = 1) -> LoopOrder:
+    def best_coordinate_list(self, term: Expr, terms: int = 1) -> LoopOrder:
         """Coordinates as they come; what is reduced inside the last free variable is gathered first."""
 
         def visit(order: tuple[str, ...]) -> Visit:

@@ -38,7 +38,7 @@ def coordinate_list_format(remapping: Remapping) -> Format:
 
 @lru_cache(maxsize=1024)
 def reordered(format: Format, modes: tuple[int, ...]) -> Format:
-    """The format over another order of axes; triples become fibers."""
+    """The format over another order of axes; a coordinate list becomes fibers."""
     if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):
         return Format(Remapping(modes), (Compressed(),) * len(modes))
     return Format(Remapping(modes), format.canonical().levels)

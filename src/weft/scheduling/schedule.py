@@ -6,16 +6,16 @@ change, converts operands whose order does not fit, and marks the parallel loop.
 * *gather*: free variables outside, each reduction into a scalar workspace inside;
 * *scatter*: each additive term its own nest that accumulates into a result with random access;
 * *workspace*: one reduction whose result's last level is gathered in a list workspace (sparse times sparse);
-* *triples*: coordinates and values appended as they come, to be sorted and summed by a conversion afterwards.
+* *coordinate list*: coordinates and values appended as they come, to be sorted and summed by a conversion afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import inf
-from typing import Any
+from typing import Literal
 
 from ..analysis.append_chains import append_chains, is_appendable, is_unordered_list
 from ..analysis.derived_variables import level_variables, radix_components
@@ -75,13 +75,13 @@ class Schedule:
         The types of all tensors the program touches, converted operands and the result included.
     conversions : tuple of OperandConversion
         To be done first.
-    final : Format or None
-        The format the result must be converted to afterwards, where the program makes triples.
+    final_format : Format or None
+        The format the result must be converted to afterwards, where the program makes a coordinate list.
     notes : tuple of str
         What was decided, and why, for ``explain``.
-    crowds : bool
+    dense_result_possible : bool
         Whether a flags workspace over the whole result can gather it: what pays where most coordinates come up.
-    again : tuple of (str, str)
+    repeated_scans : tuple of (str, str)
         Vectors that are walked many times, each with the operand for whose coordinates it is walked.
     serial : bool
         Whether threads cannot share the loops, and others might be that they can.
@@ -98,113 +98,245 @@ class Schedule:
     serial: bool = False
 
 
+@record
+class _Problem:
+    """An assignment as a sum of terms.
+
+    Parameters
+    ----------
+    terms : sequence of (bool, Expr)
+        Whether each is negative, and it.
+    dense : bool
+        Whether the result has random access.
+    accumulating : bool
+        Whether the result keeps what it holds, and the terms are added.
+    additive : bool
+        Whether each term is a sum around everything in it, or has none.
+    """
+
+    terms: Sequence[tuple[bool, Expr]]
+    dense: bool
+    accumulating: bool
+    additive: bool
+
+    @property
+    def only(self) -> Expr | None:
+        """The term where there is one."""
+        return self.terms[0][1] if len(self.terms) == 1 else None
+
+    @property
+    def copies(self) -> bool:
+        """Whether nothing is added up but what the operands hold several times."""
+        return self.only is not None and not isinstance(self.only, Reduce)
+
+
+@record
+class _Candidate:
+    """One way of nesting with its loops: ``nests`` are several where each term has its own. Of equals, rank decides."""
+
+    kind: Literal["gather", "scatter", "fold", "workspace", "coordinate list", "whole"]
+    cost: float
+    rank: int
+    nests: tuple[LoopOrder, ...]
+
+
+@record
+class _Traits:
+    """``dense_result_possible`` and ``repeated_scans`` of the schedule, which depend on the loops that were chosen."""
+
+    dense_result_possible: bool
+    repeated_scans: tuple[tuple[str, str], ...]
+
+
+@record
+class _Draft:
+    """The statement of a candidate, the format its result is converted to afterwards, and the price of both."""
+
+    stmt: Stmt
+    final: Format | None
+    price: float
+
+
 @dataclass
 class _Scheduler(Accumulation):
     """Chooses a loop order and writes the statement."""
 
-    # -- the choice ---------------------------------------------------------------------------------------------
     def run(self) -> tuple[float, Schedule] | None:
         """The schedule and its cost; None when this view of the assignment has none."""
+        problem = self.problem()
+        chosen = _cheapest(self.candidates(problem))
+        if chosen is None:
+            return None
+        traits = self.traits_of(chosen, problem)
+        draft = self.build(chosen, problem)
+        return draft.price + self.price, self.finish(draft, chosen, traits)
+
+    def problem(self) -> _Problem:
+        """Return the assignment as a sum of terms.
+
+        Raises
+        ------
+        FormatError
+            Where it adds to a result without random access.
+        """
         terms = additive_terms(self.value, self.dtype)
-        dense = self.result.format.is_dense
-        accumulating = self.assignment.op is not None
+        dense, accumulating = self.result.format.is_dense, self.assignment.op is not None
         if accumulating and not dense:
             raise FormatError(f"'+=' needs a result with random access, not {self.result.format}")
-        gather = None if accumulating and len(terms) > 1 else self.best_gather()
-        choices: list[tuple[float, int, Any]] = []
-        if gather is not None:
-            choices.append((gather.cost, 0, ("gather", gather)))
-        scatters = self.additive(terms)
-        # A copy accumulates only what may hold duplicates.
-        alone = len(terms) == 1 and not isinstance(terms[0][1], Reduce)
-        copies = alone and not (isinstance(self.value, Access) and not self.types[self.value.tensor].format.is_unique)
-        if dense and scatters and not copies and self.neutral_terms(terms):
-            nests = [self.best_scatter(t, len(terms)) for _, t in terms]
-            choices.append((sum(n.cost for n in nests) + len(nests), 1, ("scatter", nests)))
-        if dense and not accumulating and len(terms) == 1 and self.folds(*terms[0], counting=True):
-            fold = self.best_scatter(terms[0][1]) if self.folds(*terms[0]) else self.best_passing(terms[0][1])
-            if fold is not None:
-                choices.append((fold.cost + 1, 1, ("fold", fold)))
-        if not dense and len(terms) == 1 and scatters and isinstance(terms[0][1], Reduce) and self.neutral_terms(terms):
-            blocks = self.best_blocks(terms[0][1])
-            if blocks is not None:
-                choices.append((blocks.cost, 1, ("scatter", [blocks])))
-        if not accumulating and len(terms) == 1 and not terms[0][0] and isinstance(terms[0][1], Reduce):
-            gathers = (scatters and not dense) or self.folds(*terms[0], counting=True)
-            w = self.best_workspace(terms[0][1]) if gathers else None
-            if w is not None:
-                choices.append((w.cost, 2, ("workspace", w)))
-        in_order = not dense and all(level.ordered for level in self.result.format.levels)
-        if self.variant.conversion and scatters and alone and in_order and self.neutral_terms(terms):
-            w = self.best_workspace(Reduce("add", (), terms[0][1]))
-            if w is not None:
-                choices.append((w.cost, 2, ("workspace", w)))
-        if (
-            not dense
-            and scatters
-            and (self.variant.conversion or self.neutral_terms(terms))
-            and self.result.format.order
-        ):
-            nests = [self.best_triples(t, len(terms)) for _, t in terms]
-            pairs = zip(terms, nests, strict=True)
-            tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
-            choices.append((sum(n.cost for n in nests) + CONVERT * tuples, 3, ("triples", nests)))
+        return _Problem(terms, dense, accumulating, self.additive(terms))
+
+    # -- the choice ---------------------------------------------------------------------------------------------
+    def candidates(self, problem: _Problem) -> list[_Candidate]:
+        """Return the best nests of every kind that is possible."""
+        if self.variant.accumulator == "dense" and (whole := self.best_whole(problem.terms)) is not None:
+            return [_Candidate("whole", whole.cost, 0, (whole,))]
+        proposed = (
+            self.propose_gather(problem),
+            self.propose_scatter(problem),
+            self.propose_fold(problem),
+            self.propose_blocks(problem),
+            self.propose_workspace(problem),
+            self.propose_workspace_of_copy(problem),
+            self.propose_coordinate_list(problem),
+        )
+        found = [c for c in proposed if c is not None]
         if self.variant.conversion:
             # A conversion must not ask for another conversion.
-            choices = [c for c in choices if not any(n.converts for n in _nests(c[2][1]))]
-        if self.variant.accumulator == "dense" and (whole := self.best_whole(terms)) is not None:
-            choices = [(whole.cost, 0, ("whole", whole))]
-        choices = [c for c in choices if c[0] < inf]
-        if not choices:
+            found = [c for c in found if not any(nest.converts for nest in c.nests)]
+        return found
+
+    def propose_gather(self, problem: _Problem) -> _Candidate | None:
+        if problem.accumulating and len(problem.terms) > 1:
             return None
-        price, _, (kind, how) = min(choices, key=lambda c: (c[0], c[1]))
-        again = () if self.variant.hash_lookup else self.walked_again(_nests(how))
-        crowds = self.reorders(kind, how) and self.best_whole(terms) is not None
-        final = self.view.final_format
+        nest = self.best_gather()
+        return None if nest is None else _Candidate("gather", nest.cost, 0, (nest,))
+
+    def propose_scatter(self, problem: _Problem) -> _Candidate | None:
+        repeats = isinstance(self.value, Access) and not self.types[self.value.tensor].format.is_unique
+        worth = repeats or not problem.copies  # a copy accumulates only what may hold duplicates
+        if not (problem.dense and problem.additive and worth and self.neutral_terms(problem.terms)):
+            return None
+        nests = tuple(self.best_scatter(t, len(problem.terms)) for _, t in problem.terms)
+        return _Candidate("scatter", sum(n.cost for n in nests) + len(nests), 1, nests)
+
+    def propose_fold(self, problem: _Problem) -> _Candidate | None:
+        negative, term = problem.terms[0]
+        single = problem.dense and not problem.accumulating and problem.only is not None
+        if not (single and self.folds(negative, term, counting=True)):
+            return None
+        nest = self.best_scatter(term) if self.folds(negative, term) else self.best_passing(term)
+        return None if nest is None else _Candidate("fold", nest.cost + 1, 1, (nest,))
+
+    def propose_blocks(self, problem: _Problem) -> _Candidate | None:
+        term = problem.only
+        if problem.dense or not problem.additive or not isinstance(term, Reduce):
+            return None
+        nest = self.best_blocks(term) if self.neutral_terms(problem.terms) else None
+        return None if nest is None else _Candidate("scatter", nest.cost, 1, (nest,))
+
+    def propose_workspace(self, problem: _Problem) -> _Candidate | None:
+        term, (negative, _) = problem.only, problem.terms[0]
+        if problem.accumulating or negative or not isinstance(term, Reduce):
+            return None
+        gathers = (problem.additive and not problem.dense) or self.folds(negative, term, counting=True)
+        nest = self.best_workspace(term) if gathers else None
+        return None if nest is None else _Candidate("workspace", nest.cost, 2, (nest,))
+
+    def propose_workspace_of_copy(self, problem: _Problem) -> _Candidate | None:
+        """Propose to sort the entries of a conversion row by row."""
+        term = problem.only
+        if term is None or not (self.variant.conversion and problem.copies and problem.additive):
+            return None
+        in_order = not problem.dense and all(level.ordered for level in self.result.format.levels)
+        gathers = in_order and self.neutral_terms(problem.terms)
+        nest = self.best_workspace(Reduce("add", (), term)) if gathers else None
+        return None if nest is None else _Candidate("workspace", nest.cost, 2, (nest,))
+
+    def propose_coordinate_list(self, problem: _Problem) -> _Candidate | None:
+        terms = problem.terms
+        if problem.dense or not problem.additive or not self.result.format.order:
+            return None
+        if not (self.variant.conversion or self.neutral_terms(terms)):
+            return None
+        nests = tuple(self.best_coordinate_list(t, len(terms)) for _, t in terms)
+        pairs = zip(terms, nests, strict=True)
+        tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
+        return _Candidate("coordinate list", sum(n.cost for n in nests) + CONVERT * tuples, 3, nests)
+
+    def traits_of(self, chosen: _Candidate, problem: _Problem) -> _Traits:
+        """Return which data would make other loops better than those that were chosen."""
+        again = () if self.variant.hash_lookup else self.walked_again(chosen.nests)
+        return _Traits(self.reorders(chosen) and self.best_whole(problem.terms) is not None, again)
+
+    # -- from the choice to the schedule ------------------------------------------------------------------------
+    def build(self, chosen: _Candidate, problem: _Problem) -> _Draft:
+        """Write the statement of a candidate, with tiles and a parallel loop."""
+        final, price = self.view.final_format, chosen.cost
         if final is not None:
             self.notes.append(f"the result is computed in {self.result.format} and converted to {final}")
             price += CONVERT * nonzeros(self.result.format)
-        if kind == "gather":
-            stmt = self.gather(how)
-        elif kind == "scatter":
-            stmt = self.scatter(terms, how)
-        elif kind == "fold":
-            stmt = self.fold(terms[0][1], how)
-        elif kind == "workspace":
-            stmt = self.with_workspace(terms[0][1], how)
-        elif kind == "whole":
-            stmt = self.in_workspace(terms[0][1], how, (), level_variables(self.target, self.result.format), "flags")
-        else:
-            if not is_unordered_list(self.result.format):
-                final, type = final or self.result.format, self.result
-                triples = coordinate_list_format(Remapping.identity(type.format.order))
-                self.types[self.target.tensor] = TensorType.of(type.dtype, triples, "int64", type.fill)
-                self.result = self.types[self.target.tensor]
-                self.notes.append(
-                    f"no level of {type.format} can be assembled in this loop order: "
-                    "triples are appended, sorted and summed"
-                )
-            stmt = self.triples(terms, how)
-        if kind == "scatter" and dense and self.variant.tile:
-            tiles = Tiler(self.target, self.types, self.view.derived, self.fresh)
-            stmt = tiles.cut(stmt)
-            self.splits += tiles.splits
-            self.notes += tiles.notes
-        stmt = self.parallelize(stmt)
-        serial = (
-            kind == "scatter" and dense and len(self.free) > 1 and not (self.variant.parallel_loops or _is_shared(stmt))
-        )
-        program = Program(stmt, tuple(self.workspaces), tuple(self.splits))
-        conversions = tuple(self.conversions)
-        if crowds:
-            self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
-        if again:
-            vectors = ", ".join(dict.fromkeys(name for name, _ in again))
-            self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
-        types, notes = dict(self.types), tuple(self.notes)
-        found = Schedule(program, self.target, types, conversions, final, notes, crowds, again, serial)
-        return price + self.price, found
+        if chosen.kind == "coordinate list" and not is_unordered_list(self.result.format):
+            final = final or self.result.format
+            self.store_coordinate_list()
+        return _Draft(self.parallelize(self.statement(chosen, problem)), final, price)
 
+    def statement(self, chosen: _Candidate, problem: _Problem) -> Stmt:
+        term, nest = problem.terms[0][1], chosen.nests[0]
+        match chosen.kind:
+            case "gather":
+                return self.gather(nest)
+            case "scatter":
+                return self.cut_into_tiles(self.scatter(problem.terms, chosen.nests))
+            case "fold":
+                return self.fold(term, nest)
+            case "workspace":
+                return self.with_workspace(term, nest)
+            case "whole":
+                return self.in_workspace(term, nest, (), level_variables(self.target, self.result.format), "flags")
+            case "coordinate list":
+                return self.coordinate_list(problem.terms, chosen.nests)
+
+    def store_coordinate_list(self) -> None:
+        """Let the result be a coordinate list, to be sorted and summed by a conversion afterwards."""
+        type = self.result
+        coordinate_list = coordinate_list_format(Remapping.identity(type.format.order))
+        self.result = self.types[self.target.tensor] = TensorType.of(type.dtype, coordinate_list, "int64", type.fill)
+        self.notes.append(
+            f"no level of {type.format} can be assembled in this loop order: "
+            "a coordinate list is appended, sorted and summed"
+        )
+
+    def cut_into_tiles(self, stmt: Stmt) -> Stmt:
+        """Return a statement that accumulates with its loops cut, where that keeps the result in the cache."""
+        if not (self.result.format.is_dense and self.variant.tile):
+            return stmt
+        tiles = Tiler(self.target, self.types, self.view.derived, self.fresh)
+        stmt = tiles.cut(stmt)
+        self.splits += tiles.splits
+        self.notes += tiles.notes
+        return stmt
+
+    def finish(self, draft: _Draft, chosen: _Candidate, traits: _Traits) -> Schedule:
+        """Return the schedule whose statement is written."""
+        if traits.dense_result_possible:
+            self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
+        if traits.repeated_scans:
+            vectors = ", ".join(dict.fromkeys(name for name, _ in traits.repeated_scans))
+            self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
+        scattered = chosen.kind == "scatter" and self.result.format.is_dense and len(self.free) > 1
+        return Schedule(
+            program=Program(draft.stmt, tuple(self.workspaces), tuple(self.splits)),
+            target=self.target,
+            types=dict(self.types),
+            conversions=tuple(self.conversions),
+            final_format=draft.final,
+            notes=tuple(self.notes),
+            dense_result_possible=traits.dense_result_possible,
+            repeated_scans=traits.repeated_scans,
+            serial=scattered and not (self.variant.parallel_loops or _is_shared(draft.stmt)),
+        )
+
+    # -- what the terms allow -----------------------------------------------------------------------------------
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
         """Whether each term is a reduction around everything in it, or has none."""
         return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
@@ -227,11 +359,11 @@ class _Scheduler(Accumulation):
         starts = row.start(dtype) is not None and not row.skips_nan
         return starts and neutral and once and dtype == self.result.dtype
 
-    def reorders(self, kind: str, how: LoopOrder | Sequence[LoopOrder]) -> bool:
+    def reorders(self, chosen: _Candidate) -> bool:
         """Whether coordinates are sorted or stored again on the way, which a workspace over all of them would spare."""
-        lists = kind == "triples" and not is_unordered_list(self.result.format)
-        vector = kind == "workspace" and len(self.free) == 1
-        return kind != "whole" and (lists or vector or any(nest.converts for nest in _nests(how)))
+        lists = chosen.kind == "coordinate list" and not is_unordered_list(self.result.format)
+        vector = chosen.kind == "workspace" and len(self.free) == 1
+        return chosen.kind != "whole" and (lists or vector or any(nest.converts for nest in chosen.nests))
 
     def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> LoopOrder | None:
         """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""
@@ -379,10 +511,10 @@ class _Scheduler(Accumulation):
         filled = Seq((Fill(self.target, self.result.fill), foralls(outer[whole:], stmt)))
         return foralls(outer[:whole], filled)
 
-    def triples(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
+    def coordinate_list(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
         stmts = []
         for (negative, term), nest in zip(terms, nests, strict=True):
-            self.notes.append(f"loop order {', '.join(nest.order)}; appends triples")
+            self.notes.append(f"loop order {', '.join(nest.order)}; appends to a coordinate list")
             term = self.stored_for(term, nest.order, nest.converts)
             body = term.body if isinstance(term, Reduce) else term
             # Reductions inside the last free variable are gathered, so that a coordinate is appended once.
@@ -455,6 +587,12 @@ def schedule(
     return min(possible, key=lambda f: f[0])[1]
 
 
+def _cheapest(candidates: Iterable[_Candidate]) -> _Candidate | None:
+    """Return the cheapest candidate; None where none can be run at all."""
+    possible = (c for c in candidates if c.cost < inf)
+    return min(possible, key=lambda c: (c.cost, c.rank), default=None)
+
+
 def _is_shared(stmt: Stmt) -> bool:
     """Whether threads share a loop of a statement."""
     match stmt:
@@ -470,7 +608,3 @@ def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
     for producer in producers:
         stmt = Where(stmt, producer)
     return stmt
-
-
-def _nests(how: LoopOrder | Sequence[LoopOrder]) -> Sequence[LoopOrder]:
-    return [how] if isinstance(how, LoopOrder) else how

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+
+import weft
 
 from ..records import record
 
@@ -318,10 +321,6 @@ def operands(machine: bool) -> Iterator[Operands]:
 
 def names(of: Operands) -> Mapping[str, Any]:
     """Return the tensors and arrays that expressions name."""
-    import scipy.sparse as sp
-
-    import weft
-
     rng, n = np.random.default_rng(0), of.n
     values = rng.random(8 * n) + 0.25 if of.dtype[0] == "f" else rng.integers(1, 4, 8 * n)
     rows, columns = rng.integers(0, n, (2, 8 * n))

@@ -17,19 +17,12 @@ from ..dtypes import name_of, value_dtype
 from ..errors import DensifyError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
+from ..runtime.structs import tensor_struct
 from .invariants import check
 
 __all__ = ["Storage", "fill_of", "is_far_longer", "tensor_type"]
 
 _NAN = math.nan
-
-
-def _tensor_struct(*arguments: Any) -> Any:
-    """Import the runtime, with cffi, when the first kernel is called; from then on this is its function."""
-    global _tensor_struct
-    from ..runtime import tensor_struct as _tensor_struct
-
-    return _tensor_struct(*arguments)
 
 
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
@@ -102,7 +95,7 @@ class Storage:
         """The ``weft_tensor *`` that kernels take; valid as long as this object."""
         struct = self._struct
         if struct is None:
-            struct, self._alive = _tensor_struct(self.shape, self.arrays, self.vals)
+            struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
             self._struct = struct
         return struct
 

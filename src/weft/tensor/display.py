@@ -7,6 +7,7 @@ fastest; a vector is one row. Making a picture costs a pass over the stored entr
 
 from __future__ import annotations
 
+import html
 import math
 import operator
 from collections.abc import Sequence
@@ -208,8 +209,6 @@ def _bytes(count: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    import html
-
     return html.escape(text)
 
 

@@ -92,18 +92,11 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     if type(left) is cls:
         a = left._storage
         if type(right) is _ndarray:
-            if right.ndim == 1:
-                plan = _arrays.get((id(a.type), right.dtype, 1))
-                if plan is not None and right.shape[0] == a.shape[-1]:
-                    right = right if right.flags.c_contiguous else right.copy()
-                    return plan.run((a, Storage(right.shape, plan.types[1], (), right))).vals
-            elif len(a.shape) == 2 and right.shape == (a.shape[1], 1):
+            if right.ndim == 2 and len(a.shape) == 2 and right.shape == (a.shape[1], 1):
                 return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix
-            elif right.flags.c_contiguous:
-                plan = _arrays.get((id(a.type), right.dtype, 2)) if right.ndim == 2 else None
-                if plan is not None and right.shape[0] == a.shape[-1]:
-                    values = Storage(right.shape, plan.types[1], (), right.reshape(-1))
-                    return plan.run((a, values)).to_dense_array()
+            product = _times_array(a, right)
+            if product is not None:
+                return product
         elif type(right) is cls:
             b = right._storage
             plan = _products.get((id(a.type), id(b.type), False))
@@ -130,6 +123,19 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     if not result.shape:
         return result.vals[0]
     return finish(cls, result, has_array)
+
+
+def _times_array(a: Storage, right: np.ndarray) -> Any:
+    """Return the product with an ndarray of one or two axes as an ndarray; None where no plan is kept for it."""
+    plan = _arrays.get((id(a.type), right.dtype, right.ndim))
+    if plan is None or right.shape[0] != a.shape[-1]:
+        return None
+    if right.ndim == 1:
+        right = right if right.flags.c_contiguous else right.copy()
+        return plan.run((a, Storage(right.shape, plan.types[1], (), right))).vals
+    if not right.flags.c_contiguous:
+        return None
+    return plan.run((a, Storage(right.shape, plan.types[1], (), right.reshape(-1)))).to_dense_array()
 
 
 _kept: dict[int, Any] = {}

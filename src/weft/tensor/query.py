@@ -16,8 +16,10 @@ from ..formats import Format
 from ..operations.fill_change import require_dense
 from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
-from ..queries import Query, Statement, canonical, parse
+from ..queries import Query, Statement
+from ..queries.canonical import canonical
 from ..queries.nodes import Aggregate
+from ..queries.parser import parse
 from ..records import replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, counters_of, evaluate, to_text

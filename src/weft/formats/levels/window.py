@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ class Shown(LevelFormat):
         The level that stores the coordinates.
     """
 
-    inner: LevelFormat = field(default_factory=Dense)
+    inner: LevelFormat = Dense()
 
     compact = False
     sortable = False

@@ -42,48 +42,85 @@ def fold_unary(op: str, a: Expr) -> Expr | None:
 def fold_binary(op: str, a: Expr, b: Expr) -> Expr | None:
     """What ``a op b`` folds to, or None. Only integers and conditions fold."""
     if op == "&&" or op == "||":
-        stop, neutral = (FALSE, TRUE) if op == "&&" else (TRUE, FALSE)
-        if type(a) is Const:
-            return b if a == neutral else stop
-        return a if b == neutral else None
-    ty = a.ty
-    if ty not in INTEGERS:
+        return _fold_logic(op, a, b)
+    if a.ty not in INTEGERS:
         return None
-    x: Any = a.value if type(a) is Const else None
-    y: Any = b.value if type(b) is Const else None
     if op in _COMPARE:
-        if x is not None and y is not None:
-            return TRUE if _COMPARE[op](x, y) else FALSE
-        if a == b:
-            return TRUE if op in ("==", "<=", ">=") else FALSE
-        return None
-    if x is not None and y is not None and op in _ARITHMETIC:
-        return Const(wrap(_ARITHMETIC[op](x, y), ty), ty)
-    match op:
-        case "+":
-            if x == 0:
-                return b
-            if y == 0:
-                return a
-            if y is not None and type(a) is Binary and a.op == "+" and type(a.b) is Const:
-                return Binary("+", a.a, Const(wrap(y + a.b.value, ty), ty))
-        case "-":
-            if y == 0:
-                return a
-            if a == b:
-                return Const(0, ty)
-        case "*":
-            if x == 0 or y == 0:
-                return Const(0, ty)
-            if x == 1:
-                return b
-            if y == 1:
-                return a
-        case "/" if y == 1:
-            return a
-        case "%" if y == 1:
-            return Const(0, ty)
-        case "/" | "%" if x is not None and y:
-            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-            return Const(wrap(quotient if op == "/" else x - quotient * y, ty), ty)
+        return _fold_comparison(op, a, b)
+    if type(a) is Const and type(b) is Const and op in _ARITHMETIC:
+        return Const(wrap(_ARITHMETIC[op](a.value, b.value), a.ty), a.ty)  # type: ignore[arg-type]
+    rule = _RULES.get(op)
+    return None if rule is None else rule(a, b)
+
+
+def _fold_logic(op: str, a: Expr, b: Expr) -> Expr | None:
+    """Fold a conjunction or a disjunction with a constant on one side."""
+    stop, neutral = (FALSE, TRUE) if op == "&&" else (TRUE, FALSE)
+    if type(a) is Const:
+        return b if a == neutral else stop
+    return a if b == neutral else None
+
+
+def _fold_comparison(op: str, a: Expr, b: Expr) -> Expr | None:
+    """Fold a comparison of two constants, or of an integer with itself."""
+    if type(a) is Const and type(b) is Const:
+        return TRUE if _COMPARE[op](a.value, b.value) else FALSE  # type: ignore[arg-type]
+    if a == b:
+        return TRUE if op in ("==", "<=", ">=") else FALSE
     return None
+
+
+def _integer(e: Expr) -> Any:
+    """Return the value of a constant; None of any other expression."""
+    return e.value if type(e) is Const else None
+
+
+def _fold_sum(a: Expr, b: Expr) -> Expr | None:
+    y = _integer(b)
+    if _integer(a) == 0:
+        return b
+    if y == 0:
+        return a
+    if y is not None and type(a) is Binary and a.op == "+" and type(a.b) is Const:
+        return Binary("+", a.a, Const(wrap(y + a.b.value, a.ty), a.ty))
+    return None
+
+
+def _fold_difference(a: Expr, b: Expr) -> Expr | None:
+    if _integer(b) == 0:
+        return a
+    return Const(0, a.ty) if a == b else None
+
+
+def _fold_product(a: Expr, b: Expr) -> Expr | None:
+    x, y = _integer(a), _integer(b)
+    if x == 0 or y == 0:
+        return Const(0, a.ty)
+    if x == 1:
+        return b
+    return a if y == 1 else None
+
+
+def _fold_quotient(a: Expr, b: Expr) -> Expr | None:
+    x, y = _integer(a), _integer(b)
+    if y == 1:
+        return a
+    return Const(wrap(_truncated(x, y), a.ty), a.ty) if x is not None and y else None
+
+
+def _fold_remainder(a: Expr, b: Expr) -> Expr | None:
+    x, y = _integer(a), _integer(b)
+    if y == 1:
+        return Const(0, a.ty)
+    return Const(wrap(x - _truncated(x, y) * y, a.ty), a.ty) if x is not None and y else None
+
+
+def _truncated(x: int, y: int) -> int:
+    """Return the quotient of two integers, rounded towards zero."""
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+_RULES: dict[str, Callable[[Expr, Expr], Expr | None]] = {
+    "+": _fold_sum, "-": _fold_difference, "*": _fold_product, "/": _fold_quotient, "%": _fold_remainder,
+}  # fmt: skip
+"""Rules of integer arithmetic; but for quotients, two constants are folded before."""

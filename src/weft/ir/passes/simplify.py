@@ -178,6 +178,27 @@ class _Down:
             case Block(stmts):
                 for inner in stmts:
                     self.stmt(inner, out)
+            case For(_, start, stop):
+                first, last = self.expr(start), self.expr(stop)
+                if fold_binary("<", first, last) == FALSE:
+                    return
+                before_loop = self.names
+                out.append(self.loop(s, first, last))
+                self.names = before_loop
+            case If(cond, then, orelse):
+                self.branch(self.expr(cond), then, orelse, out)
+            case While(cond, body):
+                cond = self.expr(cond)
+                if cond != FALSE:
+                    out.append(While(cond, *self.scope(body)))
+            case Parallel():
+                out.append(self.parallel(s))
+            case _:
+                self.simple(s, out)
+
+    def simple(self, s: Stmt, out: list[Stmt]) -> None:
+        """Append a statement that holds no others to ``out``, rewritten."""
+        match s:
             case Declare(var, value):
                 if value is not None:
                     value = self.expr(value)
@@ -198,32 +219,6 @@ class _Down:
                     target = self.expr(target)  # type: ignore[assignment]
                 if not (value.ty in INTEGERS and type(value) is Const and value.value == 0 and op in "+-|^"):
                     out.append(Update(op, target, value))
-            case For(var, start, stop):
-                first, last = self.expr(start), self.expr(stop)
-                if fold_binary("<", first, last) == FALSE:
-                    return
-                before_loop = self.names
-                out.append(self.loop(s, first, last))
-                self.names = before_loop
-            case If(cond, then, orelse):
-                self.branch(self.expr(cond), then, orelse, out)
-            case While(cond, body):
-                cond = self.expr(cond)
-                if cond != FALSE:
-                    out.append(While(cond, *self.scope(body)))
-            case Parallel(threads, prologue, loop, epilogue, schedule):
-                threads = self.expr(threads)
-                outside, self.names = self.names, dict(self.names)
-                before: list[Stmt] = []
-                after: list[Stmt] = []
-                self.stmt(prologue, before)
-                first, last = self.expr(loop.start), self.expr(loop.stop)
-                prologue_names, self.names = self.names, dict(self.names)
-                loop = self.loop(loop, first, last)
-                self.names = prologue_names
-                self.stmt(epilogue, after)
-                self.names = outside
-                out.append(Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), schedule))
             case Allocate(var, size, zero):
                 size = self.expr(size)
                 self.bind(var.name)
@@ -237,6 +232,21 @@ class _Down:
                 out.append(Return(self.expr(value)))
             case _:
                 out.append(s)
+
+    def parallel(self, s: Parallel) -> Parallel:
+        """Return a parallel region rewritten: its loop sees the names of the prologue, what follows sees neither's."""
+        threads = self.expr(s.threads)
+        outside, self.names = self.names, dict(self.names)
+        before: list[Stmt] = []
+        after: list[Stmt] = []
+        self.stmt(s.prologue, before)
+        first, last = self.expr(s.loop.start), self.expr(s.loop.stop)
+        prologue_names, self.names = self.names, dict(self.names)
+        loop = self.loop(s.loop, first, last)
+        self.names = prologue_names
+        self.stmt(s.epilogue, after)
+        self.names = outside
+        return Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), s.schedule)
 
     def branch(self, cond: Expr, then: Stmt, orelse: Stmt | None, out: list[Stmt]) -> None:
         """Append an If, or its live side."""
@@ -281,25 +291,8 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             if all(type(k) is Comment for k in kept):
                 return None
             return kept[0] if len(kept) == 1 else Block(tuple(reversed(kept)))
-        case Declare(var, value):
-            if var.name not in used:
-                return None
-            if value is not None:
-                _note(value, used)
-        case Set(Var(name), value) | Update(_, Var(name), value):
-            if name not in reads:
-                return None
-            used.add(name)
-            _note(value, used)
-        case If(cond, then, orelse):
-            no = _up(orelse, used, reads) if orelse is not None else None
-            yes = _up(then, used, reads)
-            if yes is None and no is None:
-                return None
-            _note(cond, used)
-            if yes is None:
-                cond, yes, no = fold_unary("!", cond) or Unary("!", cond), no or Block(), None
-            return If(cond, yes, no)
+        case If():
+            return _up_branches(s, used, reads)
         case While(cond, body):
             inner = _up(body, used, reads)
             if inner is None:
@@ -315,24 +308,57 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
             if simd:
                 simd = tuple([(op, name) for op, name in simd if name in reads])
             return replace(s, body=inner, simd=simd)
-        case Parallel(threads, prologue, loop, epilogue, schedule):
-            after = _up(epilogue, used, reads) or Block()
-            work = _up(loop.body, used, reads) or Block()
-            _note(loop.start, used)
-            _note(loop.stop, used)
-            before = _up(prologue, used, reads) or Block()
-            if (before, work, after) == (Block(), Block(), Block()):
-                return None
-            loop = replace(loop, body=work)
-            _note(threads, used)
-            return Parallel(threads, before, loop, after, schedule)
+        case Parallel():
+            return _up_parallel(s, used, reads)
+    return s if _has_effect(s, used, reads) else None
+
+
+def _up_branches(s: If, used: set[str], reads: set[str]) -> If | None:
+    """Return a branching without what has no effect, the condition negated where only its other side is left."""
+    cond = s.cond
+    no = _up(s.orelse, used, reads) if s.orelse is not None else None
+    yes = _up(s.then, used, reads)
+    if yes is None and no is None:
+        return None
+    _note(cond, used)
+    if yes is None:
+        cond, yes, no = fold_unary("!", cond) or Unary("!", cond), no or Block(), None
+    return If(cond, yes, no)
+
+
+def _up_parallel(s: Parallel, used: set[str], reads: set[str]) -> Parallel | None:
+    """Return a parallel region without what has no effect; None when nothing is left."""
+    after = _up(s.epilogue, used, reads) or Block()
+    work = _up(s.loop.body, used, reads) or Block()
+    _note(s.loop.start, used)
+    _note(s.loop.stop, used)
+    before = _up(s.prologue, used, reads) or Block()
+    if (before, work, after) == (Block(), Block(), Block()):
+        return None
+    _note(s.threads, used)
+    return Parallel(s.threads, before, replace(s.loop, body=work), after, s.schedule)
+
+
+def _has_effect(s: Stmt, used: set[str], reads: set[str]) -> bool:
+    """Tell whether a statement that holds no others is to be kept; then ``used`` grows by what it reads."""
+    match s:
+        case Declare(var, value):
+            if var.name not in used:
+                return False
+            if value is not None:
+                _note(value, used)
+        case Set(Var(name), value) | Update(_, Var(name), value):
+            if name not in reads:
+                return False
+            used.add(name)
+            _note(value, used)
         case Allocate(var, size):
             if var.name not in reads:
-                return None
+                return False
             _note(size, used)
         case Array(var) | Free(var):
-            return s if var.name in reads else None
+            return var.name in reads
         case Store() | Update() | Evaluate() | Return() | Poll():
             for child in children(s):
                 _note(child, used)  # type: ignore[arg-type]
-    return s
+    return True
