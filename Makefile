@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: check lint types layering test docs bench bench-smoke
+.PHONY: check lint types stubs layering test docs bench bench-smoke
 
 check: lint types layering test
 
@@ -10,6 +10,9 @@ lint:
 
 types:
 	$(PYTHON) -m mypy
+
+stubs:
+	$(PYTHON) -m tests.typing_stub
 
 layering:
 	$(PYTHON) -m pytest -q -n 0 tests/test_layering.py

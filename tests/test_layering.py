@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "weft"
 
 # Each block imports only from blocks before it; config only needs errors and records, and any block may read it.
 ORDER = (
-    "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping",
+    "_api", "errors", "hints", "records", "config", "dtypes", "ir", "index_notation", "concrete_notation", "remapping",
     "queries", "formats", "analysis", "scheduling", "lowering", "assembly", "codegen", "compiler", "runtime", "storage",
     "execution", "operations", "tensor", "numpy_api", "array_api", "interop", "io", "csgraph", "fft", "linalg",
     "__init__", "shipping", "demo", "__main__",
@@ -118,8 +118,8 @@ def layering_violations(path: Path, text: str) -> list[str]:
 
 
 LOADED = {  # by ``import weft``: no block of the compiler is among them, and of execution the door alone
-    "__init__", "config", "dtypes", "errors", "execution", "formats", "hints", "index_notation", "interop", "ir",
-    "operations", "queries", "records", "remapping", "runtime", "storage", "tensor",
+    "__init__", "_api", "config", "dtypes", "errors", "execution", "formats", "hints", "index_notation", "interop",
+    "ir", "operations", "queries", "records", "remapping", "runtime", "storage", "tensor",
 }  # fmt: skip
 
 

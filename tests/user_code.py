@@ -75,8 +75,21 @@ def reductions(A: SparseTensor, x: Array) -> None:
     assert_type(A.any(), np.bool)
     assert_type(weft.all(A), np.bool)
     assert_type(A.argmax(), np.int64)
+    assert_type(A.max(axis=0), SparseTensor | Any)
+    assert_type(A.amax(axis=0), SparseTensor | Any)
+    assert_type(A.argmin(axis=0), SparseTensor | Any)
+    assert_type(A.trace(), SparseTensor | Any)
     assert_type(weft.count_nonzero(A), np.int64)
     assert_type(float(A.sum()) + float(A.max()), float)
+
+
+def stored_arrays(A: SparseTensor) -> None:
+    assert_type(A.data, np.ndarray[Any, Any])
+    assert_type(A.indptr, np.ndarray[Any, Any])
+    assert_type(A.nonzero(), tuple[np.ndarray[Any, Any], ...])
+    assert_type(A.density, float)
+    A.data = [1.0] * A.nnz
+    A.setdiag(1)
 
 
 def indexing(A: SparseTensor) -> None:
@@ -99,6 +112,11 @@ def functions(A: SparseTensor, x: Array) -> None:
     assert_type(weft.concat([A, A], axis=1), SparseTensor)
     assert_type(weft.sort(A), SparseTensor)
     assert_type(A.reshape(-1), SparseTensor)
+    assert_type(A.multiply(2.0), SparseTensor)
+    assert_type(A.maximum(x), SparseTensor | np.ndarray[Any, Any])
+    assert_type(A.dot(A), SparseTensor)
+    assert_type(A.dot(x), np.ndarray[Any, Any])
+    assert_type(A.take([0], axis=0), SparseTensor)
     assert_type(weft.kron(A, A), SparseTensor)
 
 
@@ -113,6 +131,8 @@ def mistakes(A: SparseTensor) -> None:
     weft.compile("y(i) = A(i,j)*x(j)", A=3)  # E: arg-type
     A.asformat("bsr", block_size=(2, 2))  # E: call-arg
     A.sum(axes=0)  # E: call-overload
+    A.argsort(descend=True)  # E: call-arg
+    A.density = 0.5  # E: misc
     A.tocrs()  # E: attr-defined
     (A + A).tocrs()  # E: attr-defined
     _ = weft.sin(A).nzz  # E: attr-defined

@@ -1,5 +1,5 @@
 # ruff: noqa: I001, N807
-"""The names of weft for checkers of types: a test makes this file of __init__.py, with --update-golden."""
+"""The names of weft for checkers of types; ``make stubs`` makes this file of ``_api.py`` and ``__init__.py``."""
 
 from . import array_api as array_api
 from . import csgraph as csgraph

@@ -18,7 +18,7 @@ from ..interop.pydata_sparse import from_nodes, to_nodes
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
-from ..tensor.construction import as_shape, made
+from ..tensor.construction import as_shape, called
 from .streams import opened
 
 __all__ = ["load_npz", "save_npz"]
@@ -96,11 +96,11 @@ def load_npz(file: NpzFile) -> SparseTensor:
     try:
         with np.load(file, allow_pickle=False) as loaded:
             if "weft" in loaded:
-                return made(_storage({name: loaded[name] for name in loaded.files}))
+                return called(_storage({name: loaded[name] for name in loaded.files}))
             if "format" not in loaded:
                 raise FileFormatError(f"no file of a sparse tensor: it holds {', '.join(loaded.files)}")
             arrays = {name: loaded[name] for name in loaded.files}
-            return made(from_nodes(arrays)) if "fill_value" in loaded else asarray(_from_scipy(arrays))
+            return called(from_nodes(arrays)) if "fill_value" in loaded else asarray(_from_scipy(arrays))
     except FileFormatError:
         raise
     except (ValueError, KeyError, OSError, EOFError, AttributeError, TypeError) as error:

@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..dtypes import as_values
 from ..operations.operands import storage_of
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, ravel
 
@@ -42,7 +42,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         raise TypeError(f"Cannot cast array data from {storage_of(src).dtype} to {dst.dtype} according to {casting!r}")
     mask = where if where is True else broadcast_to(where, dst.shape)
     source = as_values(src, dst.dtype) if np.isscalar(src) else src
-    store(broadcast_to(source, dst.shape).astype(dst.dtype), dst, "copyto", mask)
+    write_out(broadcast_to(source, dst.shape).astype(dst.dtype), dst, "copyto", mask)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:

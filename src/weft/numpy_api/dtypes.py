@@ -28,7 +28,7 @@ from numpy import (
 )
 from numpy.typing import DTypeLike
 
-from ..operations.operands import Tensor, adopt
+from ..operations.operands import StorageHolder, as_operand
 from ..tensor.construction import asarray
 from ..tensor.devices import require_cpu
 
@@ -43,11 +43,11 @@ promote_types = np.promote_types
 
 def _dtype(x: Any) -> Any:
     """The dtype of a tensor; anything else as it is."""
-    if isinstance(x, Tensor):
+    if isinstance(x, StorageHolder):
         return x._storage.dtype
     if isinstance(x, (str, type, np.dtype, np.ndarray, np.generic, int, float, complex)):
         return x
-    operand = adopt(x)
+    operand = as_operand(x)
     return x if operand is None else operand.storage.dtype
 
 

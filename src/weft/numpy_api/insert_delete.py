@@ -25,7 +25,7 @@ from ..operations.indexing import coordinates
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import checked_shape
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, moveaxis, placed, ravel, reshape, take, tile
 from .stacking import concat
@@ -220,7 +220,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     tensor, along = _along(a, axis)
     chosen = np.flatnonzero(condition.todense() if isinstance(condition, SparseTensor) else condition)
     found = take(tensor, chosen, axis=along)
-    return found if out is None else store(found, out, "compress")
+    return found if out is None else write_out(found, out, "compress")
 
 
 def extract(condition: Any, arr: Any) -> SparseTensor:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -25,7 +25,7 @@ from ..errors import ShapeError, UnsupportedError
 from ..operations.operands import storage_of
 from ..tensor.einsum import einsum
 from ..tensor.operators import matmul as product
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .creation import eye
 from .diagonals import diagonal as numpy_diagonal
@@ -35,6 +35,9 @@ from .reductions import min as smallest
 from .reductions import sum as total
 from .stacking import stack
 from .ufuncs import apply, as_dtype
+
+if TYPE_CHECKING:
+    from ..tensor.types import Array
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
@@ -103,6 +106,12 @@ def _strong(*operands: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(x) if type(x) in (bool, int, float, complex) else x for x in operands)
 
 
+@overload
+def dot(a: SparseTensor, b: SparseTensor, out: None = None) -> SparseTensor: ...
+@overload
+def dot(a: SparseTensor, b: Array, out: None = None) -> Array: ...
+@overload
+def dot(a: Any, b: Any, out: Any = None) -> Any: ...
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
     n, m = _ndim(a), _ndim(b)
@@ -114,7 +123,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         found = tensordot(a, b, axes=((n - 1,), (max(m - 2, 0),)))
     if out is None:
         return found
-    return store(found, out, "dot")
+    return write_out(found, out, "dot")
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -211,7 +220,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     found = einsum(*operands, ends)
     if out is None:
         return found
-    return store(found, out, "multi_dot")
+    return write_out(found, out, "multi_dot")
 
 
 def matrix_power(x: Any, n: int, /) -> Any:

@@ -41,12 +41,12 @@ from ..operations.canonical import stored_only
 from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector, with_axes
 from ..operations.fill_change import relabel_fill
 from ..operations.indexing import has_long_array
-from ..operations.operands import Tensor, adopt, storage_of
+from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..records import record
 from ..remapping import Remapping
 from ..storage import Storage
-from ..tensor.operators import finish
-from ..tensor.out_argument import store
+from ..tensor.operators import wrap_result
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
 __all__ = [
@@ -292,7 +292,7 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
 
 # -- the arguments of NumPy's functions -----------------------------------------------------------------------------
 def operand(x: Any, name: str) -> tuple[Storage, bool]:
-    found = adopt(x)
+    found = as_operand(x)
     if found is None:
         raise DTypeError(f"{name} takes tensors and arrays, not {type(x).__name__}")
     return found.storage, found.is_array
@@ -301,8 +301,8 @@ def operand(x: Any, name: str) -> tuple[Storage, bool]:
 def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str) -> Any:
     if keepdims:
         result = with_axes(result, axes.gone)
-    found = result.vals[0] if not result.shape else finish(SparseTensor, result, has_array)
-    return found if out is None else store(found, out, name, casting="unsafe")
+    found = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
+    return found if out is None else write_out(found, out, name, casting="unsafe")
 
 
 def _reduction(
@@ -522,7 +522,7 @@ _BY_UFUNC = {
 
 
 def _reduce_bits(
-    op: str, x: Tensor, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
+    op: str, x: StorageHolder, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
     where: Any = True,
 ) -> Any:  # fmt: skip
     """Whether an odd number are true, or what bits all, any or an odd number of integers have."""
@@ -534,7 +534,7 @@ def _reduce_bits(
 
 
 def reduce_ufunc(
-    op: str, name: str, x: Tensor, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
+    op: str, name: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """``ufunc.reduce`` of a tensor, with its arguments."""

@@ -24,7 +24,7 @@ from ..operations.canonical import drop_explicit_fill
 from ..operations.elementwise import with_axes
 from ..operations.fill_change import change_fill, require_dense
 from ..operations.indexing import coordinates
-from ..operations.operands import Tensor, storage_of
+from ..operations.operands import StorageHolder, storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import ravel
@@ -131,7 +131,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
 
 
 def _dense(x: Any) -> Any:
-    if not isinstance(x, Tensor):
+    if not isinstance(x, StorageHolder):
         return x
     require_dense(x._storage.shape, x._storage.dtype, "all elements of an operand")
     return x.todense()  # type: ignore[attr-defined]

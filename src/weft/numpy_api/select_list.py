@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..operations.operands import storage_of
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .reductions import max, min
 from .searching import where
@@ -86,4 +86,4 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
         found = where(which == k, choices[k], found)
     if n == 1:
         found = where(which == 0, found, found)
-    return found if out is None else store(found, out, "choose")
+    return found if out is None else write_out(found, out, "choose")

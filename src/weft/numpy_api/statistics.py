@@ -19,7 +19,7 @@ from ..operations.fill_change import require_dense
 from ..operations.operands import storage_of
 from ..runtime import memory
 from ..tensor.operators import elementwise
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from .manipulation import broadcast_to, expand_dims
 from .moments import mean
@@ -42,7 +42,7 @@ def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     found = top - bottom
     if out is None:
         return found
-    return store(found, out, "ptp")
+    return write_out(found, out, "ptp")
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:

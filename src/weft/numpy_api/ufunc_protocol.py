@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..operations.fill_change import require_dense
-from ..operations.operands import Tensor
+from ..operations.operands import StorageHolder
 from ..storage import Storage
 from ..tensor.construction import from_coords
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 from . import linalg
 from .reductions import reduce_ufunc
 from .ufuncs import ROWS, _converted, apply, divmod, outer
 from .unlisted_ufuncs import call_ufunc
 
-__all__ = ["call"]
+__all__ = ["array_ufunc"]
 
 
-def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Answer for ``SparseTensor.__array_ufunc__``, once all inputs are known to be operands."""
     name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
     op = ROWS.get(ufunc)
@@ -34,26 +34,26 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         dtype = kwargs.pop("dtype", None)
         given = inputs if dtype is None else _converted(ufunc, ufunc.__name__, inputs, dtype)
         result = getattr(linalg, ufunc.__name__)(*given, **kwargs)
-        return result if out is None else store(result, out, name)
+        return result if out is None else write_out(result, out, name)
     known = {"__call__": {"dtype", "where"}, "outer": {"dtype"}}
     if op is not None and method in known and set(kwargs) <= known[method]:
         if method == "outer" and len(inputs) == 2:
             dtype = kwargs.get("dtype")
             inputs = inputs if dtype is None else _converted(ufunc, op, inputs, dtype)
-            return outer(op, *inputs) if out is None else store(outer(op, *inputs), out, name)
+            return outer(op, *inputs) if out is None else write_out(outer(op, *inputs), out, name)
         return apply(op, inputs, out=out, **kwargs)
     if op is None and method == "__call__" and ufunc.signature is None and set(kwargs) <= {"dtype"}:
         found = call_ufunc(ufunc, inputs, **kwargs)
         if outs is None:
             return found
         many = found if isinstance(found, tuple) else (found,)
-        stored = tuple(f if o is None else store(f, o, name) for f, o in zip(many, outs, strict=True))
+        stored = tuple(f if o is None else write_out(f, o, name) for f, o in zip(many, outs, strict=True))
         return stored if isinstance(found, tuple) else stored[0]
-    if op is not None and method == "reduce" and isinstance(inputs[0], Tensor):
+    if op is not None and method == "reduce" and isinstance(inputs[0], StorageHolder):
         return reduce_ufunc(op, name, inputs[0], out=out, **kwargs)
-    if method == "accumulate" and isinstance(inputs[0], Tensor):
+    if method == "accumulate" and isinstance(inputs[0], StorageHolder):
         return _accumulated(ufunc, inputs[0], out=out, **kwargs)
-    if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], Tensor) and not kwargs:
+    if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], StorageHolder) and not kwargs:
         return _added_at(inputs[0], inputs[1], inputs[2] if ufunc is np.add else -np.asarray(_array(inputs[2])))
     extra = f" with {', '.join(kwargs)}" if kwargs else ""
     raise TypeError(f"{name}{extra} does not take SparseTensors; use their todense()")
@@ -71,7 +71,9 @@ def _accumulated(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike | None
     storage = x._storage
     require_dense(storage.shape, storage.dtype, f"the elements of np.{ufunc.__name__}.accumulate")
     found = ufunc.accumulate(x.todense(), axis=axis, dtype=dtype)
-    return SparseTensor(Storage.dense(found)) if out is None else store(found, out, f"np.{ufunc.__name__}.accumulate")
+    return (
+        SparseTensor(Storage.dense(found)) if out is None else write_out(found, out, f"np.{ufunc.__name__}.accumulate")
+    )
 
 
 def _added_at(x: Any, key: Any, values: Any) -> None:

@@ -25,10 +25,10 @@ from ..dtypes import value_dtype
 from ..errors import DTypeError
 from ..index_notation.operator_table import ALIASES, OPERATORS, operator
 from ..operations.elementwise import apply_unary, with_axes
-from ..operations.operands import adopt, is_scalar
-from ..tensor.operators import elementwise, finish
+from ..operations.operands import as_operand, is_scalar
+from ..tensor.operators import elementwise, wrap_result
 from ..tensor.operators import power as power_of
-from ..tensor.out_argument import store
+from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
 __all__ = [
@@ -71,18 +71,18 @@ def apply(
     if dtype is not None:
         inputs = _converted(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
-        operand = adopt(inputs[0])
+        operand = as_operand(inputs[0])
         found = NotImplemented if operand is None else None
         if operand is not None:
-            found = finish(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
+            found = wrap_result(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
     elif op == "power":
         found = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
     else:
         found = elementwise(op, inputs[0], inputs[1], SparseTensor)
     if found is NotImplemented:
-        unknown = next(x for x in inputs if adopt(x) is None)
+        unknown = next(x for x in inputs if as_operand(x) is None)
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(unknown).__name__}")
-    return found if out is None else store(found, out, op, where)
+    return found if out is None else write_out(found, out, op, where)
 
 
 def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
@@ -99,7 +99,7 @@ def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -
 
 
 def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
-    operand = adopt(x)
+    operand = as_operand(x)
     if operand is None:
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(x).__name__}")
     return operand.storage.dtype
@@ -109,17 +109,17 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
     """An operand converted; itself where it has the dtype."""
     if is_scalar(x):
         return np.asarray(x, value_dtype(dtype))[()]
-    operand = adopt(x)
+    operand = as_operand(x)
     assert operand is not None
     if operand.storage.dtype == dtype:
         return x
     converted = apply_unary(value_dtype(dtype).name, operand.storage)
-    return finish(SparseTensor, converted, operand.is_array)
+    return wrap_result(SparseTensor, converted, operand.is_array)
 
 
 def outer(op: str, left: Any, right: Any) -> Any:
     """Every element of ``left`` with every element of ``right``."""
-    first, second = adopt(left), adopt(right)
+    first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(left).__name__}, {type(right).__name__}")
     n, m = len(first.storage.shape), len(second.storage.shape)
@@ -188,7 +188,7 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     >>> clip(weft.asarray([-2.0, 0.0, 5.0]), -1, 3).todense()
     array([-1.,  0.,  3.])
     """
-    operand = adopt(x)
+    operand = as_operand(x)
     if operand is not None and operand.storage.dtype.kind in "iu":
         limits = np.iinfo(operand.storage.dtype)
         min = None if type(min) is int and min <= limits.min else min
@@ -200,7 +200,7 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
         found = apply("minimum", (found, max))
     if found is x:
         found = apply("positive", (x,))
-    return found if out is None else store(found, out, "clip")
+    return found if out is None else write_out(found, out, "clip")
 
 
 def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
@@ -212,7 +212,7 @@ def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
     >>> round(weft.asarray([0.5, 1.26]), 1).todense()
     array([0.5, 1.3])
     """
-    operand = adopt(x)
+    operand = as_operand(x)
     integer = operand is not None and operand.storage.dtype.kind in "iu"
     if integer and decimals >= 0:
         found = apply("positive", (x,))
@@ -225,7 +225,7 @@ def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
         if integer:
             assert operand is not None
             found = as_dtype(found, operand.storage.dtype)
-    return found if out is None else store(found, out, "round")
+    return found if out is None else write_out(found, out, "round")
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
@@ -246,7 +246,7 @@ def isneginf(x: Any, /, *, out: Any = None) -> Any:
 
 
 def _refuse_complex(x: Any) -> None:
-    operand = adopt(x)
+    operand = as_operand(x)
     if operand is not None and operand.storage.dtype.kind == "c":
         dtype = operand.storage.dtype
         raise DTypeError(f"This operation is not supported for {dtype} values because it would be ambiguous.")

@@ -25,7 +25,7 @@ from .elementwise import without_axes
 from .fill_change import require_dense, same_number
 from .index_keys import Key, parse_key
 from .indexing import coordinates
-from .operands import Tensor, adopt
+from .operands import StorageHolder, as_operand
 
 __all__ = ["PendingWrites", "setitem"]
 
@@ -87,8 +87,8 @@ def setitem(
 
 def _in_place(storage: Storage, key: Any, value: Any) -> None:
     items = key if isinstance(key, tuple) else (key,)
-    dense = tuple(item.todense() if isinstance(item, Tensor) else item for item in items)  # type: ignore[attr-defined]
-    storage.to_dense_array()[dense] = value.todense() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+    dense = tuple(item.todense() if isinstance(item, StorageHolder) else item for item in items)  # type: ignore[attr-defined]
+    storage.to_dense_array()[dense] = value.todense() if isinstance(value, StorageHolder) else value  # type: ignore[attr-defined]
 
 
 class _Region:
@@ -169,7 +169,7 @@ def _numbered(rows: tuple[np.ndarray[Any, Any], ...], sizes: list[int]) -> np.nd
 def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
     """Coordinates in the tensor, and values, of what is to be stored of the value."""
     dtype, fill = storage.dtype, storage.dtype.type(storage.type.fill)
-    given = None if np.isscalar(value) else adopt(value)
+    given = None if np.isscalar(value) else as_operand(value)
     if given is not None and not given.storage.format.is_dense:
         if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
             fits = _trimmed(given.storage.shape, region.shape)
@@ -180,7 +180,7 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
             return _last(region.coordinates(places), coo.vals.astype(dtype, copy=False), storage.shape)
         require_dense(given.storage.shape, dtype, "all elements of the value")
         value = execution.convert(given.storage, Format.dense(len(given.storage.shape))).to_dense_array()
-    values = as_values(value.todense() if isinstance(value, Tensor) else value, dtype)  # type: ignore[attr-defined]
+    values = as_values(value.todense() if isinstance(value, StorageHolder) else value, dtype)  # type: ignore[attr-defined]
     values = values.reshape(_trimmed(values.shape, region.shape))
     size = math.prod(region.shape)
     if values.size == 1 and same_number(values.reshape(-1)[0], fill):

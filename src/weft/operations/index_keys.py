@@ -9,7 +9,7 @@ import numpy as np
 
 from ..records import record
 from . import foreign_tensors
-from .operands import Tensor
+from .operands import StorageHolder
 
 __all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
 
@@ -218,7 +218,7 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
             items.append(item)
             axis += item is not None
             continue
-        if isinstance(item, Tensor):
+        if isinstance(item, StorageHolder):
             found = _of_tensor(item, shape[axis:], axis)
         else:
             found = _of_array(item, shape[axis:], axis)
@@ -237,7 +237,7 @@ def _axes_taken(item: Any) -> int:
         return 0
     if isinstance(item, (slice, int, np.integer)) and not isinstance(item, bool):
         return 1
-    if isinstance(item, Tensor):
+    if isinstance(item, StorageHolder):
         return len(item._storage.shape) if item._storage.dtype == bool else 1
     array = np.asarray(item)
     return array.ndim if array.dtype == bool else 1
@@ -265,7 +265,7 @@ def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
     return [array if array.ndim else int(array)]
 
 
-def _of_tensor(item: Tensor, shape: tuple[int, ...], axis: int) -> list[Any]:
+def _of_tensor(item: StorageHolder, shape: tuple[int, ...], axis: int) -> list[Any]:
     storage = item._storage
     if storage.dtype == bool:
         _fits(storage.shape, shape, axis)

@@ -18,10 +18,10 @@ from . import foreign_tensors
 if TYPE_CHECKING:
     from .assignment import PendingWrites
 
-__all__ = ["Operand", "Tensor", "adopt", "describe", "is_scalar", "scalar_storage", "storage_of"]
+__all__ = ["Operand", "StorageHolder", "as_operand", "describe", "is_scalar", "scalar_storage", "storage_of"]
 
 
-class Tensor:
+class StorageHolder:
     """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
 
     While it is being assigned to, ``_writing`` holds its storage and what is still to be assigned, and there is no
@@ -93,11 +93,11 @@ _ELSEWHERE = {
 """Attributes by what other packages call the same."""
 
 
-def _public(tensor: Tensor) -> list[str]:
+def _public(tensor: StorageHolder) -> list[str]:
     return [name for name in dir(tensor) if not name.startswith("_")]
 
 
-_STORAGE: Any = Tensor.__dict__["_storage"]
+_STORAGE: Any = StorageHolder.__dict__["_storage"]
 
 
 class Operand(NamedTuple):
@@ -111,10 +111,10 @@ def is_scalar(obj: Any) -> bool:
     """Whether ``obj`` is a Python or NumPy number or a 0-d array."""
     if isinstance(obj, np.ndarray):
         return obj.ndim == 0
-    return not isinstance(obj, Tensor) and isinstance(obj, (numbers.Number, np.generic))
+    return not isinstance(obj, StorageHolder) and isinstance(obj, (numbers.Number, np.generic))
 
 
-def adopt(obj: Any) -> Operand | None:
+def as_operand(obj: Any) -> Operand | None:
     """Storage over what ``obj`` holds, shared where that is possible; None for what weft does not know.
 
     Raises
@@ -122,7 +122,7 @@ def adopt(obj: Any) -> Operand | None:
     DTypeError
         For arrays of dtypes weft does not compute with, and masked arrays.
     """
-    if isinstance(obj, Tensor):
+    if isinstance(obj, StorageHolder):
         return Operand(obj._storage, False)
     if isinstance(obj, np.ndarray):
         if isinstance(obj, np.ma.MaskedArray):
@@ -156,7 +156,7 @@ def storage_of(x: Any) -> Storage:
     DTypeError
         For what it does not take.
     """
-    operand = adopt(x)
+    operand = as_operand(x)
     if operand is None:
         raise DTypeError(f"weft takes tensors, arrays and numbers, not {type(x).__name__}")
     return operand.storage

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .operands import adopt
+from .operands import as_operand
 
 __all__ = ["broadcast_shapes", "iscomplexobj", "isrealobj", "ndim", "shape", "size"]
 
 
 def shape(a: Any) -> tuple[int, ...]:
     """The sizes of the axes."""
-    operand = adopt(a)
+    operand = as_operand(a)
     if operand is None:
         raise TypeError(f"weft takes tensors, arrays and numbers, not {type(a).__name__}")
     return operand.storage.shape
@@ -31,7 +31,7 @@ def size(a: Any, axis: int | None = None) -> int:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the elements are complex numbers."""
-    operand = adopt(x)
+    operand = as_operand(x)
     return operand is not None and operand.storage.dtype.kind == "c"
 
 

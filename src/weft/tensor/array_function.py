@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import DensifyError
 from ..operations import foreign_tensors
-from ..operations.operands import Tensor
+from ..operations.operands import StorageHolder
 
-__all__ = ["call", "concerns", "namespace", "read_once"]
+__all__ = ["array_function", "concerns", "namespace", "read_once"]
 
 # The ndarray's methods of these names take NumPy's arguments, in NumPy's order.
 _METHODS = {
@@ -22,7 +22,7 @@ _METHODS = {
 _OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round"}
 
 
-def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What NumPy's ``function`` means for tensors.
 
     Raises
@@ -34,7 +34,7 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     name = function.__name__
     module = function.__module__
     name = _OTHER_NAMES.get(name, name)
-    if name in _METHODS and args and isinstance(args[0], Tensor):
+    if name in _METHODS and args and isinstance(args[0], StorageHolder):
         return getattr(args[0], name)(*args[1:], **kwargs)
     place: Any = weft.linalg if "linalg" in module else weft.fft if "fft" in module else weft
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
@@ -45,20 +45,20 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     return own(*args, **kwargs)
 
 
-def _first_tensor(given: Iterable[Any]) -> Tensor | None:
+def _first_tensor(given: Iterable[Any]) -> StorageHolder | None:
     for x in given:
-        found = x if isinstance(x, Tensor) else _first_tensor(x) if isinstance(x, (list, tuple)) else None
+        found = x if isinstance(x, StorageHolder) else _first_tensor(x) if isinstance(x, (list, tuple)) else None
         if found is not None:
             return found
     return None
 
 
-def read_once(args: Any, cls: type[Tensor]) -> Any:
+def read_once(args: Any, cls: type[StorageHolder]) -> Any:
     """Arguments with tensors of ``cls`` in place of other packages', as to read one is to look at its coordinates."""
     if isinstance(args, (list, tuple)):
         found = [read_once(arg, cls) for arg in args]
         return found if isinstance(args, list) else tuple(found)
-    storage = None if isinstance(args, (Tensor, np.ndarray, str)) else foreign_tensors.read(args)
+    storage = None if isinstance(args, (StorageHolder, np.ndarray, str)) else foreign_tensors.read(args)
     return args if storage is None else cls(storage)
 
 
@@ -69,4 +69,4 @@ def namespace() -> Any:
 
 def concerns(types: Iterable[type]) -> bool:
     """Whether all classes that NumPy found are ones that weft takes."""
-    return all(issubclass(cls, (Tensor, np.ndarray)) or foreign_tensors.is_read(cls) for cls in types)
+    return all(issubclass(cls, (StorageHolder, np.ndarray)) or foreign_tensors.is_read(cls) for cls in types)

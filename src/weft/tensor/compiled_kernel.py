@@ -15,9 +15,9 @@ from ..index_notation import accesses as reads
 from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..operations import foreign_tensors
-from ..operations.operands import Tensor, adopt
+from ..operations.operands import StorageHolder, as_operand
 from ..storage import Storage
-from .operators import finish
+from .operators import wrap_result
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class CompiledKernel:
         planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
         if found.refused and not (given and self._kernel.type.format.is_dense):
             found.require_room(held, planned.target)
-        return finish(SparseTensor, planned.run(storages), has_array)
+        return wrap_result(SparseTensor, planned.run(storages), has_array)
 
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
         """Make the result's structure, with values still to be computed.
@@ -206,7 +206,7 @@ class CompiledKernel:
                [6., 0., 0.]])
         """
         storages, _ = self._arguments(operands, named)
-        if not isinstance(result, Tensor):
+        if not isinstance(result, StorageHolder):
             raise FormatError(f"compute writes into what assemble made, not into a {type(result).__name__}")
         self._phases(storages).compute(result._storage, storages)
         return result
@@ -247,7 +247,7 @@ class CompiledKernel:
         given.update(named)
         storages, has_array = [], False
         for name in self.operands:
-            operand, type = adopt(given[name]), self._types[name]
+            operand, type = as_operand(given[name]), self._types[name]
             if operand is None:
                 raise DTypeError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
             storage = operand.storage

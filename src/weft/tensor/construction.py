@@ -14,15 +14,15 @@ from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
-from ..operations.operands import adopt, is_scalar
+from ..operations.operands import as_operand, is_scalar
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from .devices import require_cpu
 from .sparse_tensor import SparseTensor
 
-__all__ = ["as_shape", "asarray", "from_coords", "from_levels", "made"]
+__all__ = ["as_shape", "asarray", "called", "from_coords", "from_levels"]
 
 
-def made(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
+def called(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
     """Return a new tensor of the user's, who asked for a format."""
     return SparseTensor(storage).called(format)
 
@@ -77,11 +77,11 @@ def asarray(
     if isinstance(obj, SparseTensor):
         source, known = obj._storage, True
     else:
-        found = adopt(obj) if wanted is None or hasattr(obj, "dtype") else None
+        found = as_operand(obj) if wanted is None or hasattr(obj, "dtype") else None
         if found is None:
             array = np.asarray(obj)
             value_dtype(array.dtype)
-            found = adopt(array if wanted is None else as_values(obj, wanted))
+            found = as_operand(array if wanted is None else as_values(obj, wanted))
             assert found is not None
         source, known = found.storage, type(obj).__module__.partition(".")[0] not in ("scipy", "numpy", "builtins")
     storage = source
@@ -95,14 +95,14 @@ def asarray(
     if format is not None:
         storage = foreign_tensors.convert(storage, format)
     if not copy and storage is source and isinstance(obj, SparseTensor):
-        return obj if format in (None, obj.format) else made(storage, format)
+        return obj if format in (None, obj.format) else called(storage, format)
     if copy is None:
-        return made(storage, format)
+        return called(storage, format)
     if copy:
-        return made(storage.apart_from(source), format)
+        return called(storage.apart_from(source), format)
     if not _shares(storage, obj) and storage.vals.size:
         raise ValueError(f"asarray(copy=False) of a {type(obj).__name__} to {SparseTensor(storage)!r} needs a copy")
-    return made(storage, format)
+    return called(storage, format)
 
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
@@ -190,13 +190,13 @@ def from_coords(
     if duplicates == "keep":
         if storage.format.canonical() != target.canonical():
             raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
-        return made(storage)
+        return called(storage)
     found = foreign_tensors.convert(storage, target)
     if duplicates == "raise" and not storage.format.is_canonical:
         distinct = found if not found.format.is_dense else foreign_tensors.convert(storage, storage.format.canonical())
         if distinct.nnz != storage.nnz:
             raise StorageError(f"{storage.nnz - distinct.nnz} coordinates repeat, in shape {whole}")
-    return made(found, format)
+    return called(found, format)
 
 
 def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
@@ -279,7 +279,7 @@ def from_levels(
     storage = Storage(whole, type, tuple(arrays), vals)
     if check:
         execution.verify(storage)
-    return made(storage, format)
+    return called(storage, format)
 
 
 def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..operations.operands import Tensor
+from ..operations.operands import StorageHolder
 
 __all__ = ["DEVICE", "dlpack", "dlpack_device", "require_cpu"]
 
@@ -25,7 +25,7 @@ def require_cpu(device: Any) -> None:
 
 
 def dlpack(
-    self: Tensor,
+    self: StorageHolder,
     /,
     *,
     stream: Any = None,
@@ -56,6 +56,6 @@ def dlpack(
     return array.__dlpack__(**{name: value for name, value in given.items() if value is not None})
 
 
-def dlpack_device(self: Tensor, /) -> tuple[int, int]:
+def dlpack_device(self: StorageHolder, /) -> tuple[int, int]:
     """Return where DLPack says that the memory of a tensor in a dense format is: its ``__dlpack_device__``."""
     return self._storage.to_dense_array().__dlpack_device__()

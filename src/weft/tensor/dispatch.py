@@ -28,17 +28,17 @@ import numpy as np
 
 from ..errors import DensifyError, UnsupportedError
 from ..operations import foreign_tensors
-from ..operations.operands import Tensor, adopt
-from .array_function import call, concerns, namespace, read_once
+from ..operations.operands import StorageHolder, as_operand
+from .array_function import array_function, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
 from .lazy import resolve
 from .operators import Operators, matmul
-from .out_argument import store
+from .out_argument import write_out
 
 __all__ = ["Dispatch"]
 
 
-def _scipy_defers(tensor: Tensor) -> bool:
+def _scipy_defers(tensor: StorageHolder) -> bool:
     """Tell whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right.
 
     A method that an operator calls, as ``multiply``, gives ``NotImplemented`` back. Called by name it must not do that:
@@ -64,10 +64,10 @@ def _asking_package(between: tuple[str, ...] = ()) -> str:
     return ""
 
 
-def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
+def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder], Any]:
     """Return what finds a method of tensors in a dense format, and of no others."""
 
-    def find(tensor: Tensor) -> Any:
+    def find(tensor: StorageHolder) -> Any:
         if tensor._storage.format.is_dense:
             return MethodType(method, tensor)
         text = f"tensors of format {tensor._storage.format} have no dense memory, and no {name}; todense() makes some"
@@ -76,7 +76,7 @@ def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[Tensor], Any]:
     return find
 
 
-def _numba_type(tensor: Tensor) -> Any:
+def _numba_type(tensor: StorageHolder) -> Any:
     """Tell the package sparse that numba has no type for a tensor; others find no attribute, as of any object."""
     if _asking_package(("weft", "numba", "functools")) != "sparse":
         raise AttributeError("tensors have no _numba_type_", name="_numba_type_", obj=tensor)
@@ -125,7 +125,7 @@ class Dispatch(Operators):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not concerns(types):
             return NotImplemented
-        return call(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
+        return array_function(function, args if len(types) == 1 else read_once(args, type(self)), kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return the array API standard's namespace, ``weft.array_api``."""
@@ -143,11 +143,11 @@ class Dispatch(Operators):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         keyed = method in ("at", "reduceat")  # whose second input says where
-        if any(adopt(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
+        if any(as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             return NotImplemented
         if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:
             result = matmul(inputs[0], inputs[1], type(self))
             if "out" not in kwargs:
                 return result
-            return store(result, kwargs["out"], "np.matmul")
-        return resolve("numpy_api.ufunc_protocol", "call")(ufunc, method, inputs, kwargs)
+            return write_out(result, kwargs["out"], "np.matmul")
+        return resolve("numpy_api.ufunc_protocol", "array_ufunc")(ufunc, method, inputs, kwargs)

@@ -18,12 +18,12 @@ from ..formats import Format, FormatLike, TensorType, parse_format
 from ..index_notation import Einsum, explicit_sums, parse, parse_einsum, result_dtype, use_computation_dtype
 from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
-from ..operations.operands import Operand, adopt, is_scalar, scalar_storage
+from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
 from ..records import replace
 from .compiled_kernel import CompiledKernel, check_names, operand_names, orders, reads, report
 from .contraction_order import plan
-from .operators import finish
-from .out_argument import store
+from .operators import wrap_result
+from .out_argument import write_out
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
     try:
         return parse_einsum(operands)
     except ShapeError as error:
-        given = [adopt(obj) for obj in operands if not isinstance(obj, str | list | tuple)]
+        given = [as_operand(obj) for obj in operands if not isinstance(obj, str | list | tuple)]
         formats = [str(operand.storage.format) for operand in given if operand is not None]
         raise ShapeError(f"{error}, stored as {', '.join(formats)}" if formats else str(error)) from None
 
@@ -109,7 +109,7 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
         if weak and isinstance(obj, (bool, int, float, complex)) and not isinstance(obj, np.generic):
             numbers[name] = obj
             continue
-        operand = adopt(obj)
+        operand = as_operand(obj)
         if operand is None:
             raise DTypeError(f"operand {name} is of type {type(obj).__name__}, which weft does not know")
         found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
@@ -136,7 +136,7 @@ def _run(
     )
     if not result.shape and format is None:
         return result.vals[0]
-    found = finish(SparseTensor, result, any(operand.is_array for operand in operands.values()))
+    found = wrap_result(SparseTensor, result, any(operand.is_array for operand in operands.values()))
     return found.called(format) if isinstance(found, SparseTensor) else found
 
 
@@ -232,7 +232,7 @@ def einsum(
     result = _contracted(notation, found, wanted, optimize, format, reduce)
     if out is None:
         return result if turn is None or format is not None else _in_order(result, turn)
-    return store(result, out, "einsum", casting=casting)
+    return write_out(result, out, "einsum", casting=casting)
 
 
 def _converted(

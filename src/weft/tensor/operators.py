@@ -20,16 +20,16 @@ from ..operations.elementwise import (
     only_element,
     plan_binary,
 )
-from ..operations.operands import Tensor, adopt, is_scalar
+from ..operations.operands import StorageHolder, as_operand, is_scalar
 from ..operations.products import plan_matmul
 from ..storage import Storage
-from .out_argument import store
+from .out_argument import write_out
 
 if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
     from .types import Array, Infix, InPlace, Number
 
-__all__ = ["Operators", "elementwise", "finish", "in_place", "matmul", "power", "unary"]
+__all__ = ["Operators", "elementwise", "in_place", "matmul", "power", "unary", "wrap_result"]
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
@@ -38,14 +38,14 @@ _products: dict[tuple[int, int, bool], ElementwisePlan] = {}
 _arrays: dict[tuple[int, np.dtype[Any], int], ElementwisePlan] = {}
 
 
-def finish(cls: type[Tensor], result: Storage, has_array: bool) -> Any:
+def wrap_result(cls: type[StorageHolder], result: Storage, has_array: bool) -> Any:
     """A result as the caller gets it: an ndarray where an operand was one and the result is dense."""
     if has_array and result.type.format.is_dense:
         return result.to_dense_array() if result.shape else result.vals[0]
     return cls(result)
 
 
-def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
+def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any:
     """``left op right`` element by element, a tensor of class ``cls`` where it is no ndarray or scalar."""
     if type(left) is cls and type(right) is cls:
         a, b = left._storage, right._storage
@@ -58,25 +58,25 @@ def elementwise(op: str, left: Any, right: Any, cls: type[Tensor]) -> Any:
     if type(right) is cls and type(left) in _NUMBERS:
         return cls(apply_scalar(op, right._storage, left, True))
 
-    first, second = adopt(left), adopt(right)
+    first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         return NotImplemented
     if is_scalar(right) and (type(right) in _NUMBERS or not is_scalar(left)):
-        return finish(cls, apply_scalar(op, first.storage, right, False), first.is_array)
+        return wrap_result(cls, apply_scalar(op, first.storage, right, False), first.is_array)
     if is_scalar(left) and (type(left) in _NUMBERS or not is_scalar(right)):
-        return finish(cls, apply_scalar(op, second.storage, left, True), second.is_array)
+        return wrap_result(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
     if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure
         if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
-            return finish(cls, apply_scalar(op, a, only_element(b), False), first.is_array)
+            return wrap_result(cls, apply_scalar(op, a, only_element(b), False), first.is_array)
         if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
-            return finish(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
+            return wrap_result(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
     storages = a, b
     if a.shape == b.shape:
         plan = _same_shape.get((op, id(a.type), id(b.type))) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_binary(op, a, b)
-    return finish(cls, plan.run(storages), first.is_array or second.is_array)
+    return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
 
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
@@ -87,7 +87,7 @@ def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
     return plan
 
 
-def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
+def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
     """``left @ right``; one of them is a tensor of class ``cls``."""
     if type(left) is cls:
         a = left._storage
@@ -104,7 +104,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
                 return cls(plan.run((a, b)))
     if is_scalar(left) or is_scalar(right):
         raise ShapeError("matmul: an operand is a scalar; use * instead")
-    first, second = adopt(left), adopt(right)
+    first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         return NotImplemented
     a, b = first.storage, second.storage
@@ -112,7 +112,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
     key = id(a.type), id(b.type), has_array
     plan = _products.get(key)
     if plan is not None and a.shape[-1] == b.shape[0]:
-        return finish(cls, plan.run((a, b)), has_array)
+        return wrap_result(cls, plan.run((a, b)), has_array)
     plan, storages = plan_matmul(a, b, has_array)
     result = plan.run(storages)
     if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
@@ -122,7 +122,7 @@ def matmul(left: Any, right: Any, cls: type[Tensor]) -> Any:
             _arrays[id(a.type), right.dtype, right.ndim] = plan
     if not result.shape:
         return result.vals[0]
-    return finish(cls, result, has_array)
+    return wrap_result(cls, result, has_array)
 
 
 def _times_array(a: Storage, right: np.ndarray) -> Any:
@@ -148,22 +148,27 @@ def _keep(plan: ElementwisePlan, *storages: Storage) -> ElementwisePlan:
     return plan
 
 
-def unary(op: str, tensor: Tensor) -> Any:
+def unary(op: str, tensor: StorageHolder) -> Any:
     """``op tensor``."""
     return type(tensor)(apply_unary(op, tensor._storage))
 
 
-def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
+def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) -> Any:
     """``left ** right``: as with ndarrays, some scalar exponents are other functions unless ``exact``."""
-    if not exact and isinstance(left, Tensor) and type(right) is int and right == 2:
+    if not exact and isinstance(left, StorageHolder) and type(right) is int and right == 2:
         return unary("square", left)
-    if not exact and isinstance(left, Tensor) and isinstance(right, (int, float)) and left._storage.dtype.kind in "fc":
+    if (
+        not exact
+        and isinstance(left, StorageHolder)
+        and isinstance(right, (int, float))
+        and left._storage.dtype.kind in "fc"
+    ):
         op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
         if op is not None:
             return unary(op, left)
-    exponents = adopt(right)
+    exponents = as_operand(right)
     if exponents is not None and exponents.storage.dtype.kind == "i":
-        bases, storage = adopt(left), exponents.storage
+        bases, storage = as_operand(left), exponents.storage
         both = [] if bases is None else [bases.storage.dtype, *([] if type(right) is int else [storage.dtype])]
         integers = both and np.result_type(*both).kind in "iub"  # int64 and uint64 have float64 in common
         fill = 0 if storage.format.is_dense else storage.type.fill
@@ -172,7 +177,7 @@ def power(left: Any, right: Any, cls: type[Tensor], exact: bool = False) -> Any:
     return elementwise("power", left, right, cls)
 
 
-def in_place(tensor: Tensor, result: Any, name: str) -> Any:
+def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
     """The tensor once it holds a result of its own shape: it keeps its format and dtype, as an ndarray does."""
     if result is NotImplemented:
         return result
@@ -181,7 +186,7 @@ def in_place(tensor: Tensor, result: Any, name: str) -> Any:
         if found.type is old.type and found.shape == old.shape:
             tensor._become(found)
             return tensor
-    return store(result, tensor, name)
+    return write_out(result, tensor, name)
 
 
 def _within(op: str) -> InPlace:
@@ -205,7 +210,7 @@ def _pair(op: str) -> tuple[Infix, Infix]:
     return forward, reflected  # type: ignore[return-value]  # as methods they take one argument less
 
 
-class Operators(Tensor):
+class Operators(StorageHolder):
     """The operators of a tensor."""
 
     __slots__ = ()

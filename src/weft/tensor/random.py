@@ -14,7 +14,7 @@ from ..formats import FormatLike, FormatOptions, check_keywords
 from ..operations import foreign_tensors
 from ..runtime import memory
 from ..storage import coordinate_storage
-from .construction import as_shape, made
+from .construction import as_shape, called
 from .sparse_tensor import SparseTensor
 
 __all__ = ["random"]
@@ -113,7 +113,7 @@ def random(
         raise ValueError(f"data_rvs gave values of shape {vals.shape}, not {(nnz,)}")
     storage = coordinate_storage(whole, crds, vals, fill_value)
     index: Any = None if idx_dtype is None else index_dtype(np.iinfo(idx_dtype).max).name
-    return made(foreign_tensors.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
+    return called(foreign_tensors.convert(storage, wanted_format, options, index_dtype=index), wanted_format)
 
 
 def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:

@@ -18,16 +18,14 @@ from ..operations import foreign_tensors
 from ..operations.assignment import PendingWrites
 from ..operations.canonical import canonical, count_explicit_fill, drop_explicit_fill
 from ..operations.indexing import getitem
-from ..operations.operands import Tensor
+from ..operations.operands import StorageHolder
 from ..operations.places import element_at, inside, place_of
 from ..runtime.forks import data_lock
 from ..storage import Storage
 from .devices import DEVICE
 from .dispatch import Dispatch
 from .lazy import resolve
-from .methods import Methods
-from .peer_methods import PeerMethods
-from .stored_arrays import StoredArrays
+from .lazy_methods import LazyMethods
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["SparseTensor"]
 
 
-class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
+class SparseTensor(Dispatch, LazyMethods):
     """A tensor stored in a format; make one with :func:`weft.asarray` and its kin.
 
     Operators mean what they mean for ndarrays, whatever is on the other side: a tensor, a scalar, an ndarray, a
@@ -90,6 +88,11 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
     def nbytes(self) -> int:
         """Bytes of all arrays."""
         return self._storage.nbytes
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self._storage.dtype.itemsize
 
     @property
     def format(self) -> FormatName:
@@ -571,6 +574,10 @@ class SparseTensor(Dispatch, Methods, PeerMethods, StoredArrays):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self.item())  # type: ignore[arg-type]
 
+    def __round__(self, ndigits: int = 0) -> SparseTensor:
+        """Return the elements rounded to a number of decimals."""
+        return resolve("numpy_api.ufuncs", "round")(self, ndigits)  # type: ignore[no-any-return]
+
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
@@ -583,6 +590,6 @@ _NEVER = PendingWrites()
 
 def _as_it_is(given: Any) -> Any:
     """Return an argument, a tensor as it is now: nothing waits for its lock afterwards."""
-    if isinstance(given, Tensor):
+    if isinstance(given, StorageHolder):
         return SparseTensor(given._storage)
     return tuple(map(_as_it_is, given)) if type(given) is tuple else given

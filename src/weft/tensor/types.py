@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .sparse_tensor import SparseTensor
 
 __all__ = [
-    "ArgMethod", "Array", "Axis", "Binary", "Casting", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul",
-    "Mean", "Number", "Order", "Scalar", "Spread", "Sum", "Test", "Unary", "UnaryMethod",
+    "Array", "Axis", "Binary", "Casting", "Count", "Extreme", "InPlace", "Infix", "Mapped", "MatMul", "Mean", "Number",
+    "Order", "Scalar", "Spread", "Sum", "Test", "Unary",
 ]  # fmt: skip
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -231,22 +231,3 @@ class Count(Protocol):
     def __call__(self, x: SparseTensor, /, axis: Axis = None, *, keepdims: bool = False) -> SparseTensor | Any: ...
     @overload
     def __call__(self, x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any: ...
-
-
-class UnaryMethod(Protocol):
-    """A method that is a function of one operand."""
-
-    def __call__(self, *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True) -> SparseTensor: ...
-
-
-class ArgMethod(Protocol):
-    """``argmin`` and ``argmax`` as methods."""
-
-    @overload
-    def __call__(
-        self, axis: None = None, *, keepdims: Literal[False] = False, explicit: bool = False, out: None = None
-    ) -> np.int64: ...
-    @overload
-    def __call__(
-        self, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False, out: Any = None
-    ) -> SparseTensor | Any: ...

@@ -1,0 +1,143 @@
+"""The arrays of a tensor by the names that scipy.sparse and the package ``sparse`` give them.
+
+They are properties of ``SparseTensor`` (``weft._api`` lists them). Tensors of formats that have none raise
+``AttributeError``. The arrays are not copies: what is written into the values is written into the tensor, and into
+what shares its memory. The coordinates are not written into but assigned: ``A.indices = order[A.indices]``.
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 1.5], [2.0, 0.0]], format="csr")
+>>> A.indptr, A.indices, A.data
+(array([0, 1, 2], dtype=int32), array([1, 0], dtype=int32), array([1.5, 2. ]))
+>>> A.todia().offsets
+array([-1,  1], dtype=int32)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..operations import foreign_tensors
+from ..storage import Storage
+from ..tensor.sparse_tensor import SparseTensor
+
+__all__ = ["blocksize", "col", "compressed_axes", "coords", "data", "indices", "indptr", "lacks", "offsets", "row"]
+
+
+_read: WeakKeyDictionary[Storage, dict[str, np.ndarray[Any, Any]]] = WeakKeyDictionary()
+"""The arrays that were asked for, as loops over rows ask for the same ones each time."""
+
+
+def _structure(name: str, doc: str) -> property:
+    """Return the property of an index array: it is read as it is, and changed by assigning another as a whole."""
+
+    def read(self: SparseTensor) -> np.ndarray[Any, Any]:
+        known = _read.setdefault(self._storage, {})
+        if name not in known:
+            known[name] = _fixed(getattr(_viewed(self, name), name))
+        return known[name]
+
+    def write(self: SparseTensor, array: Any) -> None:
+        _assign(self, name, np.asarray(array))
+
+    return property(read, write, doc=doc)
+
+
+def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the same memory, not to be written: tensors know that their coordinates are sorted and distinct."""
+    buffer: Any = array
+    return np.asarray(memoryview(buffer).toreadonly())  # NumPy makes no array writeable whose buffer is not
+
+
+def _values(self: SparseTensor) -> np.ndarray[Any, Any]:
+    """The stored values in the order of their storage, by blocks or diagonals where scipy has them so."""
+    storage = self._storage
+    vals: np.ndarray[Any, Any] = storage.vals
+    if storage.format.is_structured:
+        found = getattr(foreign_tensors.view("scipy", storage), "data", vals)
+        return found if np.shape(found) else vals
+    return vals
+
+
+def _set_values(self: SparseTensor, values: Any) -> None:
+    old, new = _values(self), np.asarray(values)
+    if new.shape != old.shape:
+        raise ValueError(f"values of shape {new.shape} do not replace those of shape {old.shape}")
+    storage, fill = self._storage, self._storage.type.fill
+    self._become(storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill)))
+
+
+def _coords(self: SparseTensor) -> np.ndarray[Any, Any]:
+    """The coordinates of the entries in the order of ``data``, a row for each axis; formats with padding have none.
+
+    Those of coo are changed by assigning others.
+    """
+    storage = self._storage
+    rows = getattr(foreign_tensors.view("scipy", storage), "coords", None)
+    if rows is None and storage.format.is_compact and not storage.format.is_dense:
+        plain = foreign_tensors.convert(storage, "coo", sort=False)
+        rows = plain.arrays[1:] if np.shape(_values(self)) == plain.vals.shape else None
+    if rows is None:
+        raise lacks(self, "coords")
+    return _fixed(np.stack(rows))
+
+
+def _set_coords(self: SparseTensor, arrays: Any) -> None:
+    _assign(self, "coords", tuple(map(np.asarray, arrays)))
+
+
+def _blocksize(self: SparseTensor) -> tuple[int, int]:
+    """Rows and columns of a block of bsr."""
+    return _option(self, "blocksize")  # type: ignore[no-any-return]
+
+
+def _compressed_axes(self: SparseTensor) -> tuple[int, ...]:
+    """The axes that make the rows of gcxs."""
+    return _option(self, "compressed_axes")  # type: ignore[no-any-return]
+
+
+def _viewed(tensor: SparseTensor, name: str) -> Any:
+    """Return another package's tensor over the same memory that has an array of this name."""
+    for package in ("scipy", "sparse"):
+        found = foreign_tensors.view(package, tensor._storage)
+        if hasattr(found, name):
+            return found
+    raise lacks(tensor, name)
+
+
+def _assign(tensor: SparseTensor, name: str, arrays: Any) -> None:
+    """Give a tensor other arrays of coordinates, which the package that names them so checks."""
+    fill, viewed = tensor._storage.type.fill, _viewed(tensor, name)
+    setattr(viewed, name, arrays)
+    new = foreign_tensors.read(viewed)
+    assert new is not None, "what is viewed as another package's is read as its"
+    tensor._become(new.with_values(new.vals, fill))
+
+
+def _option(tensor: SparseTensor, name: str) -> Any:
+    options = tensor._storage.format.options
+    if name not in options:
+        raise lacks(tensor, name)
+    return options[name]
+
+
+def lacks(tensor: SparseTensor, name: str) -> AttributeError:
+    """Return the error that tensors of this format have no attribute of this name."""
+    storage = tensor._storage
+    text = f"tensors of format {storage.format} have no {name}; this one has shape {storage.shape}"
+    return AttributeError(text, name=name, obj=tensor)
+
+
+data = property(_values, _set_values)
+coords = property(_coords, _set_coords)
+indptr = _structure("indptr", "The places where rows of csr, columns of csc, and rows of blocks of bsr begin.")
+indices = _structure("indices", "The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides.")
+offsets = _structure("offsets", "The diagonals that dia stores.")
+row = _structure("row", "The row of each entry of coo.")
+col = _structure("col", "The column of each entry of coo.")
+blocksize = property(_blocksize)
+compressed_axes = property(_compressed_axes)
