@@ -1,4 +1,4 @@
-"""IR to C: the tensor ABI, names, the printer and the prelude."""
+"""Printing of the IR as C: the tensor ABI, names, the printer and the prelude."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = [
 
 
 class CText(str):
-    """C text that stands alone, with what it was printed from: several can be printed into one file.
+    """C text of a complete file, with the IR from which it was printed, so that several can be printed into one file.
 
     Attributes
     ----------
     functions : tuple of Function
-        The IR of its kernels, as it is printed.
+        The IR of its kernels after the last pass.
     exported : tuple of str
-        The support functions that it exports, where it has no kernels.
+        The names of the support functions that it exports, if it has no kernels.
     """
 
     __slots__ = ("exported", "functions")
@@ -63,20 +63,26 @@ class CText(str):
 def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bool = False) -> CText:
     """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
-    It compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked with
-    ``-lm``; without ``-fopenmp`` it means the same on one thread.
+    The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked
+    with ``-lm``. Without ``-fopenmp`` the results are the same, on one thread.
 
     Parameters
     ----------
     functions : sequence of Function
         The IR.
     fuse : bool
-        Whether products that are added to a sum are rounded with it, else before.
+        If true, a product that is added to a sum is rounded together with the sum, else before it.
     shared : bool
-        True for pointers in place of the support functions that take long to compile, for the loader to set
-        (``shared_by``); else the text stands alone.
+        If true, pointers replace the support functions that take long to compile, and the loader sets them
+        (``shared_by``). Else the text is complete by itself.
+
+    Returns
+    -------
+    CText
+        The text, with the IR after the last pass.
     """
     many = MANY if config.vector_functions else {}
+    # Polls come after the passes that recognize loops, since polls split loops into strips.
     last = [
         with_polls(prefetch_memory(batch_math_calls(divide_by_reciprocals(function), many)), LONG)
         for function in functions
@@ -86,22 +92,32 @@ def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bo
 
 
 def emit_bundle(texts: Iterable[CText]) -> str:
-    """Print several texts into one, whose kernels have ``abi.suffix`` of their texts behind their names.
+    """Return several texts as one text, in which the support functions that they have in common are there once.
 
-    What they share of the prelude is there once.
+    Parameters
+    ----------
+    texts : iterable of CText
+        The texts. The names of the kernels of each get the ``abi.suffix`` of the text.
     """
     return _file([(function, suffix(text)) for text in texts for function in text.functions])
 
 
 def shared_by(source: str) -> list[str]:
-    """Return the names of the support functions to which pointers are to be set in the library of a C text."""
+    """Return the names of the support functions to which the loader must set pointers in the library of a C text.
+
+    Parameters
+    ----------
+    source : str
+        The C text of the library.
+    """
     return [name for name in SHARED if f"(*{name})(" in source]
 
 
 def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> str:
-    """Print functions, with what is put behind the names of each, and all that they need."""
+    """Return the C text of a file with functions, each given with the suffix of its names, and all that they need."""
     printed = [print_function(function, end) for function, end in functions]
     calls = {name: None for one in printed for name in one.calls}
+    # math.h is included only for functions of libm that are called by name, since it takes long to compile.
     headers = "" if all(name in PRELUDE for name in calls) else "#include <math.h>\n"
     support = prelude_text((name for name in calls if name in PRELUDE), shared)
     parts = [INCLUDES + headers, STRUCT, *([support] if support else []), *(one.text for one in printed)]
@@ -109,12 +125,18 @@ def _file(functions: Sequence[tuple[Function, str]], shared: bool = False) -> st
 
 
 def emit_library(names: Iterable[str]) -> CText:
-    """C text that stands alone and exports the prelude functions ``names``, for calling them from Python."""
+    """Return C text of a complete file that exports prelude functions, which Python can then call.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names of the prelude functions.
+    """
     exported = list(names)
     parts = [INCLUDES]
     for name in required(exported):
         text = PRELUDE[name].text
-        if name in exported:
+        if name in exported:  # without ``static`` the function is visible in the library
             text = re.sub(rf"^static (inline )?(?=[^\n]*\b{name}\()", "", text, count=1, flags=re.MULTILINE)
         parts.append(text)
     return CText.of("\n".join(parts), exported=exported)

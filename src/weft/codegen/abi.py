@@ -1,9 +1,8 @@
-"""The tensor ABI, defined once: generated C and the cffi loader both read it here.
+"""Tensor ABI, defined once for the printer of C and for the loader.
 
-``docs/architecture.md`` says what the fields mean. A kernel is an exported function that unpacks its tensors and
-hands the arrays to a static function, whose pointer parameters are ``restrict``: compilers believe the word on
-parameters, and mostly ignore it on local variables. So no array that a kernel writes may overlap another array that
-the same call names.
+``docs/architecture.md`` explains the fields. A kernel is an exported function that unpacks its tensors and passes the
+arrays to a static function, whose pointer parameters are ``restrict``. Compilers make use of ``restrict`` on parameters
+and mostly ignore it on local variables. So no array that a kernel writes may overlap another array of the same call.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ __all__ = [
 ]  # fmt: skip
 
 VERSION = "4"
-"""The version of what Python and generated C agree on; kernels of another one are not found."""
+"""Version of the interface between Python and generated C. Kernels of another version are not found."""
 
 OK = 0
 OUT_OF_MEMORY = 1
-INTERRUPTED = 4  # threads put their codes together with a bitwise or
+INTERRUPTED = 4  # the codes of threads are combined by a bitwise or
 
 ASK = "weft_to_stop"
-"""The exported variable of a library that asks whether to stop: a function without arguments, which the loader sets."""
+"""Name of a pointer that libraries export and the loader sets: it points to a function that asks whether to stop."""
 
 STRUCT = """\
 typedef struct weft_tensor {
@@ -43,23 +42,51 @@ THREADS = Var("threads", "int64")
 
 
 def signature(arity: int) -> str:
-    """The C type of a pointer to a kernel with ``arity`` tensors, as cffi's ``cast`` takes it."""
+    """Return the C type of a pointer to a kernel, as ``cast`` of cffi takes it.
+
+    Parameters
+    ----------
+    arity : int
+        The number of tensors.
+    """
     return f"int64_t (*)({'weft_tensor *, ' * arity}int64_t *, int64_t)"
 
 
 def declaration(name: str, arity: int) -> str:
-    """The C declaration of the kernel called ``name`` in the IR, as cffi's ``cdef`` takes it."""
+    """Return the C declaration of a kernel, as ``cdef`` of cffi takes it.
+
+    Parameters
+    ----------
+    name : str
+        The name of the kernel in the IR.
+    arity : int
+        The number of tensors.
+    """
     return f"int64_t {symbol(name)}({'weft_tensor *, ' * arity}int64_t *, int64_t);"
 
 
 def symbol(name: str) -> str:
-    """The exported C name of the kernel called ``name`` in the IR."""
+    """Return the exported C name of a kernel.
+
+    Parameters
+    ----------
+    name : str
+        The name of the kernel in the IR.
+    """
+    # Kernels must not have the names of support functions.
     text = f"weft_{mangle(name)}"
     return f"{text}_" if text in PRELUDE or text in ("weft_tensor", ASK) else text
 
 
 def suffix(text: str) -> str:
-    """Return what is put behind the names of a kernel's functions in a library of many: it tells the text.
+    """Return the suffix of the names of a kernel's functions in a library of many kernels.
+
+    The suffix is a hash of the text of the kernel and of ``VERSION``.
+
+    Parameters
+    ----------
+    text : str
+        The C text of the kernel.
 
     Examples
     --------
@@ -70,15 +97,31 @@ def suffix(text: str) -> str:
 
 
 def parameters(function: Function) -> list[str]:
-    """The C names of the tensor parameters, in order."""
+    """Return the C names of the tensor parameters of a function, in order.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    """
     names = NameMaker()
     return [names.fresh(param.name) for param in function.params]
 
 
 def unpacked(param: Param, c_name: str) -> Iterator[tuple[Var, str, bool]]:
-    """Each local of ``param`` with the C expression it comes from, and whether it is written through.
+    """Yield each local variable of ``param``, the C expression of its value, and whether its array is written.
 
-    The expression lacks the cast from ``void *``.
+    Parameters
+    ----------
+    param : Param
+        The tensor parameter.
+    c_name : str
+        The C name of the parameter.
+
+    Yields
+    ------
+    tuple of (Var, str, bool)
+        The variable, the C expression without the cast from ``void *``, and true if the array is written.
     """
     for position, dimension in enumerate(param.dimensions):
         yield dimension, f"{c_name}->dimensions[{position}]", False

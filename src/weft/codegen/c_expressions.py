@@ -1,8 +1,8 @@
-"""IR expressions to C, from the precedence table of ``ir.precedence``.
+"""Printing of expressions of the IR as C, with the parentheses that ``ir.precedence`` requires.
 
-C computes small integers as ``int`` and has its own ideas of complex products; the text printed here computes in the
-IR's types, as NumPy does: results of small integers are cast back, sums and products of bool are ``|`` and ``&``,
-and complex products, quotients and comparisons are functions of the prelude.
+The printed text computes in the types of the IR, as NumPy does. C computes small integers as ``int``, so their results
+are cast back. Sums and products of bool are printed as ``|`` and ``&``. Complex products and quotients have other rules
+in C, so they and complex comparisons are functions of the prelude.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ __all__ = ["Expressions"]
 _SMALL = ("int8", "int16", "uint8", "uint16")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
 _WIDE = ("int64", "uint32", "uint64")
+# C has other operators for bool, and functions of the prelude for complex numbers.
 _BOOL_OPS = {"+": "|", "*": "&"}
 _COMPLEX_OPS = {
     "*": "multiply", "/": "divide", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
@@ -28,12 +29,12 @@ _COMPLEX_OPS = {
 
 
 class Expressions:
-    """Prints expressions; collects the functions they call in ``calls``.
+    """Printer of expressions, which collects the C functions that they call in ``calls``.
 
     Parameters
     ----------
     name : callable
-        The C name of a variable.
+        Takes the name of a variable in the IR; returns its C name.
     """
 
     def __init__(self, name: Callable[[str], str]):
@@ -41,19 +42,19 @@ class Expressions:
         self.calls: dict[str, None] = {}
 
     def text(self, expr: Expr, least: int = 0) -> str:
-        """The C text of ``expr``, in parentheses when it binds less than ``least``."""
+        """Return the C text of ``expr``, in parentheses if its binding strength is less than ``least``."""
         text, strength = self.strong(expr)
         return f"({text})" if needs_parentheses(strength, least) else text
 
     def call(self, name: str, *args: str) -> str:
-        """A call of the C function ``name``."""
+        """Return the C text of a call of the function ``name``, and add the function to ``calls``."""
         if name.startswith("weft_") and name not in PRELUDE:
             raise LoweringError(f"the prelude has no function {name}")
         self.calls[name] = None
         return f"{name}({', '.join(args)})"
 
     def strong(self, expr: Expr) -> tuple[str, int]:
-        """The C text of ``expr`` and how strongly it binds."""
+        """Return the C text of ``expr``, and its binding strength."""
         match expr:
             case Var(name):
                 return self.name(name), ATOM
@@ -75,27 +76,28 @@ class Expressions:
         raise TypeError(f"not an expression: {expr!r}")
 
     def unary(self, op: str, a: Expr) -> tuple[str, int]:
-        """A unary operator: wrapped around when C would compute in a wider type."""
+        """Return the C text of a unary operation, cast back to a small type if need be, and its binding strength."""
         text = self.text(a, UNARY)
-        if text[0] == op:
+        if text[0] == op:  # two minus signs would be a decrement
             text = f"({text})"
         return (f"({type_name(a.ty)}){op}{text}" if a.ty in _SMALL and op != "!" else op + text), UNARY
 
     def binary(self, expr: Binary) -> tuple[str, int]:
-        """A binary operator in the type of its operands."""
+        """Return the C text of a binary operation in the type of its operands, and its binding strength."""
         op, a, b, ty = expr.op, expr.a, expr.b, expr.a.ty
         if ty == "bool":
             op = _BOOL_OPS.get(op, op)
         elif is_complex(ty) and op in _COMPLEX_OPS:
             return self.call(f"weft_{_COMPLEX_OPS[op]}_{ty}", self.text(a), self.text(b)), POSTFIX
         own, left, right = BINARY[op]
+        # Two constants that C takes for int would be computed as int; one cast makes the type right.
         if ty in _WIDE and op in _ARITHMETIC and self.narrow(a) and (self.narrow(b) or op in ("<<", ">>")):
             a = Cast(a, ty)
         text = f"{self.text(a, left)} {op} {self.text(b, right)}"
         return (f"({type_name(ty)})({text})", UNARY) if ty in _SMALL and is_integer(expr.ty) else (text, own)
 
     def narrow(self, expr: Expr) -> bool:
-        """Whether C would compute ``expr``, a 64-bit or unsigned integer of the IR, as an ``int``."""
+        """Return whether C would compute ``expr``, a 64-bit or unsigned integer of the IR, as an ``int``."""
         match expr:
             case Const(value):
                 return -0x80000000 <= value <= 0x7FFFFFFF  # type: ignore[operator]

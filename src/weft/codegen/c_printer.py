@@ -1,13 +1,13 @@
-"""Functions of the IR to C.
+"""Printing of functions of the IR as C.
 
-Each function of the IR becomes an exported function, which unpacks the tensors, and a static one with the loops.
-A parallel region becomes a static function of its own, run by every thread: its ``omp for`` is orphaned, so that it
-binds to the region that calls it, and the text is right without OpenMP too. This also keeps the pointers
-``restrict``, which they would not be inside a region outlined by the compiler.
+Each function of the IR becomes an exported C function, which unpacks the tensors, and a static one with the loops. A
+parallel region becomes a static function of its own, which each thread calls. The ``omp for`` of this function is
+orphaned: it binds to the region that calls the function, and the text is right without OpenMP too. The pointers stay
+``restrict`` in this way, while they would not in a region that the compiler outlines.
 
-Scratch pointers are declared NULL at the top of their function and released at its end, under the label ``done``,
-where a failed allocation jumps, and a function that has been told to stop. In a parallel region they jump to the loop
-instead, whose work the thread then skips: every thread must reach the loop.
+Scratch pointers are declared as NULL at the top of their function and freed at its end, under the label ``done``. A
+failed allocation jumps to this label, and so does a poll of a function that was told to stop. In a parallel region they
+jump to the loop instead, whose work the thread then skips, since each thread must reach the loop.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ __all__ = ["CFunction", "print_function"]
 
 
 class CFunction:
-    """One function of the IR as C: ``text``, and the C functions it calls in ``calls``.
+    """C text of one function of the IR, in ``text``, and the C functions that it calls, in ``calls``.
 
     Parameters
     ----------
     function : Function
-        Its IR.
+        The function.
     suffix : str
-        What is put behind the names of all C functions that it is printed as.
+        Suffix of the names of all C functions that are printed for the function.
     """
 
     def __init__(self, function: Function, suffix: str = ""):
@@ -73,12 +73,13 @@ class CFunction:
         self.changed = assigned_names(function.body)
         self.written = _written_arrays(function.body)
         self.watches = {n.watch.name for n in walk(function.body) if isinstance(n, Poll)}
+        # Scratch arrays overlap with no other array.
         self.apart = {n.var.name for n in walk(function.body) if isinstance(n, Allocate | Array)}
         self.parts: list[str] = []
         self.symbol = abi.symbol(function.name) + suffix
         self.label = 0
         self.regions = 0
-        # Of the C function being printed:
+        # State of the C function that is being printed. ``escape`` is the label to which failures jump.
         self.scratch: dict[str, Var] = {}
         self.can_fail = False
         self.escape = "done"
@@ -86,7 +87,7 @@ class CFunction:
 
     @property
     def calls(self) -> dict[str, None]:
-        """The C functions called, in order of their first call."""
+        """Names of the C functions that the text calls, in the order of their first calls."""
         return self.expressions.calls
 
     # Functions
@@ -98,6 +99,7 @@ class CFunction:
         args: list[str] = []
         unused: list[str] = []
         outputs: dict[str, bool] = {}
+        # Only the variables that the body uses are unpacked and passed to the static function.
         for param, tensor in zip(function.params, tensors, strict=True):
             before = len(args)
             for var, source, output in abi.unpacked(param, tensor):
@@ -107,7 +109,7 @@ class CFunction:
                 params.append(self._parameter(var, output))
                 cast = f"({'' if output else 'const '}{type_name(var.ty)})" if is_pointer(var.ty) else ""
                 args.append(cast + source)
-            if len(args) == before:
+            if len(args) == before:  # named in a statement, so that compilers do not warn
                 unused.append(tensor)
         for special in (abi.COUNTS, abi.THREADS):
             if used.pop(special.name, None) is None:
@@ -116,9 +118,11 @@ class CFunction:
                 params.append(self._parameter(special, True))
                 args.append(special.name)
                 outputs[special.name] = True
+        # Free variables that are left come from no parameter.
         if used:
             raise LoweringError(f"{function.name} uses what it does not declare: {', '.join(used)}")
         self.outputs = outputs
+        # Printing the body adds the functions of its parallel regions to ``parts``, which come first.
         body = self._body(function.body)
         loops = f"{self.symbol}_loops"
         head = ", ".join([*(f"weft_tensor *{t}" for t in tensors), "int64_t *counts", "int64_t threads"])
@@ -142,21 +146,27 @@ class CFunction:
         if not is_pointer(var.ty):
             return f"{type_name(var.ty)} {self.names.name(var.name)}"
         const = "" if output else "const "
+        # All threads read the watch, and one of them writes it.
         restrict = restrict and var.name not in self.watches
         return f"{const}{type_name(var.ty)}{'restrict ' if restrict else ''}{self.names.name(var.name)}"
 
     def _derived(self, shared: Iterable[Var]) -> bool:
-        """Tell whether one of the pointers may lead into the array of another."""
+        """Return whether a pointer may point into the array of another one, so that none may be ``restrict``."""
         return any(is_pointer(v.ty) and v.name not in self.outputs and v.name not in self.apart for v in shared)
 
     def _body(self, *stmts: Stmt, region: Parallel | None = None) -> list[str]:
-        """The inside of a C function: scratch, statements, release, return."""
+        """Return the lines of the body of a C function for statements, or for the parallel region with these parts.
+
+        The lines declare the scratch pointers, execute the statements, free the scratch memory and return the status.
+        """
+        # The body of a region is printed while that of its function is: the state is restored at the end.
         saved = self.scratch, self.can_fail, self.escape
         inside = [node for s in stmts for node in _own(s)]
         allocates = [n for n in inside if isinstance(n, Allocate)]
         self.scratch = {n.var.name: n.var for n in allocates}
         if len(self.scratch) < len(allocates):
             raise LoweringError("two scratch arrays share a name: " + ", ".join(n.var.name for n in allocates))
+        # A parallel region in a function may fail as a whole. Regions are not nested.
         leaving = (Allocate, Poll, Parallel) if region is None else (Allocate, Poll)
         self.can_fail = any(isinstance(n, leaving) for n in inside)
         self.escape = "done" if region is None else "ready"
@@ -171,7 +181,7 @@ class CFunction:
             lines += self._region(region)
         if self.can_fail:
             if region is None:
-                if lines[-1] == f"  {self._leave()}":  # which is where it would go
+                if lines[-1] == f"  {self._leave()}":  # a jump to the next line
                     lines.pop()
                 if any("goto done;" in line for line in lines):
                     lines.append("done:;")
@@ -185,12 +195,15 @@ class CFunction:
     def _parallel(self, s: Parallel, pad: str) -> list[str]:
         self.regions += 1
         name = f"{self.symbol}_thread{self.regions}"
+        # The number of threads is evaluated by the caller, so that it is no argument of the region.
         region = Parallel(Const(1), s.prologue, s.loop, s.epilogue)
         shared = list(free_variables(region).values())
         inside = self._body(s.prologue, s.loop, s.epilogue, region=s)
+        # A pointer that comes from another one excludes ``restrict`` for all of them.
         derived = self._derived(shared)
         params = [self._parameter(v, self._writable(v), not derived) for v in shared]
         self.parts.append("\n".join([_fill("static int64_t ", name, params or ["void"], " {"), *inside, "}", ""]))
+        # The least binding strengths are those of a cast and of the left side of a comparison.
         threads = self.text_of(s.threads, 14)
         test = self.text_of(s.threads, 12)
         call = _fill(f"{pad}weft_status |= ", name, [self.names.name(v.name) for v in shared], ";")
@@ -204,6 +217,7 @@ class CFunction:
         return f"if (weft_status != {abi.OK}) goto {self.escape};"
 
     def _region(self, s: Parallel) -> list[str]:
+        # A thread that fails in the prologue still reaches the loop, and skips the iterations that are its share.
         lines = self._stmt(s.prologue, 1)
         if _may_leave(s.prologue):
             lines.append("ready:;")
@@ -211,11 +225,12 @@ class CFunction:
         lines.append(self._loop_head(s.loop, "  ", single=True))
         if self.can_fail:
             lines.append(f"    if (weft_status != {abi.OK}) continue;")
-            self.escape = "next"
+            self.escape = "next"  # a failure ends the iteration; the test above skips those that are left
         lines += self._chunk(s.loop.body) or self._stmt(s.loop.body, 2)
         if any("goto next;" in line for line in lines):
             lines.append("  next:;")
         lines.append("  }")
+        # The epilogue is skipped after a failure, and its own failures jump to its end.
         self.escape = "done"
         epilogue = self._stmt(s.epilogue, 2)
         if self.can_fail and epilogue:
@@ -224,9 +239,10 @@ class CFunction:
         return lines + epilogue
 
     def _chunk(self, body: Stmt) -> list[str] | None:
-        """The call of a function of its own for an iteration; None where it changes variables of the thread.
+        """Return the call of a separate C function for an iteration of a parallel loop, or None.
 
-        A loop around calls of the OpenMP runtime holds so many registers that those inside it are left too few.
+        The result is None if the iteration allocates memory, returns, or assigns variables of the thread. A loop with
+        calls of the OpenMP runtime takes so many registers that too few are left for the loops inside it.
         """
         shared = free_variables(body)
         if any(isinstance(n, Allocate | Return) for n in walk(body)) or assigned_names(body) & shared.keys():
@@ -241,6 +257,7 @@ class CFunction:
         return [_fill("    weft_status = " if leaves else "    ", name, [self.names.name(v) for v in shared], ";")]
 
     def _writable(self, var: Var) -> bool:
+        # Parameters say themselves whether they are written.
         return self.outputs.get(var.name, var.name in self.scratch or var.name in self.written)
 
     # Statements
@@ -249,14 +266,14 @@ class CFunction:
         return [*self._stmt(stmt, depth + 1), f"{'  ' * depth}}}"]
 
     def _stmt(self, stmt: Stmt, depth: int) -> list[str]:
-        """The lines of a statement."""
+        """Return the lines of a statement, indented by ``depth``."""
         pad, text = "  " * depth, self.text_of
         match stmt:
             case Block(stmts):
                 return [line for s in stmts for line in self._stmt(s, depth)]
             case If(cond, then, orelse):
                 lines = [f"{pad}if ({text(cond)}) {{", *self._stmt(then, depth + 1)]
-                while isinstance(orelse, If):
+                while isinstance(orelse, If):  # a chain of branches is printed flat
                     lines += [f"{pad}}} else if ({text(orelse.cond)}) {{", *self._stmt(orelse.then, depth + 1)]
                     orelse = orelse.orelse
                 if orelse is not None:
@@ -265,6 +282,7 @@ class CFunction:
             case While(cond, body):
                 return [f"{pad}while ({text(cond)}) {{", *self._nest(body, depth)]
             case For(stop=stop, simd=simd, body=body):
+                # The pragmas must directly precede the loop; the checker excludes both for one loop.
                 lines = [f"#pragma GCC unroll {text(stop)}"] if stmt.unroll else []
                 if simd is not None:
                     clauses = "".join(f" reduction({op}:{self.names.name(name)})" for op, name in simd)
@@ -275,10 +293,11 @@ class CFunction:
         return self._simple(stmt, pad)
 
     def _simple(self, stmt: Stmt, pad: str) -> list[str]:
-        """Return the lines of a statement that holds no others."""
+        """Return the lines of a statement that contains no other statement."""
         text = self.text_of
         match stmt:
             case Declare(var, value):
+                # A pointer through which nothing is written is one to constants, as those of parameters are.
                 const = "const " if is_pointer(var.ty) and not self._writable(var) else ""
                 space = "" if is_pointer(var.ty) else " "
                 start = "" if value is None else f" = {text(value)}"
@@ -295,6 +314,7 @@ class CFunction:
                 return [f"{pad}{type_name(var.ty[:-1])} {self.names.name(var.name)}[{size}];"]
             case Free(var):
                 name = self.names.name(var.name)
+                # NULL, since the end of the function frees all scratch pointers again.
                 return [f"{pad}{self.expressions.call('weft_free', name)};", f"{pad}{name} = NULL;"]
             case Evaluate(call):
                 return [f"{pad}(void){text(call, 14)};" if call.ty != "void" else f"{pad}{text(call)};"]
@@ -313,7 +333,7 @@ class CFunction:
         name, element = self.names.name(var.name), type_name(var.ty[:-1])
         flag = "true" if zero else "false"
         call = self.expressions.call("weft_alloc", self.text_of(size), f"sizeof({element})", flag)
-        self.expressions.calls["weft_free"] = None
+        self.expressions.calls["weft_free"] = None  # called at the end of the function
         return [
             f"{pad}{name} = ({element} *){call};",
             f"{pad}if ({name} == NULL) {{",
@@ -322,11 +342,12 @@ class CFunction:
         ]
 
     def _fail(self, status: int, pad: str) -> list[str]:
-        """Leave the function, inside an ``if``."""
+        """Return the lines inside an ``if`` that set the status and jump to the exit."""
         return [f"{pad}  weft_status = {status};", f"{pad}  goto {self.escape};"]
 
     def _update(self, op: str, target: Var | Load, value: Expr) -> str:
         place, text = self.text_of(target), self.text_of
+        # Operations that C computes in another way: see ``c_expressions``.
         if op == "*" and is_complex(target.ty):
             return f"{place} = {text(Binary('*', target, value))};"
         if target.ty == "bool":
@@ -336,9 +357,13 @@ class CFunction:
         return f"{place} {op}= {text(value)};"
 
     def _loop_head(self, loop: For, pad: str, single: bool) -> str:
-        """The head of a loop; ``single`` for OpenMP's form, whose end the directive evaluates once."""
+        """Return the head of a loop.
+
+        If ``single``, the head has the form that OpenMP requires, whose end the directive evaluates once.
+        """
         name, stop = self.names.name(loop.var.name), self.text_of(loop.stop)
         head = f"{pad}for ({type_name(loop.var.ty)} {name} = {self.text_of(loop.start)}"
+        # An end that cannot change during the loop may be evaluated before each iteration; others have a variable.
         fixed = all(type(n) not in (Load, Call) and getattr(n, "name", "") not in self.changed for n in walk(loop.stop))
         if single or fixed:
             least = self.text_of(loop.stop, 12)
@@ -348,7 +373,7 @@ class CFunction:
 
 
 def _written_arrays(body: Stmt) -> set[str]:
-    """The names of the pointers through which ``body`` may write, and of those they come from."""
+    """Return the names of the pointers through which ``body`` may write, and of those from which they derive."""
     written: set[str] = set()
     sources: list[tuple[str, set[str]]] = []
     for node in walk(body):
@@ -362,6 +387,7 @@ def _written_arrays(body: Stmt) -> set[str]:
                 written.add(var.name)
             case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
                 sources.append((var.name, _pointers(value)))
+    # In reverse, so that a chain of pointers is followed back to its first one.
     for name, froms in reversed(sources):
         if name in written:
             written |= froms
@@ -369,12 +395,12 @@ def _written_arrays(body: Stmt) -> set[str]:
 
 
 def _may_leave(stmt: Stmt) -> bool:
-    """Tell whether there is a jump out of ``stmt``."""
+    """Return whether a failure or a poll may jump out of ``stmt``."""
     return any(isinstance(n, Allocate | Poll) for n in walk(stmt))
 
 
 def _own(stmt: Node) -> Iterator[Node]:
-    """The nodes under ``stmt`` that are not inside a parallel region."""
+    """Yield ``stmt`` and the nodes under it that are not inside a parallel region."""
     yield stmt
     if not isinstance(stmt, Parallel):
         for child in children(stmt):
@@ -382,12 +408,12 @@ def _own(stmt: Node) -> Iterator[Node]:
 
 
 def _pointers(expr: Expr) -> set[str]:
-    """The names of the pointer variables that ``expr``, a pointer, may be made of."""
+    """Return the names of the pointer variables in ``expr``, or none if ``expr`` is not a pointer."""
     return {n.name for n in walk(expr) if isinstance(n, Var) and is_pointer(n.ty)} if is_pointer(expr.ty) else set()
 
 
 def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) -> str:
-    """A call or a head, broken into lines after commas."""
+    """Return a call or the head of a function, broken into lines after commas."""
     line, lines = f"{start}{name}(", []
     indent = " " * (len(start) - len(start.lstrip(" ")) + 4)
     for position, arg in enumerate(args):
@@ -400,5 +426,13 @@ def _fill(start: str, name: str, args: list[str], end: str, width: int = 100) ->
 
 
 def print_function(function: Function, suffix: str = "") -> CFunction:
-    """``function`` as C."""
+    """Return a function printed as C.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    suffix : str
+        Suffix of the names of its C functions.
+    """
     return CFunction(function, suffix)

@@ -1,4 +1,4 @@
-"""C identifiers: one place makes them, and equal input gives equal names."""
+"""C identifiers of the names of the IR. Equal input gives equal identifiers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 __all__ = ["NameMaker", "is_reserved", "mangle"]
 
+# Words of C, macros of its headers, macros of compilers, and the parameters that each kernel has (counts, threads).
 _KEYWORDS = """
     alignas alignof auto bool break case char const constexpr continue default do double else enum extern false
     float for goto if inline int long nullptr register restrict return short signed sizeof static static_assert
@@ -31,6 +32,7 @@ _LIBRARY = """
 _RESERVED = frozenset(f"{_KEYWORDS}{_LIBRARY}{_MATH}".split()) | {
     name + suffix for name in _MATH.split() for suffix in "fl"
 }
+# Forms of names that C, its headers, OpenMP or weft reserve.
 _PATTERNS = re.compile(
     r"_|weft_|u?int(_least|_fast)?\d+_t$|u?int(ptr|max)_t$|U?INT\w*_(MIN|MAX|C|WIDTH)$|M_|(omp|GOMP|FP|FE|MADV|PROT|MAP)_"
 )
@@ -38,16 +40,30 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_]")
 
 
 def is_reserved(name: str) -> bool:
-    """Whether ``name`` means something to C, to its library or to weft's own C."""
+    """Return whether a name has a meaning in C, in the C library or in the C text of weft.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    """
     return name in _RESERVED or _PATTERNS.match(name) is not None
 
 
 def mangle(name: str) -> str:
-    """A legal C identifier for ``name``: ``name`` itself when it is one and is not reserved.
+    """Return a legal C identifier for a name: the name itself if it is an identifier and not reserved.
 
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Examples
+    --------
     >>> mangle("B2_pos"), mangle("α"), mangle("int"), mangle("_x"), mangle("2nd")
     ('B2_pos', 'u3b1', 'int_', 'v_x', 'v2nd')
     """
+    # Characters that C does not allow become their code points; a prefix avoids digits and underscores at the start.
     text = _ILLEGAL.sub(lambda m: f"u{ord(m[0]):x}", name)
     if not text or text[0] == "_" or text[0].isdigit():
         text = "v" + text
@@ -57,12 +73,12 @@ def mangle(name: str) -> str:
 
 
 class NameMaker:
-    """Gives every requested name a unique legal C identifier.
+    """Maker of unique legal C identifiers.
 
     Parameters
     ----------
     taken : iterable of str, optional
-        Identifiers that must not be given out.
+        Identifiers that must not be used.
 
     Examples
     --------
@@ -76,7 +92,7 @@ class NameMaker:
         self._given: dict[str, str] = {}
 
     def fresh(self, name: str) -> str:
-        """A new identifier that looks like ``name``."""
+        """Return a new identifier that resembles ``name``."""
         base = text = mangle(name)
         count = 0
         while text in self._taken:
@@ -86,13 +102,16 @@ class NameMaker:
         return text
 
     def name(self, key: str, like: str | None = None) -> str:
-        """The identifier of ``key``: the same one each time. The first time it is made from ``like``."""
+        """Return the identifier of ``key``, which is the same for each call.
+
+        The first call makes it from ``like``, or from ``key`` if ``like`` is None.
+        """
         found = self._given.get(key)
         if found is None:
             found = self._given[key] = self.fresh(like or key)
         return found
 
     def keep(self, name: str) -> None:
-        """Let ``name`` stand for itself, reserved or not."""
+        """Make ``name`` its own identifier, even if it is reserved."""
         self._given[name] = name
         self._taken.add(name)

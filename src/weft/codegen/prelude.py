@@ -1,6 +1,6 @@
-"""The C prelude: what every module includes, and the support functions of which a module gets those it uses.
+"""C prelude: the headers that each module includes, and support functions, of which a module has those that it uses.
 
-Every function is static; heavy headers are avoided, because a small kernel's compile time is mostly theirs.
+Support functions are static. Large headers are avoided, because they take most of the time to compile a small kernel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INCLUDES = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 
 class _Prelude(Mapping[str, Snippet]):
-    """Every support function by its name; those of arithmetic are written when one of their dtype is asked for."""
+    """Mapping of names to support functions. The arithmetic functions of a dtype are made on the first use of one."""
 
     structure: Mapping[str, Snippet] = {
         name: snippet
@@ -28,6 +28,7 @@ class _Prelude(Mapping[str, Snippet]):
     }
 
     def __getitem__(self, name: str) -> Snippet:
+        # Names of arithmetic functions end in a dtype; so do some names of structure functions, which come first.
         dtype = name.rpartition("_")[2]
         known = arithmetic.of(dtype) if name not in self.structure and dtype in arithmetic.DTYPES else self.structure
         return known[name]
@@ -45,17 +46,27 @@ LONG = LongCalls(
     frozenset({"weft_in_turn", "weft_order_int32", "weft_sort_int32", "weft_sort_int64"}),
     {"weft_find_int32": (1, 3), "weft_find_int64": (1, 3)},
 )
-"""The support functions that take long."""
+"""Support functions whose calls may take long."""
 
 
 SHARED = tuple(name for name, snippet in PRELUDE.structure.items() if snippet.shared)
-"""The support functions of which kernels that are compiled one by one call a copy that is compiled once."""
+"""Support functions that are compiled once, and that kernels which are compiled one by one call through pointers."""
 
 
 def required(names: Iterable[str], shared: bool = False) -> list[str]:
-    """Return the prelude functions ``names`` and all they depend on, dependencies first, without repetition.
+    """Return the names of prelude functions and of all functions that they need, without repetitions.
 
-    With ``shared``, what only shared functions depend on is left out.
+    Parameters
+    ----------
+    names : iterable of str
+        The names of the prelude functions.
+    shared : bool
+        If true, functions that only shared functions need are left out.
+
+    Returns
+    -------
+    list of str
+        The names, those of needed functions first.
     """
     done: dict[str, None] = {}
 
@@ -72,9 +83,14 @@ def required(names: Iterable[str], shared: bool = False) -> list[str]:
 
 
 def prelude_text(names: Iterable[str], shared: bool = False) -> str:
-    """Return the C text of the prelude functions ``names`` with all they depend on.
+    """Return the C text of prelude functions and of all functions that they need.
 
-    With ``shared``, shared functions are pointers, which the loader sets.
+    Parameters
+    ----------
+    names : iterable of str
+        The names of the prelude functions.
+    shared : bool
+        If true, shared functions are pointers, which the loader sets.
     """
     return "\n".join(
         _pointer(name) if shared and PRELUDE[name].shared else PRELUDE[name].text for name in required(names, shared)
@@ -82,7 +98,7 @@ def prelude_text(names: Iterable[str], shared: bool = False) -> str:
 
 
 def _pointer(name: str) -> str:
-    """Return the C declaration of a pointer that is called like a function of the prelude."""
+    """Return the C declaration of a pointer that has the name and the type of a function of the prelude."""
     head = re.search(rf"^static (?:inline )?(.*?){name}(\([^)]*\))", PRELUDE[name].text, re.MULTILINE)
     assert head is not None, name
     return f"{head[1]}(*{name}){' '.join(head[2].split())};\n"

@@ -1,4 +1,4 @@
-"""C's types and constants for those of the IR."""
+"""C types and C constants for those of the IR."""
 
 from __future__ import annotations
 
@@ -17,12 +17,24 @@ _C_TYPES = {
 
 
 def type_name(ty: str) -> str:
-    """The C type of ``ty``; a pointer type ends in a space and a star."""
+    """Return the C type of an IR type; a pointer type ends in a space and a star.
+
+    Parameters
+    ----------
+    ty : str
+        The IR type.
+    """
     return f"{_C_TYPES[ty[:-1]]} *" if ty.endswith("*") else _C_TYPES[ty]
 
 
 def complex_of(ty: str) -> str:
-    """The real type of the parts of the complex type ``ty``."""
+    """Return the type of the real and imaginary parts of a complex type.
+
+    Parameters
+    ----------
+    ty : str
+        The complex IR type.
+    """
     return "float32" if ty == "complex64" else "float64"
 
 
@@ -31,6 +43,7 @@ def _float(value: float, ty: str) -> str:
     if math.isnan(value):
         return f'__builtin_nan{suffix}("")'
     if ty == "float32":
+        # Rounded as NumPy rounds. A value out of range becomes infinite.
         try:
             value = struct.unpack("f", struct.pack("f", value))[0]
         except OverflowError:
@@ -41,7 +54,15 @@ def _float(value: float, ty: str) -> str:
 
 
 def constant(value: bool | int | float | complex, ty: str) -> str:
-    """The exact C text of a constant; it may begin with a minus sign."""
+    """Return the C text of a constant, exact to the last bit, which may begin with a minus sign.
+
+    Parameters
+    ----------
+    value : bool, int, float or complex
+        The value.
+    ty : str
+        The IR type.
+    """
     if ty == "bool":
         return "true" if value else "false"
     if is_complex(ty):
@@ -52,6 +73,7 @@ def constant(value: bool | int | float | complex, ty: str) -> str:
     if ty not in INTEGERS:
         return _float(float(value), ty)
     value = wrap(int(value), ty)
+    # C has no literal of the least integer: a minus sign is an operator on a literal that is out of range.
     if ty in ("int32", "int64") and value == -(1 << (INTEGERS[ty][0] - 1)):
         return f"{ty.upper()}_MIN"
     return f"{value}u" if value > 0x7FFFFFFF and ty.startswith("u") else str(value)

@@ -1,7 +1,7 @@
-"""The imperative IR: its nodes and how to traverse them. It knows nothing of tensors.
+"""Imperative intermediate representation (IR): its nodes and their traversal.
 
-Passes, the printer and the checker are imported from their own files: level formats build IR, and so ``import weft``
-loads this package, but runs no pass.
+The IR knows nothing of tensors. Passes, the printer and the checker are imported from their own files. Level formats
+build IR, so ``import weft`` loads this package, but runs no pass.
 """
 
 from .nodes import (

@@ -1,7 +1,7 @@
-"""Helpers to write IR readably.
+"""Functions that build nodes of the IR.
 
-The arithmetic helpers are for index arithmetic: they cast the narrower of two integer types to the wider and fold
-what is trivial (``x + 0``, ``x * 1``, ``x * 0``, constants). On floats they fold nothing.
+The arithmetic functions are for index arithmetic. They cast the narrower of two integer types to the wider one, and
+fold trivial operations (``x + 0``, ``x * 1``, ``x * 0``, constants). They fold no operation on floats.
 """
 
 from __future__ import annotations
@@ -21,12 +21,20 @@ _TRUE, _FALSE = Const(True, "bool"), Const(False, "bool")
 
 
 def var(name: str, ty: str = "int64") -> Var:
-    """The variable ``name``."""
+    """Return the variable ``name`` of the type ``ty``."""
     return Var(name, ty)
 
 
 def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
-    """A constant; its Python value is given the kind that ``ty`` asks for."""
+    """Return a constant of the type ``ty``.
+
+    Parameters
+    ----------
+    value : bool, int, float or complex
+        The value, which is converted to the Python type that fits ``ty``.
+    ty : str
+        The IR type.
+    """
     if ty == "bool":
         return Const(bool(value), ty)
     if ty.startswith("float"):
@@ -37,7 +45,16 @@ def lit(value: bool | int | float | complex, ty: str = "int64") -> Const:
 
 
 def cast(e: Expr, ty: str) -> Expr:
-    """``e`` as a ``ty``; no node when it already is one, a constant when it is an integer constant."""
+    """Return ``e`` converted to the type ``ty``.
+
+    Parameters
+    ----------
+    e : Expr
+        The expression. If it has the type ``ty``, it is returned unchanged. An integer constant becomes another
+        constant if ``ty`` is an integer type.
+    ty : str
+        The IR type.
+    """
     if e.ty == ty:
         return e
     if isinstance(e, Const) and is_integer(e.ty) and is_integer(ty):
@@ -46,7 +63,7 @@ def cast(e: Expr, ty: str) -> Expr:
 
 
 def _same(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The two operands in one type: the wider of two integer types."""
+    """Cast two integer operands to the wider of their types; return other operands unchanged."""
     if a.ty != b.ty and is_integer(a.ty) and is_integer(b.ty):
         ty = promote(a.ty, b.ty)
         return cast(a, ty), cast(b, ty)
@@ -54,12 +71,12 @@ def _same(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 def _integer(e: Expr) -> int | None:
-    """The value of an integer constant, else None."""
+    """Return the value of an integer constant, or None for any other expression."""
     return int(e.value) if isinstance(e, Const) and is_integer(e.ty) else None  # type: ignore[arg-type]
 
 
 def add(a: Expr, b: Expr) -> Expr:
-    """``a + b``; for a pointer ``a``, the address ``b`` elements on."""
+    """Return ``a + b``; if ``a`` is a pointer, the address of the element ``b`` places after it."""
     if a.ty.endswith("*"):
         return a if _integer(b) == 0 else Binary("+", a, b)
     a, b = _same(a, b)
@@ -69,13 +86,14 @@ def add(a: Expr, b: Expr) -> Expr:
     if x == 0:
         return b
     match a:
+        # (whole - c) + c is whole.
         case Binary(op="-", a=whole, b=Const() as less) if y is not None and y == _integer(less):
             return whole
     return a if y == 0 else Binary("+", a, b)
 
 
 def sub(a: Expr, b: Expr) -> Expr:
-    """``a - b``."""
+    """Return ``a - b``."""
     a, b = _same(a, b)
     x, y = _integer(a), _integer(b)
     if x is not None and y is not None:
@@ -86,7 +104,7 @@ def sub(a: Expr, b: Expr) -> Expr:
 
 
 def mul(a: Expr, b: Expr) -> Expr:
-    """``a * b``."""
+    """Return ``a * b``."""
     a, b = _same(a, b)
     x, y = _integer(a), _integer(b)
     if x is not None and y is not None:
@@ -99,7 +117,13 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 
 def product(factors: Iterable[Expr]) -> Expr:
-    """All factors multiplied; 1 of none."""
+    """Return the product of all factors, which is 1 if there are none.
+
+    Parameters
+    ----------
+    factors : iterable of Expr
+        Integer expressions.
+    """
     one: Expr = lit(1)
     return reduce(mul, factors, one)
 
@@ -109,44 +133,44 @@ def _compare(op: str, a: Expr, b: Expr) -> Expr:
 
 
 def lt(a: Expr, b: Expr) -> Expr:
-    """``a < b``."""
+    """Return ``a < b``."""
     return _compare("<", a, b)
 
 
 def le(a: Expr, b: Expr) -> Expr:
-    """``a <= b``."""
+    """Return ``a <= b``."""
     return _compare("<=", a, b)
 
 
 def gt(a: Expr, b: Expr) -> Expr:
-    """``a > b``."""
+    """Return ``a > b``."""
     return _compare(">", a, b)
 
 
 def ge(a: Expr, b: Expr) -> Expr:
-    """``a >= b``."""
+    """Return ``a >= b``."""
     return _compare(">=", a, b)
 
 
 def eq(a: Expr, b: Expr) -> Expr:
-    """``a == b``."""
+    """Return ``a == b``."""
     return _compare("==", a, b)
 
 
 def ne(a: Expr, b: Expr) -> Expr:
-    """``a != b``."""
+    """Return ``a != b``."""
     return _compare("!=", a, b)
 
 
 def not_(a: Expr) -> Expr:
-    """``!a``."""
+    """Return ``!a``: a constant if ``a`` is one, and the operand of ``a`` if ``a`` is a negation."""
     if isinstance(a, Const):
         return Const(not a.value, "bool")
     return a.a if isinstance(a, Unary) and a.op == "!" else Unary("!", a)
 
 
 def land(*conds: Expr) -> Expr:
-    """The conjunction of ``conds``: true when there are none."""
+    """Return the conjunction of ``conds``, which is true if there are none."""
     result: Expr = _TRUE
     for cond in conds:
         if cond == _FALSE or result == _FALSE:
@@ -157,7 +181,7 @@ def land(*conds: Expr) -> Expr:
 
 
 def lor(*conds: Expr) -> Expr:
-    """The disjunction of ``conds``: false when there are none."""
+    """Return the disjunction of ``conds``, which is false if there are none."""
     result: Expr = _FALSE
     for cond in conds:
         if cond == _TRUE or result == _TRUE:
@@ -168,7 +192,11 @@ def lor(*conds: Expr) -> Expr:
 
 
 def _extreme(op: str, exprs: tuple[Expr, ...]) -> Expr:
-    """The extreme of two halves: each is repeated, so that a list of n makes n squared, and not 2**n."""
+    """Return the least or greatest of some integers, by ``op``: ``<`` or ``>``.
+
+    The integers are split in halves. A ``Select`` repeats its operands, so an expression of n integers grows with n
+    squared. It would grow with ``2**n`` if the integers were compared one after the other.
+    """
     if len(exprs) == 1:
         return exprs[0]
     half = (len(exprs) + 1) // 2
@@ -182,33 +210,69 @@ def _extreme(op: str, exprs: tuple[Expr, ...]) -> Expr:
 
 
 def minimum(*exprs: Expr) -> Expr:
-    """The least of some integers. The expressions are repeated in the result: pass variables."""
+    """Return the least of some integers.
+
+    Parameters
+    ----------
+    *exprs : Expr
+        One or more integer expressions. They are repeated in the result, so that variables are better than long ones.
+    """
     return _extreme("<", exprs)
 
 
 def maximum(*exprs: Expr) -> Expr:
-    """The greatest of some integers. The expressions are repeated in the result: pass variables."""
+    """Return the greatest of some integers.
+
+    Parameters
+    ----------
+    *exprs : Expr
+        One or more integer expressions. They are repeated in the result, so that variables are better than long ones.
+    """
     return _extreme(">", exprs)
 
 
 def load(array: Expr, index: Expr) -> Load:
-    """``array[index]``."""
+    """Return ``array[index]``."""
     return Load(array, index)
 
 
 def declare(name: str, value: Expr) -> tuple[Var, Declare]:
-    """A variable of the type of ``value``, and its declaration."""
+    """Return a variable of the type of ``value``, and the statement that declares it with this value.
+
+    Parameters
+    ----------
+    name : str
+        The name of the variable.
+    value : Expr
+        Its initial value.
+    """
     v = Var(name, value.ty)
     return v, Declare(v, value)
 
 
 def increment(target: Var | Load, by: Expr | int = 1) -> Update:
-    """``target += by``."""
+    """Return the statement ``target += by``.
+
+    Parameters
+    ----------
+    target : Var or Load
+        The variable or element that changes.
+    by : Expr or int
+        The summand, which is cast to the type of ``target``.
+    """
     return Update("+", target, lit(by, target.ty) if isinstance(by, int) else cast(by, target.ty))
 
 
 def block(*stmts: Stmt | None) -> Stmt:
-    """The statements in order: nested blocks are flattened, None and empty ones dropped, a single one stands bare."""
+    """Return the statements in order as one statement.
+
+    Nested blocks are flattened. None and empty blocks are dropped. A single statement is returned without a block.
+
+    Parameters
+    ----------
+    *stmts : Stmt or None
+        The statements.
+    """
     flat: list[Stmt] = []
     for s in stmts:
         if isinstance(s, Block):
@@ -220,7 +284,17 @@ def block(*stmts: Stmt | None) -> Stmt:
 
 
 def if_(cond: Expr, then: Stmt, orelse: Stmt | None = None) -> Stmt:
-    """``if (cond) then else orelse``; without a test when the condition is constant."""
+    """Return ``if (cond) then else orelse``, or only the branch that is taken if the condition is constant.
+
+    Parameters
+    ----------
+    cond : Expr
+        The condition.
+    then : Stmt
+        The statement for a true condition.
+    orelse : Stmt, optional
+        The statement for a false condition.
+    """
     if cond == _TRUE:
         return then
     if cond == _FALSE:

@@ -1,4 +1,7 @@
-"""Interpret the IR in Python, on arrays and numbers by name: what level functions mean, without a compiler."""
+"""Interpreter of the IR in Python, which evaluates level functions without a compiler.
+
+Variables are looked up by name in a mapping to arrays, numbers and functions.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from . import nodes as ir
 
 __all__ = ["run", "value_of"]
 
+# Operators on Python integers, which do not wrap around: index arithmetic stays in the range of int64.
 _OPERATORS = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -32,12 +36,20 @@ _OPERATORS = {
 
 
 def value_of(expr: ir.Expr, names: Mapping[str, Any]) -> int:
-    """The value of an index expression, given arrays, numbers and functions by name.
+    """Return the value of an index expression.
+
+    Parameters
+    ----------
+    expr : Expr
+        An expression of integers and conditions.
+    names : mapping
+        The arrays, numbers and functions that the expression uses, by name.
 
     Raises
     ------
     NotImplementedError
-        For calls of functions that are not given: what a level is walked by has none.
+        For calls of functions that are not in ``names``, and for expressions of another kind. The level functions
+        that iterate a level have none of these.
     """
     match expr:
         case ir.Const(value=value):
@@ -46,7 +58,7 @@ def value_of(expr: ir.Expr, names: Mapping[str, Any]) -> int:
             return int(names[name])
         case ir.Load(array=ir.Var(name=name), index=index):
             return int(names[name][value_of(index, names)])
-        case ir.Cast(a=a):
+        case ir.Cast(a=a):  # casts of index arithmetic do not change the value
             return value_of(a, names)
         case ir.Unary(op="-", a=a):
             return -value_of(a, names)
@@ -54,7 +66,7 @@ def value_of(expr: ir.Expr, names: Mapping[str, Any]) -> int:
             return int(not value_of(a, names))
         case ir.Binary(op=op, a=a, b=b):
             return int(_OPERATORS[op](value_of(a, names), value_of(b, names)))
-        case ir.Select(cond=cond, a=a, b=b):
+        case ir.Select(cond=cond, a=a, b=b):  # the other side may be out of bounds
             return value_of(a if value_of(cond, names) else b, names)
         case ir.Call(name=name, args=args) if name in names:
             return int(names[name](*(_argument(a, names) for a in args)))
@@ -64,16 +76,24 @@ def value_of(expr: ir.Expr, names: Mapping[str, Any]) -> int:
 
 
 def _argument(expr: ir.Expr, names: Mapping[str, Any]) -> Any:
+    # Arrays are passed whole to functions, which index them.
     return names[expr.name] if isinstance(expr, ir.Var) and expr.ty.endswith("*") else value_of(expr, names)
 
 
 def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
-    """Carry out a statement on ``names``, which changes, and return it.
+    """Execute a statement, change ``names`` accordingly, and return ``names``.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        Assignments, branches and serial loops.
+    names : dict
+        The arrays, numbers and functions that the statement uses, by name. Variables that it assigns are added.
 
     Raises
     ------
     NotImplementedError
-        For allocations, parallel loops and returns.
+        For all other statements, such as allocations, parallel loops and returns.
     """
     match stmt:
         case ir.Block(stmts=stmts):
@@ -84,6 +104,7 @@ def run(stmt: ir.Stmt, names: dict[str, Any]) -> dict[str, Any]:
         case ir.Store(array=ir.Var(name=name), index=index, value=value):
             names[name][value_of(index, names)] = value_of(value, names)
         case ir.Update(op=op, target=target, value=value):
+            # The new value is a constant, so that the assignment can be executed as a Set or a Store.
             new = ir.Const(value_of(ir.Binary(op, target, ir.Cast(value, target.ty)), names))
             run(ir.Set(target, new) if isinstance(target, ir.Var) else ir.Store(target.array, target.index, new), names)
         case ir.If(cond=cond, then=then, orelse=orelse):

@@ -1,6 +1,6 @@
-"""The imperative IR: a small typed language of loops and arrays, one step above C.
+"""Nodes of the imperative IR: a small typed language of loops and arrays, one step above C.
 
-It knows nothing of tensors. Grammar::
+The language knows nothing of tensors. Its grammar is::
 
     type  ::= 'bool' | 'int8'.. 'int64' | 'uint8'..'uint64' | 'float32' | 'float64'
             | 'complex64' | 'complex128' | type '*'
@@ -13,8 +13,8 @@ It knows nothing of tensors. Grammar::
             | Parallel(prologue, For, epilogue) | Poll(watch)
     function ::= Function(name, params, body)
 
-Types are plain strings: NumPy's dtype names, with a trailing ``*`` for a pointer. Nodes are frozen, hash, and
-have tuple children.
+Types are plain strings: NumPy's names of dtypes, with a trailing ``*`` for a pointer. Nodes are immutable and hashable.
+Their children are nodes and tuples of nodes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = [
 
 
 class Expr:
-    """An IR expression; every one has a type ``ty``."""
+    """An expression of the IR. Each expression has a type ``ty``."""
 
     ty: str
 
 
 class Stmt:
-    """An IR statement."""
+    """A statement of the IR."""
 
 
 @record
@@ -48,7 +48,10 @@ class Var(Expr):
 
 @record
 class Const(Expr):
-    """A constant of Python type bool, int, float or complex. Compare with care: ``-0.0 == 0.0``, ``nan != nan``."""
+    """A constant of Python type bool, int, float or complex.
+
+    Constants compare as their values do: ``-0.0 == 0.0`` and ``nan != nan``.
+    """
 
     value: bool | int | float | complex
     ty: str = "int64"
@@ -56,7 +59,7 @@ class Const(Expr):
 
 @record
 class Unary(Expr):
-    """``op`` is one of ``- ! ~``."""
+    """An operation on one operand; ``op`` is one of ``- ! ~``."""
 
     op: str
     a: Expr
@@ -68,10 +71,11 @@ class Unary(Expr):
 
 @record
 class Binary(Expr):
-    """``op`` is one of ``+ - * / % & | ^ << >> && || == != < <= > >=``; both sides have one type.
+    """An operation on two operands of one type; ``op`` is one of ``+ - * / % & | ^ << >> && || == != < <= > >=``.
 
-    The one exception is ``pointer + integer``, a pointer. The result has that type, or ``bool`` for comparisons
-    and logic. Integer ``/`` and ``%`` are C's (truncating): operators with other rules are calls into the prelude.
+    The result has the type of the operands, or ``bool`` for comparisons and logic. The one exception to the rule of
+    one type is ``pointer + integer``, which is a pointer. Integer ``/`` and ``%`` truncate, as in C. Operators with
+    other rules are calls of functions of the prelude.
     """
 
     op: str
@@ -85,7 +89,7 @@ class Binary(Expr):
 
 @record
 class Call(Expr):
-    """A call of a C or prelude function without side effects, unless inside ``Evaluate``."""
+    """A call of a C function or a prelude function. Only a call inside ``Evaluate`` may have side effects."""
 
     name: str
     args: tuple[Expr, ...]
@@ -100,7 +104,7 @@ class Cast(Expr):
 
 @record
 class Select(Expr):
-    """``cond ? a : b``."""
+    """The expression ``cond ? a : b``."""
 
     cond: Expr
     a: Expr
@@ -113,7 +117,7 @@ class Select(Expr):
 
 @record
 class Load(Expr):
-    """``array[index]``; ``array`` has a pointer type."""
+    """The element ``array[index]``; ``array`` has a pointer type."""
 
     array: Expr
     index: Expr
@@ -125,7 +129,7 @@ class Load(Expr):
 
 @record
 class Declare(Stmt):
-    """Declare a local variable, with an initial value where there is one."""
+    """Declaration of a local variable, with its initial value or None."""
 
     var: Var
     value: Expr | None = None
@@ -133,7 +137,7 @@ class Declare(Stmt):
 
 @record
 class Set(Stmt):
-    """``var = value``."""
+    """The assignment ``var = value``."""
 
     var: Var
     value: Expr
@@ -141,7 +145,7 @@ class Set(Stmt):
 
 @record
 class Store(Stmt):
-    """``array[index] = value``."""
+    """The assignment ``array[index] = value``."""
 
     array: Expr
     index: Expr
@@ -150,7 +154,7 @@ class Store(Stmt):
 
 @record
 class Update(Stmt):
-    """``target op= value`` for ``op`` in ``+ - * & | ^``; the target is a Var or a Load."""
+    """The assignment ``target op= value`` for ``op`` in ``+ - * & | ^``; the target is a Var or a Load."""
 
     op: str
     target: Var | Load
@@ -159,7 +163,7 @@ class Update(Stmt):
 
 @record
 class Block(Stmt):
-    """Statements in order, in the enclosing scope (no braces of its own)."""
+    """Statements in order. A block has no scope of its own: its declarations belong to the enclosing scope."""
 
     stmts: tuple[Stmt, ...] = ()
 
@@ -179,11 +183,11 @@ class While(Stmt):
 
 @record
 class For(Stmt):
-    """``for (var = start; var < stop; var++)``; ``stop`` is evaluated once.
+    """The loop ``for (var = start; var < stop; var++)``; ``stop`` is evaluated once.
 
-    ``simd`` names the scalar variables that the body only accumulates into, as ``(op, name)`` pairs: the loop may
-    be vectorised by reassociating them. ``None`` says nothing; ``()`` says that the iterations are independent.
-    ``unroll`` asks for a copy of the body for each iteration, whose number is known.
+    ``simd`` lists the scalar variables that the body reduces with an operator, as ``(op, name)`` pairs. The loop may be
+    vectorized with these reductions in another order. ``()`` promises independent iterations, ``None`` nothing.
+    ``unroll`` asks for a copy of the body for each iteration; start and stop must then be constants.
     """
 
     var: Var
@@ -196,10 +200,10 @@ class For(Stmt):
 
 @record
 class Parallel(Stmt):
-    """A parallel region: each thread runs ``prologue``, shares the iterations of ``loop``, runs ``epilogue``.
+    """A parallel region: each thread runs ``prologue``, some of the iterations of ``loop``, and ``epilogue``.
 
-    ``threads`` is the number of threads (an int64 expression; 1 runs serially without starting a team).
-    ``schedule`` is OpenMP's, e.g. ``dynamic, 1``.
+    ``threads`` is the number of threads, an int64 expression. One thread runs serially, without a team of threads.
+    ``schedule`` is the schedule clause of OpenMP, such as ``dynamic, 1``.
     """
 
     threads: Expr
@@ -211,9 +215,9 @@ class Parallel(Stmt):
 
 @record
 class Allocate(Stmt):
-    """Declare ``var`` (a pointer) and point it at ``size`` elements of scratch memory, zeroed when ``zero``.
+    """Declaration of ``var``, a pointer to ``size`` new elements of scratch memory, zeroed if ``zero``.
 
-    On failure the function releases what it holds and returns the out-of-memory code.
+    If the allocation fails, the function frees its scratch memory and returns the out-of-memory code.
     """
 
     var: Var
@@ -223,7 +227,7 @@ class Allocate(Stmt):
 
 @record
 class Array(Stmt):
-    """Declare ``var`` (a pointer) as a few elements that belong to the enclosing block: registers, if all goes well."""
+    """Declaration of ``var``, a pointer to a few elements in the scope of the block; the compiler may use registers."""
 
     var: Var
     size: int
@@ -236,7 +240,7 @@ class Free(Stmt):
 
 @record
 class Evaluate(Stmt):
-    """A call for its side effects."""
+    """A call as a statement, for its side effects."""
 
     call: Call
 
@@ -253,9 +257,10 @@ class Return(Stmt):
 
 @record
 class Poll(Stmt):
-    """Leave the function where it has been told to stop, as a failed allocation leaves it.
+    """Exit from the function if it was told to stop; the exit is that of a failed allocation.
 
-    ``watch``, an array of two int64, says whether it has; where ``asks``, that is asked now if it was not of late.
+    ``watch`` is an array of two int64, which holds whether the function was told to stop. If ``asks``, the calling
+    thread first asks whether to stop, unless it asked a short time ago.
     """
 
     watch: Var
@@ -264,9 +269,9 @@ class Poll(Stmt):
 
 @record
 class Function:
-    """A function returning an int64 status: 0, or one of the codes in ``codegen.abi``.
+    """A function that returns an int64 status: 0, or one of the codes of ``codegen.abi``.
 
-    ``params`` are the tensors, by name; ``body`` starts from the locals that ``codegen.abi`` unpacks.
+    ``params`` are the tensors. ``body`` may use the local variables that ``codegen.abi`` unpacks from these.
     """
 
     name: str
@@ -276,10 +281,10 @@ class Function:
 
 @record
 class Param:
-    """One tensor parameter and the locals unpacked from it (only those that the body uses are emitted).
+    """A tensor parameter and the local variables that are unpacked from it, of which only those in use are printed.
 
-    ``dimensions`` are int64 variables, one a dimension; ``arrays`` are the level arrays in storage order
-    (pointers); ``vals`` is the value array. ``output`` says that the arrays are written.
+    ``dimensions`` are int64 variables, one for each dimension. ``arrays`` are pointers to the level arrays in storage
+    order. ``vals`` is a pointer to the values. ``output`` is true if the function writes the arrays.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""Precedence of the IR's operators, as a table that both printers read.
+"""Precedence of the operators of the IR, as a table that both printers read.
 
-Each binary operator has its own binding strength and the strength that its left and right operand must have to
-stand without parentheses. The right operand's is one tighter, so that ``x + (y - z)`` never prints as
-``x + y - z``. C's rules would let more operands stand bare (``a & b == c``); where a reader would have to think,
-or a compiler warns, the table asks for parentheses.
+Each binary operator has its own binding strength, and the strengths that its left and right operands need to be
+printed without parentheses. The right operand of ``+`` needs one more than the left one, so that ``x + (y - z)``
+is not printed as ``x + y - z``. C would need fewer parentheses (``a & b == c``). The table asks for them where a
+reader would have to think, or a compiler warns.
 """
 
 from __future__ import annotations
@@ -28,5 +28,13 @@ BINARY: dict[str, tuple[int, int, int]] = {
 
 
 def needs_parentheses(strength: int, least: int) -> bool:
-    """Whether text of ``strength`` needs parentheses where at least ``least`` is asked for."""
+    """Return whether the text of an operand needs parentheses.
+
+    Parameters
+    ----------
+    strength : int
+        The binding strength of the text.
+    least : int
+        The least binding strength that the operator requires.
+    """
     return strength < least

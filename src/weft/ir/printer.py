@@ -1,4 +1,4 @@
-"""The IR as readable text, the same for equal input: for ``explain`` and for golden tests."""
+"""Printer of the IR as readable text, for ``explain`` and for golden tests. Equal input gives equal text."""
 
 from __future__ import annotations
 
@@ -39,18 +39,38 @@ _WORDS = {"&&": "and", "||": "or"}
 
 
 def function_text(function: Function) -> str:
-    """The function as text, ending in a newline."""
+    """Return a function as text that ends in a newline.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    """
     params = [f"{p.name} out" if p.output else p.name for p in function.params]
     return f"function {function.name}({', '.join(params)})\n{statement_text(function.body, 1)}"
 
 
 def statement_text(stmt: Stmt, depth: int = 0) -> str:
-    """A statement as indented lines, each ending in a newline."""
+    """Return a statement as indented lines, each of which ends in a newline.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    depth : int
+        The depth of the indentation; each step is two spaces.
+    """
     return "".join(f"{'  ' * d}{line}\n" for d, line in _lines(stmt, depth))
 
 
 def expression_text(expr: Expr) -> str:
-    """An expression as text."""
+    """Return an expression as text.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     return _expr(expr)[0]
 
 
@@ -60,7 +80,7 @@ def _at_least(expr: Expr, least: int) -> str:
 
 
 def _expr(expr: Expr) -> tuple[str, int]:
-    """The text of an expression and how strongly it binds."""
+    """Return the text of an expression, and its binding strength."""
     match expr:
         case Var(name):
             return name, ATOM
@@ -96,13 +116,14 @@ def _loop(loop: For, depth: int, note: str = "") -> list[tuple[int, str]]:
 
 
 def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
-    """The lines of a statement with their depths."""
+    """Return the lines of a statement, each after its depth."""
+    # Blocks are not indented, since they have no scope of their own.
     match stmt:
         case Block(stmts):
             return [line for s in stmts for line in _lines(s, depth)]
         case If(cond, then, orelse):
             lines = [(depth, f"if {expression_text(cond)}:"), *_body(then, depth)]
-            while isinstance(orelse, If):
+            while isinstance(orelse, If):  # a chain of branches is printed flat
                 lines += [(depth, f"elif {expression_text(orelse.cond)}:"), *_body(orelse.then, depth)]
                 orelse = orelse.orelse
             return lines if orelse is None else [*lines, (depth, "else:"), *_body(orelse, depth)]
@@ -120,7 +141,7 @@ def _lines(stmt: Stmt, depth: int) -> list[tuple[int, str]]:
 
 
 def _line(stmt: Stmt) -> str:
-    """Return the line of a statement that holds no others."""
+    """Return the line of a statement that contains no other statement."""
     match stmt:
         case Declare(var, value):
             start = "" if value is None else f" = {expression_text(value)}"

@@ -1,4 +1,4 @@
-"""Traversal of the IR, written once: every pass states only its rule."""
+"""Traversal of the IR, written once, so that each pass states only its rule."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ __all__ = [
 
 Node = Expr | Stmt
 
-# Each class with its fields that hold nodes, in the order of evaluation, and a constructor from (node, new children).
+# The fields of each class that hold nodes, in the order of evaluation. Call and Block hold tuples instead: see _SLOTS.
 _FIELDS: dict[type, tuple[str, ...]] = {
     Var: (), Const: (), Comment: (),
     Unary: ("a",), Binary: ("a", "b"), Cast: ("a",), Select: ("cond", "a", "b"), Load: ("array", "index"),
@@ -61,6 +61,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     Evaluate: ("call",), Return: ("value",), Poll: ("watch",),
 }  # fmt: skip
 
+# A constructor of each class, from a node and its new children; other fields are taken from the node.
 _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     Unary: lambda n, c: Unary(n.op, *c),
     Binary: lambda n, c: Binary(n.op, *c),
@@ -86,22 +87,37 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 }
 
 
+# A getter of the children of each class, absent ones as None.
 _SLOTS = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
 _SLOTS |= {Call: attrgetter("args"), Block: attrgetter("stmts")}
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
-    """The fields of ``node`` that hold nodes, absent ones as None."""
+    """Return the children of ``node``, with None for each absent one."""
     return _SLOTS[type(node)](node)
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly under ``node``, in the order of evaluation; declared variables count."""
+    """Return the children of ``node`` in the order of evaluation, declared variables included.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    """
     return tuple([child for child in _slots(node) if child is not None])
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """``node`` with ``change`` applied to each child; the same object when no child changes."""
+    """Return ``node`` with ``change`` applied to each child, or ``node`` itself if no child changes.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    change : callable
+        Takes a child; returns its replacement, or the same object for an unchanged child.
+    """
     old = _slots(node)
     if not old:
         return node
@@ -113,14 +129,14 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
-    """``node`` with ``rule`` applied from the leaves up.
+    """Return ``node`` with ``rule`` applied to all nodes under it and then to it, children first.
 
     Parameters
     ----------
     node : Node
-        Where to start.
+        An expression or a statement.
     rule : callable
-        Takes a node whose children are already rewritten; returns its replacement, or None for unchanged.
+        Takes a node whose children are already rewritten; returns its replacement, or None for an unchanged node.
     """
     node = rebuild(node, lambda child: rewrite(child, rule))
     new = rule(node)
@@ -128,7 +144,14 @@ def rewrite(node: Node, rule: Callable[[Node], Node | None]) -> Node:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """``node`` and everything under it, parents first, in the order of evaluation."""
+    """Yield ``node`` and all nodes under it, parents first, in the order of evaluation.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    """
+    # A stack, since nested generators would cost a call per level for each node.
     stack: list[Node] = [node]
     while stack:
         node = stack.pop()
@@ -138,17 +161,35 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def used_names(node: Node) -> set[str]:
-    """The names of all variables that occur under ``node``, declared there or not."""
+    """Return the names of all variables under ``node``, including those that are declared there.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    """
     return {n.name for n in walk(node) if type(n) is Var}
 
 
 def declared_names(node: Node) -> list[str]:
-    """The names declared under ``node``, by declarations, loops and allocations, in order, with repetition."""
+    """Return the names that declarations, loops and allocations under ``node`` declare, in order, with repetitions.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    """
     return [n.var.name for n in walk(node) if type(n) in (Declare, For, Allocate, Array)]  # type: ignore[union-attr]
 
 
 def assigned_names(node: Node) -> set[str]:
-    """The names of the variables that a Set, an Update or a Free under ``node`` changes."""
+    """Return the names of the variables that a Set, an Update or a Free under ``node`` changes.
+
+    Parameters
+    ----------
+    node : Node
+        An expression or a statement.
+    """
     names = set()
     for n in walk(node):
         match n:
@@ -158,14 +199,21 @@ def assigned_names(node: Node) -> set[str]:
 
 
 def free_variables(node: Node | Function) -> dict[str, Var]:
-    """The variables used under ``node`` without being declared there, by name, in order of first use."""
+    """Return the variables that are used but not declared under ``node``, by name, in the order of first use.
+
+    Parameters
+    ----------
+    node : Node or Function
+        An expression, a statement, or a function, whose body is searched.
+    """
     free: dict[str, Var] = {}
     _free(node.body if isinstance(node, Function) else node, set(), free)
     return free
 
 
 def _free(node: Node, bound: set[str], free: dict[str, Var]) -> None:
-    """Add to ``free``; declarations extend ``bound``, which belongs to the enclosing scope."""
+    """Add the free variables of ``node`` to ``free``, and its declarations to ``bound``, the names of the scope."""
+    # Nodes with a scope of their own pass a copy of ``bound``, so that their declarations end with them.
     match node:
         case Var(name):
             if name not in bound:
@@ -193,7 +241,7 @@ def _free(node: Node, bound: set[str], free: dict[str, Var]) -> None:
             _free(body, set(bound), free)
         case Parallel(threads, prologue, loop, epilogue):
             _free(threads, bound, free)
-            inner = set(bound)
+            inner = set(bound)  # the loop and the epilogue see the declarations of the prologue
             for part in (prologue, loop, epilogue):
                 _free(part, inner, free)
         case _:

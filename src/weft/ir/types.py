@@ -1,4 +1,4 @@
-"""The IR's types: plain strings, with their integer ranges and kinds."""
+"""Types of the IR, which are plain strings: their kinds, sizes and integer ranges."""
 
 from __future__ import annotations
 
@@ -14,43 +14,58 @@ _SIZES = {"bool": 1, **{ty: bits // 8 for ty, (bits, _) in INTEGERS.items()},
 
 
 def is_integer(ty: str) -> bool:
-    """Whether ``ty`` is an integer type; bool is not."""
+    """Return whether ``ty`` is an integer type; bool is none."""
     return ty in INTEGERS
 
 
 def is_float(ty: str) -> bool:
-    """Whether ``ty`` is a real floating type."""
+    """Return whether ``ty`` is a real floating-point type."""
     return ty in ("float32", "float64")
 
 
 def is_complex(ty: str) -> bool:
-    """Whether ``ty`` is a complex type."""
+    """Return whether ``ty`` is a complex type."""
     return ty in ("complex64", "complex128")
 
 
 def is_pointer(ty: str) -> bool:
-    """Whether ``ty`` is a pointer type."""
+    """Return whether ``ty`` is a pointer type."""
     return ty.endswith("*")
 
 
 def size_of(ty: str) -> int:
-    """The size of an element of a scalar type in bytes."""
+    """Return the size of an element of a scalar type in bytes."""
     return _SIZES[ty]
 
 
 def wrap(value: int, ty: str) -> int:
-    """``value`` reduced to the range of the integer type ``ty``, as two's complement does."""
+    """Return an integer wrapped around to the range of an integer type, in two's complement.
+
+    Parameters
+    ----------
+    value : int
+        Any integer.
+    ty : str
+        The integer type.
+    """
     bits, signed = INTEGERS[ty]
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
 def promote(a: str, b: str) -> str:
-    """The wider of two integer types; int64 where neither holds the other."""
+    """Return the wider of two integer types, or int64 if neither holds all values of the other.
+
+    Parameters
+    ----------
+    a, b : str
+        Integer types of the IR.
+    """
     if a == b:
         return a
     (bits_a, signed_a), (bits_b, signed_b) = INTEGERS[a], INTEGERS[b]
     if signed_a == signed_b:
         return a if bits_a > bits_b else b
+    # A signed type holds an unsigned one of fewer bits.
     signed, bits = (a, bits_b) if signed_a else (b, bits_a)
     return signed if INTEGERS[signed][0] > bits else "int64"

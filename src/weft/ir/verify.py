@@ -1,4 +1,4 @@
-"""What makes a function well-formed; the checker answers with reasons."""
+"""Checker of the IR, which lists the reasons why a function is not well-formed."""
 
 from __future__ import annotations
 
@@ -42,16 +42,22 @@ __all__ = ["problems", "verify"]
 _LOGIC = ("&&", "||")
 _INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 _UPDATES = ("+", "-", "*", "&", "|", "^")
+# The variables that each function has beside those of its parameters.
 COUNTS, THREADS = Var("counts", "int64*"), Var("threads", "int64")
 
 
 def verify(function: Function) -> Function:
-    """``function`` itself when it is well-formed.
+    """Check that a function is well-formed, and return it.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
 
     Raises
     ------
     LoweringError
-        With every reason why it is not, and its text.
+        If the function is not well-formed, with all reasons and the text of the function.
     """
     if reasons := problems(function):
         raise LoweringError("malformed IR: " + "; ".join(reasons) + "\n" + function_text(function))
@@ -59,8 +65,15 @@ def verify(function: Function) -> Function:
 
 
 def problems(function: Function) -> list[str]:
-    """The reasons why ``function`` is not well-formed: an empty list when it is."""
+    """Return the reasons why a function is not well-formed, or an empty list if it is.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    """
     checker = _Checker()
+    # The names of the parameters are in an outer scope, so that the body may declare them anew.
     outer: dict[str, str] = {}
     for param in function.params:
         for var in (*param.dimensions, *param.arrays, param.vals):
@@ -73,6 +86,7 @@ def problems(function: Function) -> list[str]:
     outer.setdefault(THREADS.name, THREADS.ty)
     checker.scopes = [outer, {}]
     checker.stmt(function.body)
+    # Scratch pointers are declared at the top of a C function, so that their names must differ in all scopes.
     scratch = [name for name in declared_names(function.body) if name in checker.scratch]
     for name in sorted({name for name in scratch if scratch.count(name) > 1}):
         checker.say(f"the scratch array {name} shares its name with another variable")
@@ -101,7 +115,7 @@ class _Checker:
         self.scopes[-1][var.name] = var.ty
 
     def want(self, expr: Expr, ty: str, where: str) -> None:
-        """Check ``expr`` and that it has type ``ty``."""
+        """Check ``expr``, and that its type is ``ty``."""
         if (found := self.expr(expr)) != ty:
             self.say(f"{where} {expression_text(expr)} is {found}, not {ty}")
 
@@ -110,9 +124,10 @@ class _Checker:
             self.say(f"{where} {expression_text(expr)} is {found}, not an integer")
 
     def expr(self, expr: Expr) -> str:
-        """Check ``expr``; its type."""
+        """Check ``expr``, and return its type."""
         match expr:
             case Var(name, ty):
+                # The innermost declaration of a name counts.
                 found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
                 if found is None:
                     self.say(f"{name} is used before it is declared")
@@ -124,7 +139,7 @@ class _Checker:
                 self.unary(op, a)
             case Binary(op, a, b):
                 self.binary(op, a, b)
-            case Call(_, args):
+            case Call(_, args):  # the printer refuses prelude functions that do not exist
                 for a in args:
                     self.expr(a)
             case Cast(a, ty):
@@ -141,6 +156,7 @@ class _Checker:
         return expr.ty
 
     def constant(self, value: object, ty: str) -> None:
+        # An int is a value of all types but bool; bool is a subclass of int, so types are compared exactly.
         kinds: list[type] = [bool] if ty == "bool" else [int] if is_integer(ty) else [int, float]
         kinds += [complex] if is_complex(ty) else []
         if ty not in SCALARS or type(value) not in kinds:
@@ -157,7 +173,7 @@ class _Checker:
         if op not in BINARY:
             self.say(f"there is no operator {op}")
         left = self.expr(a)
-        if is_pointer(left):
+        if is_pointer(left):  # pointer + integer is the one operation on different types
             if op != "+":
                 self.say(f"{op} of the pointer {expression_text(a)}")
             return self.want_integer(b, "the offset")
@@ -169,7 +185,7 @@ class _Checker:
         return None
 
     def access(self, array: Expr, index: Expr) -> str:
-        """Check ``array[index]``; the type of the element."""
+        """Check ``array[index]``, and return the type of the element."""
         ty = self.expr(array)
         if not is_pointer(ty):
             self.say(f"{expression_text(array)} is indexed and is no array but {ty}")
@@ -191,9 +207,11 @@ class _Checker:
         for op, name in loop.simd or ():
             if not (op in _UPDATES or op.startswith("weft_")) or not any(name in scope for scope in self.scopes):
                 self.say(f"the simd reduction {op}: {name}")
+        # Loops are unrolled by a pragma that takes a constant, and that excludes the pragma of vectors.
         counted = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
         if loop.unroll and (loop.simd is not None or not counted):
             self.say(f"the loop over {loop.var.name} cannot be unrolled")
+        # The loop variable is in the scope of the body; its bounds, checked above, do not see it.
         self.scopes.append({})
         self.declare(loop.var)
         self.loop_variables.append(loop.var.name)
@@ -229,7 +247,7 @@ class _Checker:
                 self.simple(stmt)
 
     def storage(self, stmt: Declare | Allocate | Array | Free) -> None:
-        """Check what makes a variable or an array, or frees one."""
+        """Check a statement that declares a variable or an array, or frees an array."""
         match stmt:
             case Declare(var, value):
                 if value is not None:
@@ -246,13 +264,14 @@ class _Checker:
                     self.say(f"the array {var.name} of {size} elements is a {var.ty}, not a pointer to at least one")
                 self.declare(var)
             case Free(var):
+                # A parameter or a pointer into another array cannot be freed.
                 self.expr(var)
                 if var.name not in self.scratch:
                     self.say(f"{var.name} is freed and was not allocated")
                 self.freed.add(var.name)
 
     def simple(self, stmt: Stmt) -> None:
-        """Check a statement that holds no others and declares nothing."""
+        """Check a statement that contains no other statement and declares no variable."""
         match stmt:
             case Set(var, value):
                 self.assign(var, value)
@@ -286,12 +305,14 @@ class _Checker:
         self.want(stmt.threads, "int64", "the number of threads")
         if self.in_parallel:
             self.say("a parallel region inside another")
+        # Threads may write to shared arrays, but to no shared variable: that would be a race.
         outside = free_variables(stmt)
         for part in (stmt.prologue, stmt.loop, stmt.epilogue):
             for name in sorted(assigned_names(part) & outside.keys()):
                 self.say(f"a parallel region changes {name}, which its threads share")
         if stmt.loop.simd:
             self.say("a parallel loop with a simd reduction")
+        # The loop and the epilogue see the declarations of the prologue.
         self.in_parallel = True
         self.scopes.append({})
         self.stmt(stmt.prologue)

@@ -1,1 +1,1 @@
-"""The texts of the C support functions, one file a subject."""
+"""Texts of the C support functions, one file for each subject."""

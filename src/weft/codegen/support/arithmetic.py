@@ -1,8 +1,9 @@
-"""Arithmetic functions ``weft_NAME_DTYPE``, one for each operator of the operator table that C has no symbol for.
+"""Arithmetic functions ``weft_NAME_DTYPE``, one for each operator of the operator table for which C has no symbol.
 
-They mean what the NumPy ufunc of that name means: minimum and maximum give NaN when an operand is NaN, complex
-numbers are ordered by real part, then by imaginary part, and integers wrap around. ``DTYPE`` is the operands' dtype.
-What is here is much the same for all dtypes; ``integers``, ``floats`` and ``complexes`` have the rest.
+Each function computes what the NumPy ufunc of that name computes. Minimum and maximum give NaN if an operand is NaN,
+complex numbers are ordered by the real part, then by the imaginary part, and integers wrap around. ``DTYPE`` is the
+dtype of the operands. This module has the functions that are alike for all dtypes; ``integers``, ``floats`` and
+``complexes`` have the others.
 """
 
 from __future__ import annotations
@@ -23,21 +24,28 @@ DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
 
 @cache
 def of(ty: str) -> Mapping[str, Snippet]:
-    """The functions of a dtype, which are written when one of them is first asked for."""
+    """Return the arithmetic functions of a dtype by name; the first call for a dtype makes them.
+
+    Parameters
+    ----------
+    ty : str
+        The IR type of the operands.
+    """
     made: dict[str, Snippet] = {}
 
     def add(
         name: str, ty: str, params: int | dict[str, str], value: str, result: str = "", needs: tuple[str, ...] = (),
         reduces: bool = False,
     ) -> None:  # fmt: skip
-        """Add the function ``weft_{name}_{ty}``, which returns ``value``, of ``a`` and ``b`` or of what is given.
+        """Add the function ``weft_{name}_{ty}``, which returns ``value``.
 
-        A loop may reduce with those that say so in the lanes of a vector.
+        Its parameters are ``a`` and ``b``, as many as ``params``, or those of the mapping ``params``. If ``reduces``, a
+        vectorized loop may reduce with the function.
         """
         full = f"weft_{name}_{ty}"
         given = dict.fromkeys("ab"[:params], ty) if isinstance(params, int) else params
         made[full] = function(full, given, value, result or ty, needs)
-        if reduces:
+        if reduces:  # the text gets a declaration for OpenMP
             made[full] = in_lanes(full, ty, made[full])
 
     _logic(ty, add)
@@ -50,17 +58,20 @@ def of(ty: str) -> Mapping[str, Snippet]:
         integers.define(ty, add)
     _smaller_and_larger(ty, add)
     _repetitions(ty, add)
+    # Smaller integers are compared in a type that holds both operands.
     if ty in ("int64", "uint64"):
         _by_value(ty, add)
     return made
 
 
 def _logic(ty: str, add: Callable[..., None]) -> None:
+    # Truth is a comparison with zero, so that NaN is true, as in NumPy.
     add("logical_and", ty, 2, "a != 0 && b != 0", "bool")
     add("logical_or", ty, 2, "a != 0 || b != 0", "bool")
     add("logical_xor", ty, 2, "(a != 0) != (b != 0)", "bool")
     add("logical_not", ty, 1, "a == 0", "bool")
     for name in ("isfinite", "isinf", "isnan"):
+        # Integers are always finite; the operand is named, so that compilers do not warn.
         value = f"(void)a, {'true' if name == 'isfinite' else 'false'}"
         if is_float(ty):
             value = f"__builtin_{name}(a) != 0"
@@ -71,7 +82,7 @@ def _logic(ty: str, add: Callable[..., None]) -> None:
 
 
 def _parts(ty: str, add: Callable[..., None]) -> None:
-    """What picks or keeps the operand."""
+    """Add functions that return the operand, a part of it, or a constant in its place."""
     compound = is_complex(ty)
     part = complex_of(ty) if compound else ty
     add("real", ty, 1, "__real__ a" if compound else "a", part)
@@ -90,18 +101,21 @@ def _smaller_and_larger(ty: str, add: Callable[..., None]) -> None:
     isnan = f"weft_isnan_{ty}"
     for first, second, op in (("minimum", "fmin", "<"), ("maximum", "fmax", ">")):
         if is_complex(ty):
+            # The ufuncs whose names begin with f prefer numbers to NaN, the others NaN to numbers.
             order = "weft_less_equal" if op == "<" else "weft_greater_equal"
             wins, needs = f"{order}_{ty}(a, b)", (isnan, f"{order}_{ty}")
             add(first, ty, 2, f"{isnan}(a) || {wins} ? a : b", needs=needs)
             add(second, ty, 2, f"{isnan}(b) || {wins} ? a : b", needs=needs)
         else:
-            nan = is_float(ty)  # both sides are asked, without a branch that nothing could predict
+            nan = is_float(ty)  # | and not ||: both sides are computed, without a branch that is hard to predict
             add(first, ty, 2, f"(a {op} b) | (a != a) ? a : b" if nan else f"a {op} b ? a : b", reduces=nan)
             add(second, ty, 2, f"(a {op}= b) | (b != b) ? a : b" if nan else f"a {op} b ? a : b", reduces=nan)
 
 
 def _repetitions(ty: str, add: Callable[..., None]) -> None:
-    """An operator applied to ``k`` operands that all are ``a``; C has no value for a power of an infinity by parts."""
+    """Add functions that apply an operator to ``k`` operands, all of which are ``a``."""
+    # A sum is a product with k, except for k = 0, since 0 times an infinity is NaN. A product is a power. Complex sums
+    # multiply the parts, since a complex product with an infinity has NaN parts.
     if ty == "bool":
         values = {"add": "k > 0 && a", "multiply": "k == 0 || a", "logical_and": "k == 0 || a",
                   "logical_or": "k > 0 && a", "logical_xor": "(k & 1) && a", "bitwise_xor": "(k & 1) && a"}  # fmt: skip
@@ -119,14 +133,15 @@ def _repetitions(ty: str, add: Callable[..., None]) -> None:
             value = values[op]
         elif op.startswith("logical") or (op.startswith("bitwise") and not (ty == "bool" or is_integer(ty))):
             continue
-        else:
+        else:  # applying the operator to equal operands gives the operand, as for minimum
             value = f"k == 0 ? {constant(OPERATORS[op].start(ty), ty)} : a"
         needs = tuple(n for n in ("weft_power_uint64", f"weft_power_{ty}") if f"{n}(" in value)
         add(name, ty, {"k": "int64", "a": ty}, value, needs=needs)
 
 
 def _by_value(ty: str, add: Callable[..., None]) -> None:
-    """Comparisons of signed with unsigned integers."""
+    """Add comparisons of signed with unsigned 64-bit integers by value."""
+    # A negative integer is less than each unsigned one; C would convert it to a large unsigned one.
     first, signed = ("int64", "a") if ty == "uint64" else ("uint64", "b")
     smaller = ("!=", "<", "<=") if signed == "a" else ("!=", ">", ">=")
     operands = {"a": f"{'(uint64_t)' if signed == 'a' else ''}a", "b": f"{'(uint64_t)' if signed == 'b' else ''}b"}

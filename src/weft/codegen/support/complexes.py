@@ -1,4 +1,4 @@
-"""Arithmetic of complex numbers, by NumPy's formulas where these differ from C's."""
+"""Arithmetic functions of complex numbers, by the formulas of NumPy where those of C give other results."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _MULTIPLY = """{{
   return __builtin_complex(ar * br - ai * bi, ar * bi + ai * br);
 }}
 """
+# Smith's algorithm, which scales by the larger part of the divisor and so avoids overflow.
 _DIVIDE = """{{
   const {T} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;
   if (__builtin_fabs{f}(br) >= __builtin_fabs{f}(bi)) {{
@@ -66,7 +67,7 @@ _LOG1P = """{{
 }}
 """
 _BY_REAL = "__builtin_complex(__real__ {x} * {factor}, __imag__ {x} * {factor})"
-# Small integer exponents are multiplied out.
+# As in NumPy, small integer exponents are computed by multiplications.
 _POWER = """{{
   const {T} br = __real__ b, bi = __imag__ b;
   if (br == 0 && bi == 0) return 1;
@@ -91,7 +92,15 @@ _POWER = """{{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of one type: ``add(name, ty, arity, value, result, needs)``."""
+    """Add the functions of the complex type ``ty``.
+
+    Parameters
+    ----------
+    ty : str
+        The IR type.
+    add : callable
+        Adds a function: ``add(name, ty, params, value, result, needs)``, see ``arithmetic.of``.
+    """
     part = complex_of(ty)
     f = "f" if ty == "complex64" else ""
     words = {"T": type_name(part), "C": type_name(ty), "f": f, "ty": ty}
@@ -108,6 +117,7 @@ def define(ty: str, add: Callable[..., None]) -> None:
     add("rint", ty, 1, f"__builtin_complex(__builtin_rint{f}(__real__ a), __builtin_rint{f}(__imag__ a))")
     add("expm1", ty, 1, _EXPM1.format(**words))
     add("log1p", ty, 1, _LOG1P.format(**words))
+    # Logarithms to other bases are natural ones times a factor.
     scaled = {"log2": 1 / math.log(2), "log10": 1 / math.log(10)}
     for name, factor in scaled.items():
         value = _BY_REAL.format(x="a", factor=constant(factor, part))

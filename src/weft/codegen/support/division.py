@@ -1,4 +1,4 @@
-"""Division by an integer through its reciprocal, which takes a multiplication."""
+"""Division by an integer as a multiplication by its reciprocal."""
 
 from __future__ import annotations
 

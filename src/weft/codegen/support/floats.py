@@ -1,4 +1,4 @@
-"""Arithmetic of real floating point numbers: C's libm, and what NumPy defines in other ways."""
+"""Arithmetic functions of real floating-point numbers, by libm or by the formulas of NumPy where these differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBM = {
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     "exp": "exp", "log": "log", "sqrt": "sqrt",
 }  # fmt: skip
-"""NumPy's name of a function of libm, with C's; these are there for complex numbers too."""
+"""Functions of libm that exist for complex numbers too: the name of NumPy, and the name of C."""
 
 REAL_1 = {
     "exp2": "exp2", "expm1": "expm1", "log2": "log2", "log10": "log10", "log1p": "log1p", "cbrt": "cbrt",
@@ -45,6 +45,7 @@ _REMAINDER = """{{
   return (b < 0) != (rest < 0) ? rest + b : rest;
 }}
 """
+# The exponential is of a difference that is not positive, so that it does not overflow.
 _LOGADDEXP = """{{
   if (a == b) return a + {log2};
   const {T} difference = a - b;
@@ -52,6 +53,7 @@ _LOGADDEXP = """{{
   return difference <= 0 ? b + {log1p_other} : difference;
 }}
 """
+# Without an instruction for it, a fused multiply-add would be a slow call of libm.
 _FUSED = """{{
 #if defined(__FP_FAST_FMA{F}) || defined(__FMA__) || defined(__aarch64__)
   return __builtin_fma{f}(a, b, c);
@@ -63,14 +65,22 @@ _FUSED = """{{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of one type: ``add(name, ty, arity, value, result)``."""
+    """Add the functions of the real floating-point type ``ty``.
+
+    Parameters
+    ----------
+    ty : str
+        The IR type.
+    add : callable
+        Adds a function: ``add(name, ty, params, value, result)``, see ``arithmetic.of``.
+    """
     f = "f" if ty == "float32" else ""
     T = type_name(ty)
     for name, c in (LIBM | REAL_1).items():
         add(name, ty, 1, f"__builtin_{c}{f}(a)")
     for name, c in REAL_2.items():
         add(name, ty, 2, f"__builtin_{c}{f}(a, b)")
-    # ldexp takes an integer of 32 or 64 bits.
+    # The ldexp of NumPy takes an integer of 32 or 64 bits, that of C an int.
     exponent = "b > INT32_MAX ? INT32_MAX : b < INT32_MIN ? INT32_MIN : (int)b"
     add("ldexp", ty, {"a": ty, "b": "int64"}, f"__builtin_ldexp{f}(a, {exponent})")
     if ty == "float64":

@@ -1,4 +1,4 @@
-"""Open addressing in a table of coordinates whose size is a power of two; -1 marks an empty slot."""
+"""Hash tables of coordinates: open addressing, with a size that is a power of two. -1 marks an empty slot."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ static inline int64_t weft_hash_place_@(const @_t *crd, int64_t begin, int64_t w
 
 
 def _whole(name: str, arity: int, ty: str, comment: str, loop: str) -> str:
-    """A function of one table over the coordinates of several levels; ``same`` in its loop is a slot that has them."""
+    """Return the text of a function of one table over the coordinates of several levels.
+
+    The word ``same`` in ``loop`` becomes the condition that the slot holds the coordinates.
+    """
     levels = range(1, arity + 1)
     crds = ", ".join(f"const {ty}_t *crd{n}" for n in levels)
     coords = ", ".join(f"int64_t i{n}" for n in levels)
@@ -72,7 +75,7 @@ def _whole(name: str, arity: int, ty: str, comment: str, loop: str) -> str:
 
 
 def _find_whole(arity: int, ty: str) -> str:
-    """Looking up a coordinate of several levels in one table."""
+    """Return the text of a function that locates the coordinates of several levels in one table."""
     return _whole(
         "find", arity, ty,
         "The position in a table of whole coordinates that holds one; -1 if none.",
@@ -85,7 +88,7 @@ def _find_whole(arity: int, ty: str) -> str:
 
 
 def _place_whole(arity: int, ty: str) -> str:
-    """Where a coordinate of several levels is in one table, or belongs."""
+    """Return the text of a function that returns the slot of the coordinates of several levels, or the empty one."""
     return _whole(
         "place", arity, ty,
         "The position in a table of whole coordinates that holds one, or the empty one where it belongs.",

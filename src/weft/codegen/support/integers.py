@@ -1,4 +1,4 @@
-"""Arithmetic of integers and bool, as NumPy's: it wraps around, and what is divided by zero is zero."""
+"""Arithmetic functions of integers and bool, as in NumPy: they wrap around, and a quotient by zero is zero."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ...ir.types import INTEGERS
 
 __all__ = ["define"]
 
+# By squaring, on unsigned integers, whose products wrap around in all widths.
 _POWER = """{
   uint64_t result = 1, base = (uint64_t)a, rest = (uint64_t)b;
   while (rest) {
@@ -18,6 +19,7 @@ _POWER = """{
   return result;
 }
 """
+# Euclid's algorithm.
 _GCD = """{
   while (b) {
     const uint64_t rest = a % b;
@@ -30,7 +32,15 @@ _GCD = """{
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
-    """Add the functions of one type: ``add(name, ty, arity, value, result)``."""
+    """Add the functions of ``ty``, an integer type or bool.
+
+    Parameters
+    ----------
+    ty : str
+        The IR type.
+    add : callable
+        Adds a function: ``add(name, ty, params, value, result)``, see ``arithmetic.of``.
+    """
     for name in ("floor", "ceil", "trunc"):
         add(name, ty, 1, "a")
     if ty == "bool":
@@ -41,7 +51,7 @@ def define(ty: str, add: Callable[..., None]) -> None:
     add("invert", ty, 1, f"({ty}_t)~a")
     add("square", ty, 1, f"({ty}_t)((uint64_t)a * (uint64_t)a)")
     add("sign", ty, 1, "(a > 0) - (a < 0)" if signed else "a > 0")
-    # NumPy converts 1.0 / 0 to the integer: what that gives depends on its width.
+    # NumPy converts 1.0 / 0 to the integer type, with a result that depends on its width.
     of_zero = f"INT{bits}_MIN" if signed and bits >= 32 else "0"
     of_one = "a == 1 || a == -1 ? a" if signed else "a == 1 ? a"
     add("reciprocal", ty, 1, f"a == 0 ? {of_zero} : {of_one} : 0")
@@ -50,6 +60,7 @@ def define(ty: str, add: Callable[..., None]) -> None:
     else:
         power = "weft_power_uint64"
         add("power", ty, 2, f"({ty}_t){power}((uint64_t)a, (uint64_t)b)", needs=(power,))
+    # Shifts by the width or more are undefined in C. In NumPy they shift out all bits but copies of the sign.
     negative = " : a < 0 ? -1 : 0" if signed else " : 0"
     add("left_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)((uint64_t)a << b) : 0")
     add("right_shift", ty, 2, f"(uint{bits}_t)b < {bits} ? ({ty}_t)(a >> b){negative}")
@@ -64,7 +75,8 @@ def _divisions(ty: str, signed: bool, add: Callable[..., None]) -> None:
         for name in ("remainder", "fmod"):
             add(name, ty, 2, "b == 0 ? 0 : a % b")
         return
-    # Negations are made on unsigned integers, where they cannot overflow.
+    # Negations are computed on unsigned integers, where they cannot overflow. Divisions by -1 are negations, since the
+    # quotient of the least integer overflows.
     negated = f"({ty}_t)(0 - (u{ty}_t)a)"
     add("absolute", ty, 1, f"a < 0 ? {negated} : a")
     rounded_up = "(a % b != 0 && (a < 0) != (b < 0))"
@@ -75,6 +87,7 @@ def _divisions(ty: str, signed: bool, add: Callable[..., None]) -> None:
 
 def _divisors(ty: str, signed: bool, add: Callable[..., None]) -> None:
     gcd = "weft_gcd_uint64"
+    # Both are computed on absolute values, as unsigned integers, which hold that of the least integer.
     a, b = (f"({x} < 0 ? 0 - (uint64_t){x} : (uint64_t){x})" if signed else f"(uint64_t){x}" for x in "ab")
     if ty == "uint64":
         add("gcd", ty, 2, _GCD)

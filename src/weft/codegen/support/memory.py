@@ -1,4 +1,4 @@
-"""Scratch memory."""
+"""Support functions of memory: scratch memory, prefetches, copies, flags, and counters that threads share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Polls: the thread that called a kernel asks whether to stop, and all threads that work on it heed the answer.
+"""Polls: the thread that called a kernel asks whether to stop, and all threads of the kernel follow the answer.
 
-A watch is two int64 of the kernel's: whether to stop, and when the calling thread asks next. It looks at the clock
-only now and then, and asks every 50 ms, so that kernels that are over sooner never ask.
+A watch is an array of two int64: whether to stop, and the time at which the calling thread asks next. Each poll of that
+thread reads the clock. The thread asks every 50 ms, so that kernels that end sooner never ask.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search of a coordinate in a segment, binary in a sorted one, linear in any other; and how far coordinates leap."""
+"""Search of a coordinate in a segment, binary if it is sorted and else linear, and a test for scattered coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One support function as text."""
+"""Text of one support function."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Snippet:
     text : str
         The definition.
     needs : tuple of str
-        The names of the prelude functions that it calls.
+        The names of the prelude functions that the function calls.
     shared : bool
-        True for a function that takes long to compile: kernels that are compiled one by one call one copy of it.
+        True for a function that takes long to compile. Kernels that are compiled one by one share a copy of it.
     """
 
     text: str
@@ -28,20 +28,20 @@ class Snippet:
 
 
 def function(name: str, params: dict[str, str], value: str, result: str, needs: tuple[str, ...] = ()) -> Snippet:
-    """A function of scalars.
+    """Return the snippet that defines a function of scalars.
 
     Parameters
     ----------
     name : str
-        Its whole name.
+        The complete name.
     params : dict
         The IR type of each parameter.
     value : str
-        The expression that it returns, or its body in braces.
+        The expression that the function returns, or its body in braces.
     result : str
         The IR type of the result.
     needs : tuple of str
-        The prelude functions that it calls.
+        The names of the prelude functions that the function calls.
     """
     listed = ", ".join(f"{type_name(ty)} {param}" for param, ty in params.items())
     body = value if value.endswith("}\n") else f"{{ return {value}; }}\n"
@@ -49,7 +49,19 @@ def function(name: str, params: dict[str, str], value: str, result: str, needs: 
 
 
 def in_lanes(name: str, ty: str, snippet: Snippet) -> Snippet:
-    """A function of two scalars with which loops may reduce in any order, starting from the same value in each lane."""
+    """Return a snippet whose function of two scalars is declared as a reduction of vectorized loops, in any order.
+
+    Each lane of a vector starts from the same value, so that the result must not depend on repetitions of a value.
+
+    Parameters
+    ----------
+    name : str
+        The complete name of the function.
+    ty : str
+        The IR type of its operands and its result.
+    snippet : Snippet
+        The definition of the function.
+    """
     both = f"omp_out = {name}(omp_out, omp_in)"
     pragma = f"#pragma omp declare reduction({name} : {type_name(ty)} : {both}) initializer(omp_priv = omp_orig)\n"
     return Snippet(snippet.text + pragma, snippet.needs)

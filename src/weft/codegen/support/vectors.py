@@ -1,10 +1,10 @@
-"""Functions of many elements at a time, by the vector functions of the C library.
+"""Mathematical functions of many elements at a time, by the vector functions of the C library.
 
-They are of glibc 2.35 and newer on x86-64 with AVX-512, where NumPy has its own for these; elsewhere the same is done
-one by one. Each element's result is the same wherever in an array it stands. glibc bounds their error by four units in
-the last place. What is here was never seen to err by more than two in double precision, about as those of one element,
-nor by four in single precision, about as NumPy's; ``exp``, ``sin`` and others whose vector functions err by more are
-left to the functions of one element.
+The vector functions are those of glibc 2.35 and newer on x86-64 with AVX-512, where NumPy has vector functions of its
+own. Elsewhere the elements are computed one by one. The result of an element does not depend on its place in an array.
+glibc bounds the error of its vector functions by four units in the last place. The functions of this module were never
+seen to err by more than two units in double precision, as the functions of one element do, nor by more than four in
+single precision, as NumPy does. ``exp``, ``sin`` and others whose vector functions err by more have no function here.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _AVAILABLE = """\
 #endif
 """
 
+# The elements that are left over fill a vector with ones, so that all are computed by the vector function.
 _EACH = """\
 /* y[i] = weft_{name}_{ty}({one}) for i < n; y may be a. */
 static void weft_each_{name}_{ty}({params}, {T} *y, int64_t n) {{
@@ -60,6 +61,7 @@ def _each(name: str, ty: str, arity: int) -> Snippet:
     T, f = ("double", "") if ty == "float64" else ("float", "f")
     c = (LIBM | REAL_1 | REAL_2)[name]
     letters = "ab"[:arity]
+    # The symbols follow the ABI of vector functions: e for AVX-512, N for unmasked, the lanes, a v for each operand.
     text = _EACH.format(
         name=name,
         ty=ty,
@@ -81,7 +83,7 @@ _NAMES = [
 ]
 
 MANY: dict[str, str] = {f"weft_{name}_{ty}": f"weft_each_{name}_{ty}" for name, ty, _ in _NAMES}
-"""Functions of one element, each with that of many."""
+"""Names of functions of one element, each with the name of the function of many elements."""
 
 SNIPPETS: dict[str, Snippet] = {"weft_vectors": Snippet(_AVAILABLE)}
 SNIPPETS |= {f"weft_each_{name}_{ty}": _each(name, ty, arity) for name, ty, arity in _NAMES}

@@ -1,1 +1,1 @@
-"""Passes over the imperative IR, each from function to function."""
+"""Passes over the imperative IR, each of which takes a function and returns a function."""

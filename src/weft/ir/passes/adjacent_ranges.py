@@ -1,4 +1,7 @@
-"""Segments that adjoin, each beginning where the one before ended, as those of a compressed level do."""
+"""Fusion of adjoining segments.
+
+Segments adjoin if each begins where the segment before it ends, as those of a compressed level do.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,48 @@ __all__ = ["adjoin", "fuse_adjacent_ranges", "put"]
 
 
 def put(expr: ir.Expr, var: ir.Var, value: ir.Expr) -> ir.Expr:
-    """An expression with a value in the place of a variable."""
+    """Return an expression, simplified, in which a value replaces a variable.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    var : Var
+        The variable that is replaced.
+    value : Expr
+        The expression that replaces it.
+    """
     found = rewrite(expr, lambda n: value if n == var else None)
     assert isinstance(found, ir.Expr)
     return simplify_expression(found)
 
 
 def adjoin(begin: ir.Expr, end: ir.Expr, var: ir.Var) -> bool:
-    """Whether the segment of ``var`` ends where that of the next value of ``var`` begins."""
+    """Return whether the segment of each value of ``var`` ends where the segment of the next value begins.
+
+    Parameters
+    ----------
+    begin, end : Expr
+        The bounds of the segment of ``var``.
+    var : Var
+        The variable of the loop over the segments.
+    """
     return var.name in used_names(begin) and put(begin, var, add(var, lit(1))) == simplify_expression(end)
 
 
 def fuse_adjacent_ranges(loop: ir.For) -> ir.For:
-    """One loop over all positions, where a loop visits adjoining segments and nothing asks which one it is in."""
+    """Return a loop over adjoining segments as one loop over all their positions.
+
+    Parameters
+    ----------
+    loop : For
+        A loop whose body is declarations and a loop over a segment. It is returned unchanged if the segments do not
+        adjoin, if the inner body uses the variable of the outer loop, or if the inner loop uses a declaration.
+    """
     stmts = loop.body.stmts if isinstance(loop.body, ir.Block) else (loop.body,)
     if not stmts:
         return loop
+    # The declarations are dropped, so that the inner loop must not use them.
     *before, inner = stmts
     declared = {s.var.name for s in before if isinstance(s, ir.Declare)}
     if len(declared) < len(before) or not isinstance(inner, ir.For) or declared & used_names(inner):

@@ -1,6 +1,6 @@
-"""Folding of one operation: rules on integers and conditions, none on floats.
+"""Folding of single operations on integers and conditions.
 
-Integers wrap around, and their quotients truncate, as they do in the printed C.
+There are no rules on floats. Integers wrap around, and their quotients truncate, as in the printed C.
 """
 
 from __future__ import annotations
@@ -26,12 +26,21 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def fold_unary(op: str, a: Expr) -> Expr | None:
-    """What ``op a`` folds to, or None."""
+    """Return the expression to which ``op a`` folds, or None if it does not fold.
+
+    Parameters
+    ----------
+    op : str
+        One of ``- ! ~``.
+    a : Expr
+        The operand, which is folded already.
+    """
     if op == "!":
         if type(a) is Const:
             return FALSE if a.value else TRUE
         if type(a) is Unary and a.op == "!":
             return a.a
+        # Comparisons of floats are not negated: all but != are false if an operand is NaN.
         if type(a) is Binary and a.op in _NEGATED and a.a.ty in INTEGERS:
             return Binary(_NEGATED[a.op], a.a, a.b)
     elif op == "-" and type(a) is Const and a.ty in INTEGERS:
@@ -40,7 +49,17 @@ def fold_unary(op: str, a: Expr) -> Expr | None:
 
 
 def fold_binary(op: str, a: Expr, b: Expr) -> Expr | None:
-    """What ``a op b`` folds to, or None. Only integers and conditions fold."""
+    """Return the expression to which ``a op b`` folds, or None if it does not fold.
+
+    Only operations on integers and conditions fold.
+
+    Parameters
+    ----------
+    op : str
+        One of the operators of ``Binary``.
+    a, b : Expr
+        The operands, which are folded already.
+    """
     if op == "&&" or op == "||":
         return _fold_logic(op, a, b)
     if a.ty not in INTEGERS:
@@ -55,6 +74,7 @@ def fold_binary(op: str, a: Expr, b: Expr) -> Expr | None:
 
 def _fold_logic(op: str, a: Expr, b: Expr) -> Expr | None:
     """Fold a conjunction or a disjunction with a constant on one side."""
+    # A constant on the left decides whether the right side is evaluated. On the right, only a neutral one folds.
     stop, neutral = (FALSE, TRUE) if op == "&&" else (TRUE, FALSE)
     if type(a) is Const:
         return b if a == neutral else stop
@@ -62,7 +82,7 @@ def _fold_logic(op: str, a: Expr, b: Expr) -> Expr | None:
 
 
 def _fold_comparison(op: str, a: Expr, b: Expr) -> Expr | None:
-    """Fold a comparison of two constants, or of an integer with itself."""
+    """Fold a comparison of two constants, or of an expression with itself."""
     if type(a) is Const and type(b) is Const:
         return TRUE if _COMPARE[op](a.value, b.value) else FALSE  # type: ignore[arg-type]
     if a == b:
@@ -71,7 +91,7 @@ def _fold_comparison(op: str, a: Expr, b: Expr) -> Expr | None:
 
 
 def _integer(e: Expr) -> Any:
-    """Return the value of a constant; None of any other expression."""
+    """Return the value of a constant, or None for any other expression."""
     return e.value if type(e) is Const else None
 
 
@@ -81,6 +101,7 @@ def _fold_sum(a: Expr, b: Expr) -> Expr | None:
         return b
     if y == 0:
         return a
+    # (x + c) + y becomes x + (c + y).
     if y is not None and type(a) is Binary and a.op == "+" and type(a.b) is Const:
         return Binary("+", a.a, Const(wrap(y + a.b.value, a.ty), a.ty))
     return None
@@ -105,6 +126,7 @@ def _fold_quotient(a: Expr, b: Expr) -> Expr | None:
     x, y = _integer(a), _integer(b)
     if y == 1:
         return a
+    # Division by zero is left to C.
     return Const(wrap(_truncated(x, y), a.ty), a.ty) if x is not None and y else None
 
 
@@ -123,4 +145,4 @@ def _truncated(x: int, y: int) -> int:
 _RULES: dict[str, Callable[[Expr, Expr], Expr | None]] = {
     "+": _fold_sum, "-": _fold_difference, "*": _fold_product, "/": _fold_quotient, "%": _fold_remainder,
 }  # fmt: skip
-"""Rules of integer arithmetic; but for quotients, two constants are folded before."""
+"""Rules of integer arithmetic. Two constants do not reach the rules, except those for ``/`` and ``%``."""

@@ -1,7 +1,7 @@
-"""Fused multiply-adds, written out: a product that is added to a sum is rounded once, with it.
+"""Explicit fused multiply-adds, which round a product and the sum to which it is added once, together.
 
-Compilers fuse by themselves at some levels of optimisation and not at others. They are told not to
-(``-ffp-contract=off``), so that every level gives the same bits, and sums are fused here where that is of use.
+Compilers fuse by themselves at some levels of optimization and not at others. They are told not to fuse
+(``-ffp-contract=off``), so that each level gives the same bits. This pass fuses sums explicitly instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _is_fused(node: Node) -> bool:
 
 
 def with_fused_sums(function: Function) -> Function:
-    """Return the function with ``x += a*b`` and ``x -= a*b`` of floating-point numbers as fused multiply-adds.
+    """Return the function with ``x += a*b`` and ``x -= a*b`` of real floating-point numbers as fused multiply-adds.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def with_fused_sums(function: Function) -> Function:
                 fused = Call(f"weft_fma_{target.ty}", (first, b, target), target.ty)
                 return Store(target.array, target.index, fused) if isinstance(target, Load) else Set(target, fused)
             case For(unroll=True, body=body) if any(_is_fused(n) for n in walk(body)):
-                # Statements with calls are not put together to vectors, as those with operators are; loops are.
+                # Compilers vectorize unrolled statements with operators, but none with calls. They vectorize loops.
                 return replace(node, unroll=False, simd=())
         return None
 

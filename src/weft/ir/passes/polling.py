@@ -1,9 +1,10 @@
-"""Kernels that can be stopped: loops ask, every so many elements, whether to go on.
+"""Polls, which make kernels interruptible: loops ask at intervals whether to stop.
 
-A loop with no loop around it goes over strips of elements and asks between two of them, so that the loop over a strip
-is compiled as before. A loop with loops inside counts down by what it and they visit, which their bounds say
-beforehand, and asks when that is spent; the innermost loops are left alone. Functions that take long are given the
-watch, and ask for themselves.
+An innermost loop that is in no other loop is split into strips of elements, with a poll between two strips. The loop
+over a strip is compiled as the loop was before. A loop with loops inside has a budget of elements. The budget is
+reduced by the elements that the loop and the loops inside it visit, and there is a poll when the budget is spent. The
+number of elements of an innermost loop is known from its bounds, so that its body does not change. Support functions
+that take long have the watch as an argument, and poll by themselves.
 """
 
 from __future__ import annotations
@@ -53,19 +54,20 @@ from ..traversal import Node, assigned_names, rebuild, rewrite, used_names, walk
 __all__ = ["LongCalls", "with_polls"]
 
 STRIP = 1 << 16
-"""Elements between two questions: some ten microseconds where they are cheap, some milliseconds where they are not."""
+"""Elements between two polls: about ten microseconds for cheap elements, some milliseconds for expensive ones."""
 
 
 @record
 class LongCalls:
-    """Functions whose calls take longer than a few steps.
+    """Functions whose calls may take long.
 
     Parameters
     ----------
     watched : frozenset of str
-        Those that ask for themselves: the watch becomes their last argument.
+        The names of the functions that poll by themselves. The watch becomes their last argument.
     searches : mapping
-        Those that go over a range, each with the slice of its arguments that says where it begins and ends.
+        The names of the functions that search a range, each with the slice of its arguments that are the bounds of
+        the range.
     """
 
     watched: frozenset[str] = frozenset()
@@ -76,14 +78,14 @@ NONE = LongCalls()
 
 
 def with_polls(function: Function, long: LongCalls = NONE) -> Function:
-    """The same function, whose loops can be stopped.
+    """Return the function with polls, so that its loops can be stopped.
 
     Parameters
     ----------
     function : Function
-        Any; it is printed after this.
+        The function. Only ``with_fused_sums`` runs after this pass, before the function is printed.
     long : LongCalls
-        The functions that it may call and that take long.
+        The functions whose calls may take long.
 
     Examples
     --------
@@ -114,16 +116,18 @@ def with_polls(function: Function, long: LongCalls = NONE) -> Function:
 
 
 class _Polls:
-    """One function, on its way to one that can be stopped."""
+    """State of the pass for one function."""
 
     def __init__(self, function: Function, long: LongCalls):
         self.long = long
+        # New variables must differ from all names of the function.
         self.names = used_names(function.body)
         self.names |= {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
         self.watch, self.budget = self.name("watch", "int64*"), self.name("budget")
         self.used = self.spends = False
         self.assigned = assigned_names(function.body)
-        self.spent: set[tuple[Var, Var]] = set()  # the ranges counted already in an iteration of a loop that counts
+        self.spent: set[tuple[Var, Var]] = set()  # ranges that the iteration of a counting loop has counted already
+        # The variables that are declared as elements of arrays, and as nothing else: bounds of segments.
         declared = [n for n in walk(function.body) if isinstance(n, Declare)]
         loaded = {n.var.name for n in declared if n.value is not None and _is_load(n.value)}
         self.edges = loaded - {n.var.name for n in declared if n.value is None or not _is_load(n.value)}
@@ -140,7 +144,8 @@ class _Polls:
 
     # -- loops ----------------------------------------------------------------------------------------------------
     def outermost(self, stmt: Stmt) -> Stmt:
-        """Return a function's body, or an iteration that threads share, with the polls of its loops."""
+        """Return the body of a function or of a parallel loop with polls, and with a budget if it needs one."""
+        # Each thread has a budget of its own: it is declared in the iteration of a parallel loop.
         saved, self.spends = self.spends, False
         done: Stmt = self.outside(stmt)  # type: ignore[assignment]
         if self.spends:
@@ -149,7 +154,7 @@ class _Polls:
         return done
 
     def outside(self, node: Node) -> Node:
-        """Outside of loops."""
+        """Rewrite a node that is in no loop but parallel ones."""
         match node:
             case Parallel(loop=loop):
                 return self.shared(node, loop)
@@ -160,7 +165,7 @@ class _Polls:
         return self.calling(node, self.outside)
 
     def shared(self, region: Parallel, loop: For) -> Stmt:
-        """Loops that threads share leave out what is left to do when one of them has been told to stop."""
+        """Rewrite a parallel region, whose threads skip the remaining iterations if one of them was told to stop."""
         body = self.outermost(loop.body)
         if any(self.is_loop(n) for n in walk(loop.body)):
             body = block(self.poll(asks=False), body)
@@ -168,16 +173,18 @@ class _Polls:
         return replace(region, prologue=prologue, loop=replace(loop, body=body), epilogue=epilogue)
 
     def inside(self, node: Node) -> Node:
-        """Inside of loops that count."""
+        """Rewrite a node that is inside a counting loop."""
         match node:
             case For() if self.is_long(node):
                 return self.counted(node) if self.is_innermost(node) else self.counting(node)
             case While():
+                # Ranges of a merging loop are counted before it, but for those that an earlier loop has counted.
                 ends = self.ends(node)
                 new = [pair for pair in ends if pair not in self.spent]
                 self.spent.update(new)
                 return block(*[self.spend(sub(end, p)) for p, end in new], node) if ends else self.counting(node)
             case If(cond, then, orelse):
+                # A branch may not run, so that its ranges count as spent in the branch only.
                 before = self.spent
                 branches: list[Any] = []
                 for branch in (then, orelse):
@@ -185,14 +192,15 @@ class _Polls:
                     branches.append(branch and self.inside(branch))
                 self.spent = before
                 return If(cond, *branches)
-            case Declare(var):
+            case Declare(var):  # a new variable, whose range is not counted yet
                 self.spent = {pair for pair in self.spent if var not in pair}
         return self.calling(node, self.inside)
 
     def in_strips(self, loop: For) -> Stmt:
-        """An innermost loop with none around it."""
+        """Split an innermost loop that is in no other loop into strips, with a poll between two strips."""
         ty, stop = loop.var.ty, loop.stop
         before = block()
+        # The end is evaluated once, unless it is a variable that does not change.
         if not (isinstance(stop, Var) and stop.name not in self.assigned):
             stop = self.name(f"{loop.var.name}_stop", ty)
             before = Declare(stop, loop.stop)
@@ -206,7 +214,7 @@ class _Polls:
         return block(before, Declare(next, loop.start), While(lt(next, stop), strip))
 
     def merged_in_strips(self, loop: While) -> Stmt:
-        """A loop that merges, with none around it: no position goes further than a strip at a time."""
+        """Split a merging loop that is in no other loop: positions advance by at most a strip between two polls."""
         stops, parts = [], []
         for p, end in self.ends(loop):
             stop = self.name(f"{p.name}_stop", p.ty)
@@ -215,17 +223,25 @@ class _Polls:
         return replace(loop, body=block(*stops, replace(loop, cond=land(*parts)), if_(loop.cond, self.poll())))
 
     def ends(self, loop: While) -> tuple[tuple[Var, Var], ...]:
-        """The positions that a merging loop moves, each with its end; none where it may visit more than is between."""
+        """Return the positions that a merging loop advances, each with its end.
+
+        There are none if the loop may visit other elements than those between the positions and their ends.
+        """
         pairs, moved = _compared(loop.cond), assigned_names(loop.body)
+        # The condition must be made of comparisons p < end, where the body changes p and not end.
         merges = all(p.name in moved and end.name not in moved for p, end in pairs)
         complete = len(pairs) == len(list(_conjuncts(loop.cond)))
         return pairs if merges and complete and self.stays_within(loop, {end for _, end in pairs}) else ()
 
     def stays_within(self, loop: While, ends: set[Var]) -> bool:
-        """Tell whether loops inside of one go over parts of its range: each ends where one before it ended."""
+        """Return whether the loops inside a merging loop iterate over parts of its ranges only.
+
+        Each of them must end at an end of these ranges, or at a position that a loop before it has reached.
+        """
         reached: set[Expr] = set()
         for node in walk(loop.body):
             match node:
+                # A variable that is declared as a reached position is one, too.
                 case Declare(var, value) if value in reached:
                     reached.add(var)
                 case While(cond):
@@ -240,15 +256,17 @@ class _Polls:
         return True
 
     def counting(self, loop: For | While) -> Stmt:
-        """A loop that asks when what it and those inside have visited exceeds a strip."""
+        """Rewrite a loop as a counting loop, which polls each time it and the loops inside have visited a strip."""
         before, self.spent = self.spent, set()
         inner: Stmt = self.inside(loop.body)  # type: ignore[assignment]
         self.spent = before
+        # An iteration counts as one element, since the loops inside it may be empty.
         ask = if_(lt(self.budget, lit(0)), block(Set(self.budget, lit(STRIP)), self.poll()))
         return replace(loop, body=block(inner, self.spend(lit(1)), ask))
 
     def counted(self, loop: For) -> Stmt:
-        """An innermost loop in one that counts, which counts its elements beforehand."""
+        """Rewrite an innermost loop inside a counting loop: its elements are counted before it."""
+        # Bounds with calls are evaluated once, into variables.
         bounds, ends = [loop.start, loop.stop], []
         for k, what in enumerate(("start", "stop")):
             if any(isinstance(n, Call) for n in walk(bounds[k])):
@@ -258,13 +276,16 @@ class _Polls:
         return block(*ends, self.spend(self.length(*bounds)), replace(loop, start=bounds[0], stop=bounds[1]))
 
     def length(self, start: Expr, stop: Expr) -> Expr:
-        """Return the number of elements from ``start`` to ``stop``, which may be before it unless both are edges."""
+        """Return the number of elements from ``start`` to ``stop``, or 0 if ``stop`` is less.
+
+        The test is omitted if ``stop`` cannot be less: between edges of a segment, and from a constant to a size.
+        """
         n = sub(stop, start)
         from_zero = isinstance(start, Const) and isinstance(stop, Var | Load)
         return n if from_zero or (self.is_edge(start) and self.is_edge(stop)) else maximum(n, lit(0, n.ty))
 
     def is_edge(self, bound: Expr) -> bool:
-        """Tell whether a bound of a loop is an edge of a segment, as level arrays hold them."""
+        """Return whether a bound of a loop is an edge of a segment, which is an element of a level array."""
         return bound.name in self.edges if isinstance(bound, Var) else _is_load(bound)
 
     def spend(self, elements: Expr) -> Stmt:
@@ -273,15 +294,25 @@ class _Polls:
 
     # -- calls ----------------------------------------------------------------------------------------------------
     def calling(self, node: Node, change: Callable[[Node], Node]) -> Node:
-        """A statement that is no loop: its long calls are watched, or what they visit is counted."""
+        """Rewrite a node that is no loop: its long calls take the watch, and the ranges of its searches are counted.
+
+        Parameters
+        ----------
+        node : Node
+            An expression, which is returned unchanged, or a statement.
+        change : callable
+            The rule for the nodes under it: ``outside`` or ``inside``.
+        """
         if isinstance(node, Expr):
             return node
         if isinstance(node, Evaluate | Declare | Set):
             calls = [n for n in walk(node) if isinstance(n, Call)]
             ranges = [c.args[slice(*self.long.searches[c.name])] for c in calls if c.name in self.long.searches]
+            # There is a budget inside counting loops only.
             searched = [self.spend(self.length(*bounds)) for bounds in ranges] if change == self.inside else []
             if not any(c.name in self.long.watched for c in calls):
                 return block(*searched, node) if searched else node
+            # A watched call that was stopped returns early, so that its results are not to be used.
             return block(*searched, rewrite(node, self.watched), self.poll(asks=False))  # type: ignore[arg-type]
         return rebuild(node, change)
 
@@ -290,35 +321,36 @@ class _Polls:
             return replace(node, args=(*node.args, self.watch))
         return None
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- predicates -----------------------------------------------------------------------------------------------
     def is_loop(self, node: Node) -> bool:
-        """Tell whether a node by itself may take long."""
+        """Return whether a node is a loop that may be long, or a call that may take long."""
         if isinstance(node, Call):
             return node.name in self.long.watched or node.name in self.long.searches
         return isinstance(node, While) or (isinstance(node, For) and self.is_long(node))
 
     def is_long(self, loop: For) -> bool:
-        """Tell whether a loop may have many iterations, or has loops inside that may."""
+        """Return whether a loop has bounds that are not constant, or a loop or call inside that may take long."""
         few = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
         return not few or any(self.is_loop(n) for n in walk(loop.body))
 
     def is_innermost(self, loop: For | While) -> bool:
+        # A loop that is vectorized has no polls inside, though it may contain searches.
         vectors = isinstance(loop, For) and loop.simd is not None
         return vectors or not any(self.is_loop(n) for n in walk(loop.body))
 
 
 def _strip_end(start: Var, stop: Expr) -> Expr:
-    """Return where a strip ends, which may be at the last number that there is."""
+    """Return the end of the strip that begins at ``start``, without overflow if ``stop`` is the greatest integer."""
     return Select(gt(sub(stop, start), lit(STRIP, start.ty)), add(start, lit(STRIP, start.ty)), stop)
 
 
 def _is_load(value: Expr) -> bool:
-    """Tell whether a value is an element of an array, in any type."""
+    """Return whether a value is an element of an array, possibly cast to another type."""
     return isinstance(value.a if isinstance(value, Cast) else value, Load)
 
 
 def _compared(cond: Expr) -> tuple[tuple[Var, Var], ...]:
-    """The variables that a condition asks to be less than others."""
+    """Return the pairs of variables whose first one a condition requires to be less than the second one."""
     pairs = [(p.a, p.b) for p in _conjuncts(cond) if isinstance(p, Binary) and p.op == "<"]
     return tuple((p, end) for p, end in pairs if isinstance(p, Var) and isinstance(end, Var))
 

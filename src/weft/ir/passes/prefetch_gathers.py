@@ -1,7 +1,7 @@
-"""Where the coordinates of a list lead, asked for some entries before it is needed.
+"""Prefetch gathers: elements at the places that a list of coordinates names, prefetched some entries ahead.
 
-Where they go all over an array, each entry waits for memory, and few are under way at a time. Whether they do is a
-matter of the numbers, not of the program: before the loop some of them are looked at.
+If the coordinates are scattered over an array, each entry waits for memory, and the processor has few requests under
+way at a time. Only the data say whether coordinates are scattered. So the kernel samples them before the loop.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from .adjacent_ranges import put
 __all__ = ["Leaps", "ask", "elements", "expanded", "kept", "leaps", "nests"]
 
 BY = 64
-"""Entries between asking for what one leads to and using it."""
+"""Entries between the prefetch of the element that a coordinate names and its use."""
 _COORDINATES = ("int32", "int64")
 _NOTHING = block()
 
 
 @record
 class Leaps:
-    """What the coordinates of a list lead to.
+    """Prefetch gathers of one loop over positions.
 
     Parameters
     ----------
     until : Var
-        The position until which it is asked for.
+        The position up to which the loop prefetches.
     lists : tuple of (Expr, Expr)
-        The arrays of coordinates, and how many bytes elsewhere there are to one.
+        The arrays of coordinates, each with the number of bytes from the element of one coordinate to the next one.
     asks : tuple of Stmt
-        What is done for one entry.
+        The prefetch instructions of one entry.
     """
 
     until: Var
@@ -67,19 +67,29 @@ class Leaps:
 
     @property
     def names(self) -> set[str]:
-        """The variables that must be known before the loop."""
+        """Names of the variables that must be declared before the loop."""
         return {name for _, size in self.lists for name in used_names(size)}
 
     def declared(self, first: Expr, last: Expr) -> Stmt:
-        """Look at some of the coordinates from ``first`` up to ``last``."""
+        """Return the declaration of ``until``, which samples the coordinates from ``first`` up to ``last``."""
         far = (Call(f"weft_scattered_{a.ty[:-1]}", (a, first, last, size), "bool") for a, size in self.lists)
         return Declare(self.until, Select(lor(*far), sub(last, lit(BY)), first))
 
     def taken(self, loop: For, whole: bool, before: Stmt = _NOTHING) -> Stmt:
-        """The loop, over all entries or over a row of them, asking as long as there is something to ask for.
+        """Return the loop with prefetch instructions in the iterations before ``until``.
 
-        Each iteration begins with ``before``. Short loops are there twice: nothing is added to those that need not ask.
+        A short loop is duplicated, so that the copy without prefetch instructions costs no more than the old loop.
+
+        Parameters
+        ----------
+        loop : For
+            The loop.
+        whole : bool
+            True if the loop is over all entries, False if it is over one row of them.
+        before : Stmt
+            The statement with which each iteration begins.
         """
+        # A body with branches counts as long and is not duplicated: each iteration tests whether to prefetch.
         if any(isinstance(n, If) for n in walk(loop.body)):
             sometimes = if_(lt(loop.var, self.until), block(*self.asks))
             return replace(loop, body=block(before, sometimes, loop.body))
@@ -91,17 +101,18 @@ class Leaps:
 
 
 def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
-    """The elements to which the coordinates that a loop reads one by one lead; None where there are none.
+    """Return the prefetch gathers of the elements whose coordinates a loop reads in order, or None without any.
 
     Parameters
     ----------
     loop : For
-        Over positions.
+        A loop over positions.
     until : Var
-        A fresh variable.
+        A new variable, for the position up to which the loop prefetches.
     assigned : set of str
-        The names of variables that change.
+        The names of variables that are assigned after their declaration.
     """
+    # The bounds are used before the loop and inside it, so that they must not change; and the loop is innermost.
     changed = {name for array, _, write in elements(loop.body) if write for name in used_names(array)}
     edges = used_names(loop.start) | used_names(loop.stop)
     if edges & (changed | assigned) or nests(loop):
@@ -112,6 +123,7 @@ def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
     asks: dict[Stmt, None] = {}
     seen: set[tuple[Expr, Expr]] = set()
     for array, index, write in elements(loop.body):
+        # The index must depend on memory through one coordinate only, that of the current position.
         place = expanded(index, values)
         found = {n for n in walk(place) if isinstance(n, Load | Call)}
         if len(found) != 1 or used_names(array) & hidden or (array, place) in seen:
@@ -120,6 +132,7 @@ def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
         coordinate = found.pop()
         if not isinstance(coordinate, Load) or coordinate.index != loop.var or coordinate.ty not in _COORDINATES:
             continue
+        # The bytes between the elements of two coordinates follow from the index at 1 and at 0.
         name = Var("coordinate", coordinate.ty)
         of = rewrite(place, lambda n, c=coordinate, name=name: name if n == c else None)  # type: ignore[misc]
         assert isinstance(of, Expr)
@@ -132,12 +145,26 @@ def leaps(loop: For, until: Var, assigned: set[str]) -> Leaps | None:
 
 
 def nests(loop: For) -> bool:
-    """Whether loops are inside."""
+    """Return whether a loop contains other loops.
+
+    Parameters
+    ----------
+    loop : For
+        The loop.
+    """
     return any(isinstance(n, For | While) for n in walk(loop.body))
 
 
 def expanded(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """An expression in terms of what is known outside the body that declares these values."""
+    """Return an expression in which values replace the variables that a body declares.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    values : mapping
+        The values by the names of the variables. A value may use other variables of the mapping.
+    """
     while found := used_names(expr) & values.keys():
         for name in found:
             expr = put(expr, Var(name, values[name].ty), values[name])
@@ -145,13 +172,27 @@ def expanded(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 
 
 def kept(stmt: Stmt, assigned: set[str]) -> dict[str, Expr]:
-    """The values of the variables that a statement declares, and that nothing changes."""
+    """Return the values of the variables that a statement declares and that do not change, by name.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    assigned : set of str
+        The names of variables that are assigned after their declaration.
+    """
     found = [n for n in walk(stmt) if isinstance(n, Declare)]
     return {n.var.name: n.value for n in found if n.value is not None and n.var.name not in assigned}
 
 
 def elements(stmt: Stmt) -> Iterator[tuple[Expr, Expr, bool]]:
-    """The elements of arrays that a statement uses, and whether it changes them."""
+    """Yield the array and the index of each element that a statement uses, and whether the statement writes it.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    """
     for n in walk(stmt):
         match n:
             case Store(array=array, index=index) | Update(target=Load(array=array, index=index)):
@@ -161,5 +202,15 @@ def elements(stmt: Stmt) -> Iterator[tuple[Expr, Expr, bool]]:
 
 
 def ask(array: Expr, index: Expr, write: bool = False) -> Stmt:
-    """Ask for an element of an array."""
+    """Return the prefetch instruction for an element of an array.
+
+    Parameters
+    ----------
+    array : Expr
+        The array.
+    index : Expr
+        The index of the element.
+    write : bool
+        True if the element will be written, False if it will be read.
+    """
     return Evaluate(Call("weft_fetch" if write else "weft_fetch_to_read", (add(array, index),), "int64"))

@@ -1,9 +1,9 @@
-"""Lists that loops read from one end to the other, asked for some entries ahead.
+"""Prefetch streams: lists that loops read from one end to the other, prefetched some entries ahead.
 
-Processors see by themselves that memory is read in order. But they begin anew with every page, and where a row has a
-few entries, branches and other streams leave them behind: such rows come up to half faster if their lines are asked
-for. So do lists whose entries go anywhere. Long rows need no help, and suffer from what is asked for in part; so do
-loops inside, of which compilers make vectors in another way then.
+Processors detect by themselves that memory is read in order. But the detection begins anew with each page. Short rows
+have branches and other streams, which delay it. Loops over short rows are up to half faster with explicit prefetches.
+Loops over lists whose entries scatter gain as well. Long rows need no prefetch, and partial prefetches slow them down.
+Prefetches slow down loops inside as well, since compilers then vectorize these in another way.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ from .prefetch_gathers import Leaps, ask, elements, expanded, kept, leaps, nests
 __all__ = ["prefetch_memory"]
 
 AHEAD = 256
-"""Entries of a list between asking for one and reading it."""
+"""Entries of a list between the prefetch of an entry and its use."""
 FEW = 12
-"""Entries of a row on average from which its list is not asked for."""
+"""Average number of entries in a row from which its list is not prefetched."""
 ROWS = 64
-"""Rows between asking for the entries of one and reading them, where these lie across lists side by side."""
+"""Rows between the prefetch of the entries of a row and their use, if the rows lie across adjacent lists."""
 STRETCH = 16
-"""Entries of a list that are asked for together."""
-_LINE = 64
+"""Entries of a list that are prefetched together."""
+_LINE = 64  # bytes of a cache line
 
 
 @record
 class _Rows:
-    """Rows from ``begin`` up to ``end``, which have the entries from ``first`` up to ``last``.
+    """Adjoining rows from ``begin`` up to ``end``, which have the entries from ``first`` up to ``last``.
 
-    Their lists are asked for ``distance`` entries before they are read, and what their coordinates lead to, too.
+    ``asks`` are the prefetch instructions of one row, ``distance`` entries ahead. ``leaps`` are the prefetch gathers of
+    the coordinates of the entries, or None.
     """
 
     distance: Var
@@ -61,7 +62,7 @@ class _Rows:
     leaps: Leaps | None
 
     def around(self, loop: For, values: Mapping[str, Expr]) -> _Rows | None:
-        """The rows of all iterations of a loop in which some are visited; None where these do not adjoin."""
+        """Return the rows of all iterations of a loop around these rows, or None if the rows do not adjoin."""
         begin, end, first = (expanded(e, values) for e in (self.begin, self.end, self.first))
         sizes = self.leaps.names if self.leaps else set()
         hidden = {*declared_names(loop.body)} & (used_names(begin) | used_names(first) | sizes)
@@ -71,7 +72,7 @@ class _Rows:
         return replace(self, begin=low, end=high, first=lowest, last=highest)
 
     def declared(self) -> Stmt:
-        """What must be known before them."""
+        """Return the declarations that must precede the loop over the rows."""
         found = [self.leaps.declared(self.first, self.last)] if self.leaps else []
         if self.asks:
             few = lt(sub(self.last, self.first), mul(lit(FEW), sub(self.end, self.begin)))
@@ -80,7 +81,9 @@ class _Rows:
 
 
 def prefetch_memory(function: Function) -> Function:
-    """The same, where what loops read is asked for ahead. No result changes.
+    """Return the function with prefetches of the memory that loops read; its results do not change.
+
+    The example is a loop over rows. The row is prefetched 256 entries ahead if the average row has fewer than 12.
 
     Examples
     --------
@@ -115,18 +118,18 @@ class _Reader:
     def read(
         self, stmt: Stmt, loop: For | None, above: Mapping[str, Expr], alone: bool = True
     ) -> tuple[Stmt, list[_Rows]]:
-        """A statement that asks ahead, and what must be known for that before ``loop``, whose body it is in.
+        """Return a statement with prefetches, and the rows whose declarations must precede ``loop``.
 
         Parameters
         ----------
         stmt : Stmt
-            Any.
+            The statement.
         loop : For or None
-            The loop that it is the body of, or part of that.
+            The loop whose body, or a part of it, is the statement.
         above : mapping
-            The values of variables declared in the body so far.
+            The values of the variables that the body has declared before the statement.
         alone : bool
-            Whether no loop is around it but those of chunks.
+            True if the statement is in no loop but parallel ones.
         """
         values = dict(above)
         made: list[Stmt] = []
@@ -138,7 +141,7 @@ class _Reader:
                     other, more = (None, []) if orelse is None else self.read(orelse, loop, values, alone)
                     known += [*found, *more]
                     made.append(If(cond, then, other))
-                case Parallel(loop=chunks):
+                case Parallel(loop=chunks):  # declarations stay inside, so that each chunk has its own
                     body, _ = self.read(chunks.body, None, {}, alone)
                     made.append(replace(s, loop=replace(chunks, body=body)))
                 case While(body=body):
@@ -146,6 +149,7 @@ class _Reader:
                     made.append(replace(s, body=body))
                 case For(body=body):
                     body, inside = self.read(body, s, {}, alone=False)
+                    # Declarations move out of as many loops as possible, as long as the rows of these adjoin.
                     for inner in inside:
                         wider = None if loop is None else inner.around(loop, values)
                         made.append(inner.declared()) if wider is None else known.append(wider)
@@ -157,20 +161,23 @@ class _Reader:
                         made.append(self.listed(s, read) if alone else read)
                 case _:
                     made.append(s)
+            # The statements that follow see the value of this declaration.
             if isinstance(s, Declare) and s.value is not None and s.var.name not in self.assigned:
                 values[s.var.name] = s.value
         return block(*made), known
 
     def rows(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> _Rows | None:
-        """What is known of the rows of which ``s`` is one; None if they do not adjoin, or are long, or hold loops."""
+        """Return the rows of ``loop`` of which ``s`` is one, or None if they do not adjoin or ``s`` is not plain."""
         if loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return None
         first, last = expanded(s.start, values), expanded(s.stop, values)
+        # The bounds are evaluated before the loop, so that they must not use a variable of its body.
         within = {*declared_names(loop.body), *self.assigned}
         if used_names(first) & within or not adjoin(first, last, loop.var):
             return None
         distance = self.name(f"{s.var.name}_ahead")
         asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
+        # Gathers with an element size that is not known before the loop are left out.
         found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
         if found is not None and found.names & {loop.var.name, *within}:
             found = None
@@ -178,13 +185,16 @@ class _Reader:
         return _Rows(distance, asks, loop.start, loop.stop, lowest, highest, found)
 
     def across(self, s: For, loop: For | None, values: Mapping[str, Expr]) -> list[Stmt]:
-        """What is asked for where each iteration of ``loop`` goes across lists that lie side by side, as ``s`` does."""
+        """Return the prefetches of ``s`` if each iteration of ``loop`` reads one entry of many adjacent lists.
+
+        Such lists have an index that is the sum of the begin of a list, which depends on ``s.var``, and ``loop.var``.
+        """
         if loop is None or loop.unroll or not _is_plain(s) or nests(s):
             return []
         inside = {**values, **kept(s.body, self.assigned)}
         used = [(array, expanded(index, inside)) for array, index, _ in elements(s.body)]
         if not any(_reads(place) for _, place in used):
-            return []  # plain arrays, of which compilers know best
+            return []  # loops over plain arrays, which compilers optimize best
         hidden = ({*declared_names(loop.body), *self.assigned} - {s.var.name}) | {loop.var.name}
         asks: dict[Stmt, None] = {}
         for array, place in used:
@@ -196,7 +206,10 @@ class _Reader:
         return list(asks)
 
     def listed(self, s: For, read: For) -> Stmt:
-        """A loop over a whole list; where its entries go anywhere, they are asked for by stretches."""
+        """Return ``read``, a loop over a whole list, with prefetch gathers, and streams if its entries scatter.
+
+        ``s`` is the loop before its body was rewritten.
+        """
         if not _is_plain(s):
             return read
         found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
@@ -204,6 +217,7 @@ class _Reader:
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not nests(s):
             asks = [a for array in arrays for a in _stretch(array, add(s.var, lit(AHEAD)))]
+        # One test for each stretch costs less than a prefetch in each iteration.
         begins = Binary("==", Binary("&", s.var, lit(STRETCH - 1)), lit(0))
         stretch = if_(begins, block(*asks)) if asks else block()
         if found is None:
@@ -212,13 +226,13 @@ class _Reader:
 
 
 def _stretch(array: Expr, place: Expr) -> list[Stmt]:
-    """Ask for the lines of the stretch that begins at a place."""
+    """Return the prefetch instructions for the cache lines of the stretch that begins at ``place``."""
     step = max(_LINE // size_of(array.ty[:-1]), 1)
     return [ask(array, add(place, lit(k))) for k in range(0, STRETCH, step)]
 
 
 def _is_plain(loop: For) -> bool:
-    """Whether a loop is neither to be vectors, nor copies of its body."""
+    """Return whether a loop is neither to be vectorized nor to be unrolled."""
     return loop.simd is None and not loop.unroll
 
 
@@ -227,12 +241,12 @@ def _reads(expr: Expr) -> bool:
 
 
 def _along(loop: For) -> list[Expr]:
-    """The arrays of which each iteration reads one element after another."""
+    """Return the arrays of which a loop reads one element after the other."""
     return list(dict.fromkeys(n.array for n in walk(loop) if isinstance(n, Load) and n.index == loop.var))
 
 
 def _scatters(loop: For) -> bool:
-    """Whether a loop writes to where an element that it reads says."""
+    """Return whether a loop writes to an index that depends on an element that it reads."""
     values = kept(loop.body, set())
     places = [expanded(index, values) for _, index, write in elements(loop.body) if write]
     return any(_reads(place) for place in places)

@@ -1,7 +1,7 @@
-"""Division by a size in a loop, which multiplies by a reciprocal that is worked out once, before all loops.
+"""Division by dimensions in loops, as multiplication by a reciprocal that is computed once, before all loops.
 
-A division takes the processor longer than anything else that is done to a coordinate. The reciprocal is exact: see
-T. Granlund and P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994, section 4.
+A division takes longer than any other instruction on a coordinate. The quotients are exact: see T. Granlund and
+P. L. Montgomery, "Division by invariant integers using multiplication", PLDI 1994, section 4.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ __all__ = ["divide_by_reciprocals"]
 
 
 def divide_by_reciprocals(function: Function) -> Function:
-    """The same, without divisions in loops by the dimensions of parameters; a dimension of 0 divides as 1.
+    """Return the function without divisions by the dimensions of its parameters in loops.
+
+    A dimension of 0 divides as 1 does. Multiplications by reciprocals replace the divisions.
 
     Examples
     --------
@@ -29,6 +31,7 @@ def divide_by_reciprocals(function: Function) -> Function:
       for i in 0 .. n:
         vals[0] += weft_quotient(i, n, reciprocal_of_n)
     """
+    # A name that the body declares is another variable there, so that its dimension is left out.
     hidden = declared_names(function.body)
     sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]
     divisors: dict[Expr, Var] = {d: d for d in sizes} | {maximum(d, lit(1)): d for d in sizes}
@@ -43,9 +46,9 @@ def divide_by_reciprocals(function: Function) -> Function:
 
     def in_loops(node: Node) -> Node:
         match node:
-            case For():
+            case For():  # the bounds are evaluated once
                 return replace(node, body=rewrite(node.body, rule))  # type: ignore[arg-type]
-            case While():
+            case While():  # the condition is evaluated in each iteration
                 return rewrite(node, rule)
         return rebuild(node, in_loops)
 

@@ -1,11 +1,11 @@
-"""A value-safe simplifier: one pass down, one pass back up.
+"""Simplifier of functions: one pass down and one pass back up, which change no result.
 
-The pass down folds integer index arithmetic and conditions, takes the live side of decided branches, drops loops
-that run zero times, and replaces variables that are only another name of a constant or of a variable. The pass up
-drops declarations, assignments and loops without an effect.
+The pass down folds integer index arithmetic and conditions. It replaces a branch with a constant condition by the side
+that is taken, drops loops without iterations, and replaces variables that are copies of a constant or of a variable.
+The pass up drops declarations, assignments and loops without an effect.
 
-Floats keep their meaning: no rule touches floating arithmetic, because ``x * 0.0`` may be NaN or ``-0.0``,
-``-0.0 + 0.0`` is ``0.0``, ``x - x`` may be NaN and so on. Integers wrap around, as they do in the printed C.
+No rule folds floating-point arithmetic, because ``x * 0.0`` may be NaN or ``-0.0``, ``-0.0 + 0.0`` is ``0.0``,
+``x - x`` may be NaN and so on. Integers wrap around, as in the printed C.
 """
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ __all__ = ["simplify", "simplify_expression"]
 
 
 def simplify(function: Function) -> Function:
-    """``function`` with the same effects and fewer nodes."""
+    """Return a function with the same effects and fewer nodes.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+    """
     down = _Down(function)
     out: list[Stmt] = []
     down.stmt(function.body, out)
@@ -57,14 +63,21 @@ def simplify(function: Function) -> Function:
 
 
 def simplify_expression(expr: Expr) -> Expr:
-    """``expr`` with integer arithmetic and conditions folded."""
+    """Return an expression with its integer arithmetic and its conditions folded.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     return _Down(None).expr(expr)
 
 
 class _Down:
-    """The pass down: folding, copies, branches. ``names`` maps a variable to what it is another name of.
+    """State of the pass down, which folds expressions, copies and branches.
 
-    A variable does not stand in for another where an inner variable of the same name might hide it.
+    ``names`` maps the name of each copy to the constant or the variable of which it is a copy. A variable replaces
+    no copy if it is assigned anew, or if an inner variable of the same name might hide it.
     """
 
     def __init__(self, function: Function | None):
@@ -77,10 +90,12 @@ class _Down:
             active = {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
             self.declared.update(dict.fromkeys(active, 1))
             self._survey(function.body, active)
+        # Variables that may have another value, or be another variable, at the place of a copy.
         self.unsure = self.changed | self.hidden
 
     def _survey(self, stmt: Stmt, active: set[str]) -> None:
-        """Note each name that is declared, assigned to, or hidden by another; ``active`` are those in scope."""
+        """Record the names that are declared, assigned or hidden by another; ``active`` are the names in scope."""
+        # A statement with a scope of its own gets a copy of ``active``; a block declares in the enclosing scope.
         match stmt:
             case Block(stmts):
                 for s in stmts:
@@ -113,7 +128,8 @@ class _Down:
     # Expressions
 
     def expr(self, e: Expr) -> Expr:
-        """``e`` folded, with other names replaced."""
+        """Return ``e`` folded, with copies replaced by their originals."""
+        # Variables and constants are most of the nodes, and are tested first. Unchanged nodes are not copied.
         cls = type(e)
         if cls is Var:
             e = self.names.get(e.name, e)  # type: ignore[attr-defined]
@@ -151,7 +167,7 @@ class _Down:
     # Statements
 
     def scope(self, *stmts: Stmt) -> list[Block]:
-        """The statements rewritten one after the other in a scope of their own."""
+        """Rewrite statements one after the other in a scope of their own, each as a block."""
         names, self.names = self.names, dict(self.names)
         blocks = []
         for s in stmts:
@@ -162,18 +178,18 @@ class _Down:
         return blocks
 
     def bind(self, name: str) -> None:
-        """Enter a declaration of ``name``: an outer variable of that name does not count here."""
+        """Enter a declaration of ``name``, which hides an outer copy of that name."""
         if name in self.names:
             self.names = {k: v for k, v in self.names.items() if k != name}
 
     def loop(self, loop: For, start: Expr, stop: Expr) -> For:
-        """A loop with its body rewritten."""
+        """Return a loop with new bounds and its body rewritten."""
         self.bind(loop.var.name)
         (body,) = self.scope(loop.body)
         return replace(loop, start=start, stop=stop, body=body)
 
     def stmt(self, s: Stmt, out: list[Stmt]) -> None:
-        """Append ``s`` rewritten to ``out``."""
+        """Rewrite ``s`` and append the result to ``out``."""
         match s:
             case Block(stmts):
                 for inner in stmts:
@@ -182,7 +198,7 @@ class _Down:
                 first, last = self.expr(start), self.expr(stop)
                 if fold_binary("<", first, last) == FALSE:
                     return
-                before_loop = self.names
+                before_loop = self.names  # the loop variable hides a copy of its name in the loop only
                 out.append(self.loop(s, first, last))
                 self.names = before_loop
             case If(cond, then, orelse):
@@ -197,12 +213,13 @@ class _Down:
                 self.simple(s, out)
 
     def simple(self, s: Stmt, out: list[Stmt]) -> None:
-        """Append a statement that holds no others to ``out``, rewritten."""
+        """Rewrite a statement that contains no other statement and append the result to ``out``."""
         match s:
             case Declare(var, value):
                 if value is not None:
                     value = self.expr(value)
                 self.bind(var.name)
+                # The declaration of a copy is dropped: uses of the copy become uses of its original.
                 if var.name not in self.changed and (
                     type(value) is Const or (type(value) is Var and value.name not in self.unsure)
                 ):
@@ -217,6 +234,7 @@ class _Down:
                 value = self.expr(value)
                 if type(target) is Load:
                     target = self.expr(target)  # type: ignore[assignment]
+                # An update by the integer 0 has no effect.
                 if not (value.ty in INTEGERS and type(value) is Const and value.value == 0 and op in "+-|^"):
                     out.append(Update(op, target, value))
             case Allocate(var, size, zero):
@@ -234,7 +252,10 @@ class _Down:
                 out.append(s)
 
     def parallel(self, s: Parallel) -> Parallel:
-        """Return a parallel region rewritten: its loop sees the names of the prologue, what follows sees neither's."""
+        """Return a parallel region rewritten.
+
+        The loop and the epilogue see the copies of the prologue. The statements after the region see no copy of it.
+        """
         threads = self.expr(s.threads)
         outside, self.names = self.names, dict(self.names)
         before: list[Stmt] = []
@@ -249,12 +270,13 @@ class _Down:
         return Parallel(threads, Block(tuple(before)), loop, Block(tuple(after)), s.schedule)
 
     def branch(self, cond: Expr, then: Stmt, orelse: Stmt | None, out: list[Stmt]) -> None:
-        """Append an If, or its live side."""
+        """Rewrite a branching and append it to ``out``, or only the side that a constant condition takes."""
         if type(cond) is Const:
             live = then if cond.value else orelse
             if live is None:
                 return
             (inner,) = self.scope(live)
+            # The block is unwrapped if none of its declarations can clash with another one in the enclosing scope.
             if all(self.declared.get(name) == 1 for name in _top_level_names(inner)):
                 out.extend(inner.stmts)
             else:
@@ -266,7 +288,7 @@ class _Down:
 
 
 def _top_level_names(block: Block) -> list[str]:
-    """The names that would move to the enclosing scope if ``block`` were unwrapped."""
+    """Return the names that would be declared in the enclosing scope if ``block`` were unwrapped."""
     return [s.var.name for s in block.stmts if type(s) in (Declare, Allocate, Array)]  # type: ignore[attr-defined]
 
 
@@ -280,13 +302,14 @@ def _note(e: Expr, used: set[str]) -> None:
 
 
 def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
-    """``s`` without what has no effect; None when nothing is left.
+    """Return ``s`` without the parts that have no effect, or None if no part is left.
 
-    ``used`` holds the names read by what runs after ``s`` and grows by those that ``s`` reads. ``reads`` holds every
-    name read anywhere: assignments to others are dropped.
+    ``used`` holds the names that the statements after ``s`` read; the names that ``s`` reads are added. ``reads`` holds
+    the names that any statement reads. Assignments to other names are dropped.
     """
     match s:
         case Block(stmts):
+            # In reverse, since a declaration is kept only if a later statement reads its name.
             kept = [new for old in reversed(stmts) if (new := _up(old, used, reads)) is not None]
             if all(type(k) is Comment for k in kept):
                 return None
@@ -305,7 +328,7 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
                 return None
             _note(start, used)
             _note(stop, used)
-            if simd:
+            if simd:  # reductions whose updates are dropped are not named, either
                 simd = tuple([(op, name) for op, name in simd if name in reads])
             return replace(s, body=inner, simd=simd)
         case Parallel():
@@ -314,7 +337,10 @@ def _up(s: Stmt, used: set[str], reads: set[str]) -> Stmt | None:
 
 
 def _up_branches(s: If, used: set[str], reads: set[str]) -> If | None:
-    """Return a branching without what has no effect, the condition negated where only its other side is left."""
+    """Return a branching without the parts that have no effect, or None if no part is left.
+
+    The condition is negated if only its other side is left.
+    """
     cond = s.cond
     no = _up(s.orelse, used, reads) if s.orelse is not None else None
     yes = _up(s.then, used, reads)
@@ -327,7 +353,8 @@ def _up_branches(s: If, used: set[str], reads: set[str]) -> If | None:
 
 
 def _up_parallel(s: Parallel, used: set[str], reads: set[str]) -> Parallel | None:
-    """Return a parallel region without what has no effect; None when nothing is left."""
+    """Return a parallel region without the parts that have no effect, or None if no part is left."""
+    # Last to first, as in a block, so that each part knows the names that later ones read.
     after = _up(s.epilogue, used, reads) or Block()
     work = _up(s.loop.body, used, reads) or Block()
     _note(s.loop.start, used)
@@ -340,7 +367,9 @@ def _up_parallel(s: Parallel, used: set[str], reads: set[str]) -> Parallel | Non
 
 
 def _has_effect(s: Stmt, used: set[str], reads: set[str]) -> bool:
-    """Tell whether a statement that holds no others is to be kept; then ``used`` grows by what it reads."""
+    """Return whether to keep a statement that contains no other; if so, add the names that it reads to ``used``."""
+    # A declaration is needed if its name is read later, an assignment if its name is read anywhere, for instance in the
+    # next iteration of a loop. A kept assignment needs the declaration of its variable.
     match s:
         case Declare(var, value):
             if var.name not in used:

@@ -1,8 +1,8 @@
-"""Loops over functions that are computed for many elements at a time.
+"""Batches of calls of mathematical functions, which vector instructions compute for many elements at a time.
 
-What a loop over elements calls one by one, the processor's vectors compute eight or sixteen at once. Such a loop goes
-over batches: what the function is of goes into a few elements of memory, the function is called once for all of them,
-and what it makes of them is used from there.
+A loop calls a function for one element at a time. Vector instructions compute eight or sixteen elements at once. So the
+loop is split into batches. The arguments of a batch are written to small arrays, the function is called once for the
+batch, and the results are read from an array.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from ..traversal import Node, rebuild, rewrite, used_names, walk
 __all__ = ["batch_math_calls"]
 
 SIZE = 64
-"""Elements of a batch: some vectors, and little enough to stay in the nearest cache."""
+"""Elements of a batch: enough for some vectors, and few enough for the first level of cache."""
 
 
 def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
-    """The same, where loops of one assignment call the functions in ``many`` for a batch of elements.
+    """Return the function with loops of one assignment that call the functions in ``many`` for batches of elements.
 
     Parameters
     ----------
     function : Function
-        Any.
+        The function.
     many : mapping
-        The names of functions of one element, each with that of what computes it for many: of arrays of its operands,
-        of one for the results, which may be the first of these, and of their length.
+        The names of functions of one element, each with the name of a function of many elements. The latter takes an
+        array for each operand, an array for the results, which may be the first of these, and their length.
 
     Examples
     --------
@@ -64,11 +64,11 @@ def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
         for i in 0 .. i_count:
           y[i_first + i] = i_many[i]
     """
-    used: set[str] = set()
+    used: set[str] = set()  # names of the function, filled when the first loop changes
 
     def change(node: Node) -> Node:
         match node:
-            case Parallel(loop=loop):
+            case Parallel(loop=loop):  # the loop that threads share stays as it is
                 inner = change(loop.body)
                 return node if inner is loop.body else replace(node, loop=replace(loop, body=inner))  # type: ignore[arg-type]
             case For(body=body, unroll=False) if (stmt := _alone(body)) is not None:
@@ -82,7 +82,10 @@ def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
 
 
 def _alone(body: Stmt) -> Store | Update | None:
-    """The assignment that is all of a loop's body, where its value does not read what it changes."""
+    """Return the only assignment of a loop's body, or None for any other body.
+
+    The result is None, too, if the assigned value reads the array or variable that the assignment changes.
+    """
     match body:
         case Block((stmt,)):
             return _alone(stmt)
@@ -92,7 +95,7 @@ def _alone(body: Stmt) -> Store | Update | None:
 
 
 class _Batches:
-    """One loop, on its way to batches."""
+    """State of the pass for one loop."""
 
     def __init__(self, loop: For, stmt: Store | Update, many: Mapping[str, str], used: set[str]):
         self.loop, self.stmt, self.many, self.used = loop, stmt, many, used
@@ -109,6 +112,7 @@ class _Batches:
     def made(self) -> Stmt:
         var, start = self.loop.var, self.loop.start
         stop, batch = self.name("stop"), self.name("batch")
+        # The old loop variable now counts the elements of a batch. Calls become elements of arrays.
         at = add(self.first, var)
         moved = rewrite(self.stmt, lambda node: at if node == var else None)
         last = rewrite(moved, self.called)
@@ -122,14 +126,15 @@ class _Batches:
         return block(Declare(stop, self.loop.stop), For(batch, lit(0), batches, body))
 
     def over(self, stmt: Stmt) -> For:
-        """A loop over the elements of a batch."""
+        """Return a loop over the elements of a batch."""
         return For(self.loop.var, lit(0), self.count, stmt)
 
     def called(self, node: Node) -> Node | None:
-        """A call for the whole batch, before the elements are used."""
+        """Add a call for the whole batch in place of a call for one element; return the element with its result."""
         if not isinstance(node, Call) or node.name not in self.many:
             return None
         arrays = [self.name("many", f"{arg.ty}*") for arg in node.args]
+        # The results overwrite the first array of arguments.
         for array, arg in zip(arrays, node.args, strict=True):
             self.before += [Array(array, SIZE), self.over(Store(array, self.loop.var, arg))]
         call = Call(self.many[node.name], (*arrays, arrays[0], self.count), "int64")
