@@ -1,6 +1,7 @@
-"""The catalogue of formats by name, taco's letters, and the registry of users' own.
+"""The catalogue of formats by name, taco's letters, and the registry of users' formats.
 
-A catalogue entry makes the format of a given order (number of axes), since most names serve any.
+An entry of the catalogue makes the format for a given order (number of axes), since most names have formats of any
+order.
 """
 
 from __future__ import annotations
@@ -47,14 +48,16 @@ FormatLike: TypeAlias = "str | Format"
 
 
 class FormatName(str):
-    """The name of a tensor's format: a string, which gives that very format wherever a format is taken.
+    """The name of a tensor's format, as a string that keeps the format itself.
+
+    A function that takes a format uses ``layout`` if it gets such a name, so that options are not lost.
 
     Parameters
     ----------
     text : str
-        The name, as ``"bsr"``.
+        The name, such as ``"bsr"``.
     layout : Format
-        The remapping and the levels that it stands for, with the sizes of blocks and the like.
+        The format that the name means, with options such as the size of blocks.
 
     Examples
     --------
@@ -94,12 +97,13 @@ def _matrix(name: str, order: int, remapping: str, levels: tuple[LevelFormat, ..
 def _coo(order: int) -> Format:
     if order < 2:
         return Format(Remapping.identity(order), (Compressed(),) * order)
+    # Levels above the last repeat coordinates. The last is unique, since the whole coordinates are.
     middle = (Singleton(unique=False),) * (order - 2)
     return Format(Remapping.identity(order), (Compressed(unique=False), *middle, Singleton()))
 
 
 def _csr(order: int) -> Format:
-    if order == 1:  # scipy's csr of a vector: the one row is its coordinates
+    if order == 1:  # as in SciPy, where csr of a vector has one row
         return _coo(1)
     return _matrix("csr", order, "(i,j) -> (i,j)", (Dense(), Compressed()))
 
@@ -117,6 +121,7 @@ def _gcxs(order: int, compressed_axes: int | Sequence[int] = 0) -> Format:
         return _coo(order)
     if not 0 < len(set(rows)) == len(rows) < order or not all(0 <= axis < order for axis in rows):
         raise FormatError(f"compressed_axes of 'gcxs' are some of the {order} axes, not {compressed_axes!r}")
+    # The other axes become one coordinate: the row-major position in them.
     columns = [axis for axis in range(order) if axis not in rows]
     position = f"i{columns[0]}"
     for axis in columns[1:]:
@@ -133,7 +138,7 @@ def _hash_vector(order: int) -> Format:
 
 
 def _blocks(name: str, size: int | Sequence[int], order: int) -> tuple[int, ...]:
-    """The size of a block along each axis."""
+    """Return the size of a block along each axis, or raise ``FormatError`` for sizes that do not fit."""
     sizes = (size,) * order if isinstance(size, int) else tuple(size)
     if len(sizes) != order or any(not isinstance(n, int) or n < 1 for n in sizes):
         raise FormatError(f"a block of {name!r} has {order} sizes of 1 or more, not {size!r}")
@@ -141,7 +146,10 @@ def _blocks(name: str, size: int | Sequence[int], order: int) -> tuple[int, ...]
 
 
 def _blocked(order: int, sizes: tuple[int, ...], inner: str) -> Remapping:
-    """Block coordinates, then coordinates inside the block (``%``) or of the tensor itself."""
+    """Return the remapping to the coordinates of blocks, followed by coordinates of entries.
+
+    Coordinates of entries are counted inside the block if ``inner`` is ``%``, and are those of the tensor otherwise.
+    """
     axes = [f"i{axis}" for axis in range(order)]
     blocks = [f"{v}/{n}" for v, n in zip(axes, sizes, strict=True)]
     inside = [f"{v}%{n}" if inner == "%" else v for v, n in zip(axes, sizes, strict=True)]
@@ -168,6 +176,7 @@ def _mode_generic(order: int, block: int | Sequence[int] = 2) -> Format:
 
 
 def _hicoo(order: int, block: int | Sequence[int] = 128) -> Format:
+    # Two lists in Morton order: the blocks, and the entries inside each block.
     rest = [Singleton(ordered=False, unique=k == order - 1) for k in range(1, order)]
     levels = (Morton(unique=order < 2), *rest)
     return Format(_blocked(order, _blocks("hicoo", block, order), "%"), (*levels, *levels))
@@ -178,7 +187,7 @@ def _hyb(order: int, width: int = 0) -> Format:
 
 
 def _dok(order: int) -> Format:
-    if order == 1:
+    if order == 1:  # one table over one coordinate
         return _hash_vector(1)
     middle = (Singleton(ordered=False, unique=False, padded=True),) * (order - 2)
     rest = (*middle, *(Singleton(ordered=False, padded=True),) * (order > 1))
@@ -214,7 +223,14 @@ _CATALOGUE: dict[str, Callable[..., Format]] = {
 
 
 class Entry:
-    """One format of the catalogue: called with a number of axes, and options where it has any, it gives the format.
+    """An entry of the catalogue: a callable that returns the format for a number of axes and options.
+
+    Parameters
+    ----------
+    name : str
+        The name of the format.
+    make : callable
+        The function that makes the format.
 
     Examples
     --------
@@ -247,13 +263,13 @@ class Entry:
         try:
             return self.make(order, **options)
         except TypeError as error:
-            if not options:
+            if not options:  # the function itself is at fault
                 raise
             raise FormatError(f"format {self.name!r} cannot be told {options}: {error}") from None
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The names of what the format can be told."""
+        """Names of the options that the format has."""
         return tuple(inspect.signature(self.make).parameters)[1:]
 
     def __repr__(self) -> str:
@@ -261,7 +277,7 @@ class Entry:
 
 
 class _Formats(Mapping[str, Entry]):
-    """The catalogue by name; an entry called with an order gives the format."""
+    """The catalogue as a read-only mapping from names to entries."""
 
     def __getitem__(self, name: str) -> Entry:
         return Entry(name, _CATALOGUE[name])
@@ -280,81 +296,92 @@ formats = _Formats()
 
 
 def register_format(name: str, make: Callable[..., Format] | Format) -> None:
-    """Give a format a name, usable wherever a format is taken.
+    """Register a format under a name, which is accepted wherever a format is.
 
     Parameters
     ----------
     name : str
-        A new name.
+        The new name.
     make : Format or callable
-        The format, or what makes it for an order.
+        The format, or a function that returns it for a number of axes and options.
 
     Raises
     ------
     FormatError
-        When the name is taken.
+        If the name is taken.
     """
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")
     _CATALOGUE[name] = (lambda n: make) if isinstance(make, Format) else make
+    # Names of formats depend on all entries of the catalogue.
     for cached in (_parsed, name_of, shown_name, options_of, is_named, _takes, _all_options):
         cached.cache_clear()
 
 
 @lru_cache
 def _takes(name: str) -> tuple[str, ...] | None:
-    """The options of an entry; None where it takes any."""
+    """Return the options that an entry takes, or None if it takes any."""
     found = [*inspect.signature(_CATALOGUE[name]).parameters.values()][1:]
     return None if any(p.kind is p.VAR_KEYWORD for p in found) else tuple(p.name for p in found)
 
 
 @lru_cache
 def _all_options() -> tuple[str, ...]:
-    """The options of all entries."""
+    """Return the options of all entries."""
     return tuple({option for name in _CATALOGUE for option in _takes(name) or ()})
 
 
 def check_keywords(function: Callable[..., Any], format: FormatLike, options: Mapping[str, Any]) -> None:
-    """Refuse what a function was given beside its own arguments, and no format takes.
+    """Raise an error for keyword arguments that neither a function nor any format takes.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    format : str or Format
+        The format that the function makes.
+    options : mapping
+        The keyword arguments that the function does not take itself.
 
     Raises
     ------
     TypeError
-        With the nearest name that there is.
+        If there is such an argument. The message suggests the nearest known name.
     """
     takes = _takes(format) if isinstance(format, str) and format in _CATALOGUE else ()
     check_options(function, options, takes, _all_options())
 
 
 def _is_letters(text: str) -> bool:
+    # A mode order or a remapping may follow the letters.
     return bool(text) and all(letter in _LETTERS for letter in text.partition(":")[0])
 
 
 def parse_format(format: FormatLike, order: int | None = None, **options: Any) -> Format:
-    """The format that a name, taco's letters or a ``Format`` means for a tensor of ``order`` axes.
+    """Return the format that a name, letters of taco or a ``Format`` means for tensors of ``order`` axes.
 
     Parameters
     ----------
     format : str or Format
-        A catalogue name, letters such as ``"ds"`` or ``"ds:1,0"``, or a format.
+        A name of the catalogue, letters such as ``"ds"`` or ``"ds:1,0"``, or a format.
     order : int, optional
-        Number of axes; may be omitted with letters and formats.
+        Number of axes. It may be omitted for letters and formats.
     **options
-        What the catalogue's entry takes: ``blocksize=(3, 3)`` for ``"bsr"``.
+        Options of the catalogue's entry, such as ``blocksize=(3, 3)`` for ``"bsr"``.
 
     Raises
     ------
     FormatError
-        For unknown names and formats of another order.
+        For unknown names, options that do not fit, and formats of another order.
 
     Examples
     --------
     >>> parse_format("ds:1,0") == parse_format("csc", 2)
     True
     """
-    if isinstance(format, type):  # an array class that stands for one
+    if isinstance(format, type):  # an array class, which may have a format as attribute
         format = getattr(format, "format", format)
-    if isinstance(format, FormatName):  # equal to the bare name, and so not what results are kept by
+    if isinstance(format, FormatName):  # it equals the bare name, so it cannot be a key of the cache
         format = format.layout if not options and order in (None, format.layout.order) else str(format)
     if not isinstance(format, (str, Format)):
         raise FormatError(f"a format is a name, letters or a Format, not {type(format).__name__}")
@@ -371,6 +398,7 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
     elif name in _CATALOGUE:
         if order is None:
             raise FormatError(f"format {format!r} needs the number of axes; give letters such as 'ds' instead")
+        # A mode order after the name permutes the axes of the catalogue's format.
         found = Entry(name, _CATALOGUE[name])(order, **options) if options else _CATALOGUE[name](order)
         return found.permuted(inverse_permutation(_mode_order(format, modes, order))) if modes else found
     elif _is_letters(format) or (format == "" and order == 0):
@@ -387,7 +415,7 @@ def _parsed(format: FormatLike, order: int | None, **options: Any) -> Format:
 
 
 def _mode_order(format: str, modes: str, order: int) -> tuple[int, ...]:
-    """Read the mode order that follows the colon in ``format``; none is that of the axes."""
+    """Return the mode order that follows the colon in ``format``, by default the order of the axes."""
     try:
         mode_order = tuple(int(m) for m in modes.split(",")) if modes else tuple(range(order))
     except ValueError:
@@ -399,9 +427,15 @@ def _mode_order(format: str, modes: str, order: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1024)
 def name_of(format: Format) -> str:
-    """Return the catalogue's name of a format, with its mode order if it is one of other axes; else its letters.
+    """Return the name of a format in the catalogue, or its letters if the catalogue does not have it.
 
-    Levels may lack promises, and may show a part of what is stored: neither is part of the name.
+    The mode order follows the name if the catalogue has the format for another order of the axes. The name does not
+    tell if levels lack properties such as ``ordered``, or if they show only a part of what is stored.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
 
     Examples
     --------
@@ -410,6 +444,7 @@ def name_of(format: Format) -> str:
     """
     stored = _stored(format)
     for modes in _orders(stored):
+        # The name is that of the format over the permuted axes, and the mode order follows it.
         turned = stored.permuted(modes) if modes else stored
         name = next((name for name in _CATALOGUE if options_of(name, turned) is not None), None)
         if name is not None:
@@ -424,14 +459,14 @@ def shown_name(format: Format, asked: str | None = None) -> FormatName:
     Parameters
     ----------
     format : Format
-        How the tensor is stored.
+        The format of the tensor.
     asked : str, optional
-        The name with which the tensor was made. It is kept while it means the format.
+        The name with which the tensor was made, which is kept as long as it means the format.
 
     Returns
     -------
     FormatName
-        Lists of coordinates have no mode order in their names, as they come in any order in the first place.
+        The name. The name of a coordinate list has no mode order, since its entries may be in any order.
 
     Examples
     --------
@@ -442,14 +477,18 @@ def shown_name(format: Format, asked: str | None = None) -> FormatName:
     if asked is not None and is_named(asked, format):
         return FormatName(asked, format)
     name = name_of(format)
+    # A format whose levels form one chain stores whole tuples, so it is a coordinate list.
     listed = len(format.level_groups) == 1 and not format.is_structured
     return FormatName(name.partition(":")[0] if listed and "," in name else name, format)
 
 
 def _stored(format: Format) -> Format:
-    """Return the format with each level as the one whose arrays it reads."""
+    """Return the format with each level that shows a part of another replaced by that other.
+
+    If there is no such format, the given one is returned.
+    """
     levels = [level.shown for level in format.levels]
-    while any(level is not level.shown for level in levels):
+    while any(level is not level.shown for level in levels):  # a window may show a window
         levels = [level.shown for level in levels]
     try:
         return format if levels == [*format.levels] else Format(format.remapping, levels)
@@ -458,27 +497,27 @@ def _stored(format: Format) -> Format:
 
 
 def _orders(format: Format) -> Iterator[tuple[int, ...]]:
-    """Yield mode orders in which the catalogue may have a format: none first, the axes as they are."""
+    """Yield mode orders for which the catalogue may have a format; the first is empty and keeps the axes in order."""
     yield ()
     if not format.is_structured:
         yield format.mode_order
-    elif 1 < format.order <= _FEW_AXES:
+    elif 1 < format.order <= _FEW_AXES:  # no mode order is known, so all are tried
         yield from islice(permutations(range(format.order)), 1, None)
 
 
-_FEW_AXES = 5  # of a structured format, all orders of whose axes are compared with the catalogue
+_FEW_AXES = 5  # up to so many axes, all orders of them are tried for a structured format
 
 
 def _variants(format: Format) -> tuple[Format, Format]:
-    """A format, and the same with every promise."""
+    """Return a format, and the same format with every level ordered and unique if it can be."""
     try:
         return format, format.canonical()
-    except TypeError:  # a user's level that takes no promises
+    except TypeError:  # the constructor of a user's level format does not take these properties
         return format, format
 
 
 def _block_of(format: Format) -> tuple[int, ...] | None:
-    """By what the first coordinate of each axis is divided."""
+    """Return the block size along each axis, or None if the first coordinates are not those of blocks."""
     sizes = []
     for coordinate in format.remapping.coordinates[: format.order]:
         match coordinate:
@@ -490,7 +529,7 @@ def _block_of(format: Format) -> tuple[int, ...] | None:
 
 
 def _rows_of(format: Format) -> tuple[int, ...]:
-    """The axes that have levels of their own above the last."""
+    """Return the axes that have levels of their own above the last level."""
     return tuple(c.number for c in format.remapping.coordinates[:-1] if isinstance(c, Axis))
 
 
@@ -502,12 +541,21 @@ WITH_OPTIONS: dict[str, tuple[str, Callable[[Format], Any]]] = {
     "gcxs": ("compressed_axes", _rows_of),
     "hyb": ("width", lambda format: getattr(format.levels[0], "width", 0)),
 }
-"""What a format of the catalogue was told, read back."""
+"""The option of each entry that has one, and a function that reads the option from a format."""
 
 
 @lru_cache(maxsize=1024)
 def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
-    """The options with which the catalogue's entry makes a format, whose levels may lack promises; else None.
+    """Return the options with which an entry of the catalogue makes a format, or None if it cannot make it.
+
+    The levels of the format may lack properties, such as ``ordered``, that they could have.
+
+    Parameters
+    ----------
+    name : str
+        The name of the entry.
+    format : Format
+        The format.
 
     Examples
     --------
@@ -516,6 +564,7 @@ def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
     >>> options_of("csr", parse_format("csc", 2)) is None
     True
     """
+    # Make the entry's format with the options that the format seems to have, and compare.
     options = {option: read(format) for option, read in (WITH_OPTIONS[name],)} if name in WITH_OPTIONS else {}
     try:
         same = name in _CATALOGUE and _CATALOGUE[name](format.order, **options) in _variants(format)
@@ -526,7 +575,16 @@ def options_of(name: str, format: Format) -> Mapping[str, Any] | None:
 
 @lru_cache(maxsize=1024)
 def is_named(name: str, format: Format) -> bool:
-    """Tell whether a name means a format, whatever its options and with promises that it may lack.
+    """Return whether a name means a format with any options.
+
+    The levels of the format may lack properties, such as ``ordered``, that they could have.
+
+    Parameters
+    ----------
+    name : str
+        A name of the catalogue, or letters.
+    format : Format
+        The format.
 
     Examples
     --------

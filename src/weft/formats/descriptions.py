@@ -1,7 +1,7 @@
-"""What each format of the catalogue is, drawn for one small matrix, and when to use it (2018, Fig. 2 and Table 6).
+"""Descriptions of the catalogue's formats: when to use each, and a drawing (2018, Fig. 2 and Table 6).
 
-The matrix has 4 rows, 6 columns and the entries (0,0)=5 (0,1)=1 (1,0)=7 (1,1)=3 (3,0)=8 (3,3)=4 (3,4)=9; a vector is
-its last row. A test compares the drawings with what is stored.
+All drawings show the same matrix of 4 rows and 6 columns, with the entries (0,0)=5 (0,1)=1 (1,0)=7 (1,1)=3 (3,0)=8
+(3,3)=4 (3,4)=9. A drawing of a vector shows its last row. A test compares the drawings with the stored arrays.
 """
 
 from __future__ import annotations

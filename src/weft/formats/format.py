@@ -1,4 +1,7 @@
-"""A format is a remapping and levels; a tensor type is a format with dtypes and a fill value."""
+"""Formats and tensor types.
+
+A format is a remapping and levels. A tensor type is a format with dtypes and a fill value.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,19 @@ __all__ = ["Format", "TensorType"]
 
 @record
 class Format:
-    """How a tensor is stored: a coordinate remapping, and one level format for each coordinate it makes.
+    """The storage format of a tensor: a coordinate remapping, and a level format for each coordinate that it makes.
 
     Parameters
     ----------
     remapping : str or Remapping
-        E.g. ``"(i,j) -> (j,i)"``.
+        The coordinate remapping, such as ``"(i,j) -> (j,i)"``.
     levels : sequence of LevelFormat
-        From the root of the coordinate hierarchy down.
+        The level formats, from the root of the coordinate hierarchy down.
 
     Raises
     ------
     FormatError
-        When the numbers of levels and coordinates differ.
+        If the numbers of levels and coordinates differ, or if the levels cannot store these coordinates.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Format:
         levels = tuple(levels)
         if len(levels) != len(remapping.coordinates):
             raise FormatError(f"{remapping} makes {len(remapping.coordinates)} coordinates for {len(levels)} levels")
+        # Users may write ``i`` below ``i/4``, where a dense level has the coordinate ``i%4``.
         remapping = stored_remapping(remapping, levels)
         reason = why_unsound(remapping, levels)
         if reason is not None:
@@ -61,12 +65,18 @@ class Format:
 
     @classmethod
     def list_of(cls, remapping: Remapping) -> Format:
-        """Return the list of the coordinates that a remapping makes of entries, counters among them, as they come.
+        """Return the format of a coordinate list with the coordinates that a remapping makes, in any order.
 
-        Such a list is a step of a conversion. No tensor is kept in it, as counters follow from nothing that is stored.
+        Counters may be among the coordinates. Such a list is a step of a conversion. No tensor has this format, since
+        the value of a counter does not follow from anything that is stored.
+
+        Parameters
+        ----------
+        remapping : Remapping
+            The remapping.
         """
         rest = [Singleton(ordered=False, unique=False)] * (len(remapping.coordinates) - 1)
-        made = object.__new__(cls)
+        made = object.__new__(cls)  # ``__init__`` refuses counters in levels that do not count
         made._set(remapping, (Compressed(ordered=False, unique=False), *rest))
         return made
 
@@ -79,7 +89,10 @@ class Format:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Whether it stores the same in the same way; a string names it whatever its options and promises.
+        """Return whether two formats have equal remappings and levels.
+
+        A string equals every format that it names. The format may have any options, and may lack properties such as
+        ``ordered``.
 
         Examples
         --------
@@ -90,15 +103,16 @@ class Format:
         if isinstance(other, Format):
             if self is other:
                 return True
+            # Most unequal formats have unequal hashes, which are quick to compare.
             return self._hash == other._hash and self.remapping == other.remapping and self.levels == other.levels
         if not isinstance(other, str):
             return NotImplemented
-        from .catalogue import is_named
+        from .catalogue import is_named  # here, since the catalogue imports this module
 
         return is_named(other, self)
 
     def __repr__(self) -> str:
-        """Return the expression that makes it.
+        """Return the constructor call of the format.
 
         Examples
         --------
@@ -109,17 +123,20 @@ class Format:
         return f"Format({str(self.remapping)!r}, [{', '.join(map(repr, self.levels))}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles is made of: hashes of strings differ from process to process, and are not."""
+        """Return the constructor and its arguments for pickle.
+
+        The hash is left out, since hashes of strings differ between processes.
+        """
         return Format, (self.remapping, self.levels)
 
     @property
     def order(self) -> int:
-        """Number of axes of the tensors it stores."""
+        """Number of axes of the tensors that the format stores."""
         return self.remapping.order
 
     @cached
     def options(self) -> Mapping[str, Any]:
-        """What the catalogue was told to make it, as ``blocksize`` of a bsr.
+        """Options with which the catalogue makes the format, such as ``blocksize`` of bsr.
 
         Examples
         --------
@@ -133,50 +150,64 @@ class Format:
 
     @cached
     def is_structured(self) -> bool:
-        """Whether its levels store other coordinates than the tensor's own axes, in some order."""
+        """Return whether the levels store other coordinates than the axes of the tensor in some order."""
         return not self.remapping.is_permutation
 
     @cached
     def is_signed(self) -> bool:
-        """Whether a level may have coordinates below 0."""
+        """Return whether a level may have coordinates below 0."""
         return any(may_be_negative(c) for c in self.remapping.coordinates)
 
     @cached
     def mode_order(self) -> tuple[int, ...]:
-        """Level ``k`` stores axis ``mode_order[k]``."""
+        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``."""
         return self.remapping.mode_order
 
     def level_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """How many coordinates each level can have in a tensor of this shape; 0 where only its arrays say."""
+        """Return the number of coordinates that each level can have in a tensor.
+
+        The number is 0 for the level of a counter, since only its arrays tell it.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            The shape of the tensor.
+        """
         if not self.is_structured:
             return tuple([shape[axis] for axis in self.remapping.mode_order])
         return _level_shape(self.remapping, tuple(shape))
 
     @cached
     def is_dense(self) -> bool:
-        """Whether every coordinate of the tensor has a position, and no other, computed by arithmetic alone."""
+        """Return whether every coordinate of the tensor, and no other, has a position computed by arithmetic."""
         return not self.is_structured and all(level.has_every for level in self.levels)
 
     @cached
     def is_compact(self) -> bool:
-        """Whether every position holds an entry: no padding, no empty slots, no edges of blocks (section 3.3)."""
+        """Return whether every position holds an entry (2018, section 3.3).
+
+        There is then no padding, no empty slot, and no position of a block beyond the edge of the tensor.
+        """
         return not self.is_structured and all(level.compact and level.gapless for level in self.levels)
 
     @cached
     def is_canonical(self) -> bool:
-        """Whether its levels promise order and no duplicates."""
+        """Return whether the levels guarantee sorted coordinates without duplicates."""
         return all(level.ordered for level in self.levels) and self.is_unique
 
     @cached
     def is_partial(self) -> bool:
-        """Whether a level shows only some of its positions: then sizes do not say how many entries there are."""
+        """Return whether a level shows only some of its positions.
+
+        The sizes of levels then do not tell the number of entries.
+        """
         return any(level.partial for level in self.levels)
 
     @cached
     def is_unique(self) -> bool:
-        """Whether no two entries can have the same coordinates.
+        """Return whether no two entries can have the same coordinates.
 
-        A level that is not unique does no harm where the chain of branchless levels below it ends in a unique one.
+        A level need not be unique if the chain of branchless levels below it ends in a unique one.
 
         Examples
         --------
@@ -189,17 +220,17 @@ class Format:
 
     @cached
     def roles(self) -> tuple[tuple[int, str], ...]:
-        """``(level, role)`` of every index array, in storage order; levels count from 0."""
+        """Pairs ``(level, role)`` of the index arrays, in storage order; levels count from 0."""
         return tuple((k, role) for k, level in enumerate(self.levels) for role in level.roles)
 
     @cached
     def is_curved(self) -> bool:
-        """Whether some level follows a space-filling curve."""
+        """Return whether some level follows a space-filling curve."""
         return any(level.curved for level in self.levels)
 
     @property
     def level_groups(self) -> tuple[range, ...]:
-        """Levels that store tuples together: each that branches, with the branchless ones below it.
+        """Groups of levels that store tuples together: each branching level with the branchless levels below it.
 
         Examples
         --------
@@ -211,7 +242,12 @@ class Format:
         return tuple(range(begin, end) for begin, end in pairwise([*starts, len(self.levels)]))
 
     def sorted_by(self, shape: Sequence[int]) -> tuple[IndexExpr, ...]:
-        """What entries are sorted by: the coordinates of the levels, or the codes of the curves they follow.
+        """Return the expressions by which entries are sorted: coordinates of levels, or codes of curves.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            The shape of the tensor.
 
         Examples
         --------
@@ -223,20 +259,24 @@ class Format:
         found: list[IndexExpr] = []
         coordinates, intervals = self.remapping.coordinates, self.remapping.extents(shape)
         for chain in self.level_groups:
+            # A curve runs through the coordinates of a whole chain.
             own = coordinates[chain.start : chain.stop]
             if self.levels[chain.start].curved:
+                # No curve runs through a counter, which has no interval.
                 spans = [intervals[k] or (0, 1) for k in chain]
                 own = self.levels[chain.start].codes(own, spans)
             found += own
         return tuple(found)
 
     def uncurved(self) -> Format:
-        """The same arrays in the order of coordinates."""
+        """Return the format that has the same arrays, sorted by coordinate instead of along a curve."""
         return Format(self.remapping, [level.uncurved() for level in self.levels]) if self.is_curved else self
 
     @cached
     def looked_up(self) -> Format | None:
-        """The format as which the same arrays find whole coordinates; None where levels do that, or nothing does.
+        """Format with which the same arrays locate whole coordinates, or None.
+
+        None means that the levels themselves locate coordinates, or that nothing does.
 
         Examples
         --------
@@ -249,37 +289,45 @@ class Format:
 
     @cached
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the conditions that the entries of a tensor must satisfy to be stored so."""
+        """Conditions that the entries of a tensor must satisfy to be stored in the format."""
         return conditions(self.remapping, self.levels)
 
     @cached
     def unconditional(self) -> Format:
-        """Return the nearest format that asks nothing of the data: of the same levels, else of compressed ones."""
+        """Nearest format without conditions: it has the same levels if possible, and compressed levels otherwise."""
         if not self.conditions:
             return self
+        # The property ``full`` can be dropped. A branchless level cannot get several children.
         levels = [replace(level, full=False) if level.full and not type(level).full else level for level in self.levels]  # type: ignore[call-arg]
         found = Format(self.remapping, levels)
         return self.plain(wide=True) if found.conditions else found
 
     @property
     def letters(self) -> str:
-        """taco's letters, with the mode order where it is not the identity."""
+        """Letters of taco for the levels, with the mode order if it is not the identity.
+
+        The letters of a structured format are followed by its remapping.
+        """
         text = "".join(_letter(level) for level in self.levels)
         if self.is_structured:
             return f"{text}:{self.remapping}"
         return text if self.remapping.is_identity else f"{text}:{','.join(map(str, self.mode_order))}"
 
     def canonical(self) -> Format:
-        """The same format with every level ordered, and unique where its coordinates can be; nothing else promised."""
+        """Return the same format with every level ordered and unique if it can be, and full only by construction."""
         return _canonical(self)
 
     def unsorted(self, unique: bool = True) -> Format:
-        """The same format, whose stored coordinates may come in any order.
+        """Return the same format, except that stored coordinates may be in any order.
 
-        Where they need not be ``unique`` either, and each entry has a position of its own, they may be stored twice.
+        Parameters
+        ----------
+        unique : bool, optional
+            If false, and if each entry has a position of its own, coordinates may also be stored twice.
         """
         loose = [k for k, level in enumerate(self.levels) if "crd" in level.roles]
         last = len(self.levels) - 1
+        # Each entry has a position of its own if the last level yields one and no level above stores coordinates.
         twice = {last} if not unique and loose == [last] and self.levels[last].placing == "yield" else set()
         return Format(
             self.remapping,
@@ -288,15 +336,35 @@ class Format:
         )  # fmt: skip
 
     def plain(self, wide: bool = False) -> Format:
-        """Dense and compressed levels over the axes themselves, in their order; compressed ones alone if ``wide``."""
+        """Return the format of plain levels over the axes in their order.
+
+        A matrix gets a dense and a compressed level. Tensors of other orders get compressed levels.
+
+        Parameters
+        ----------
+        wide : bool, optional
+            If true, matrices get compressed levels, too, since a dense level takes memory for every row.
+        """
         return _plain(self.order, wide)
 
     def reordered(self, mode_order: Sequence[int]) -> Format:
-        """The same level formats over another order of the axes."""
+        """Return the format with the same level formats over another order of the axes.
+
+        Parameters
+        ----------
+        mode_order : sequence of int
+            The axis of each level.
+        """
         return Format(Remapping(tuple(mode_order)), self.levels)
 
     def permuted(self, axes: Sequence[int]) -> Format:
-        """Return the format of the same arrays with the axes in another order: axis ``a`` is ``axes[a]`` of this."""
+        """Return the format of the same arrays with the axes in another order.
+
+        Parameters
+        ----------
+        axes : sequence of int
+            The axis of this format that each axis of the result is.
+        """
         turned = {axis: Axis(a) for a, axis in enumerate(axes)}
         coordinates = tuple(substitute(c, turned) for c in self.remapping.coordinates)
         return Format(Remapping(coordinates, self.order), self.levels)
@@ -317,6 +385,7 @@ def _level_shape(remapping: Remapping, shape: tuple[int, ...]) -> tuple[int, ...
 
 
 def _letter(level: LevelFormat) -> str:
+    # taco has separate letters for compressed and singleton levels that are not unique.
     if level.unique:
         return level.letter
     return {"s": "u", "q": "c"}.get(level.letter, level.letter)
@@ -327,12 +396,14 @@ def _canonical(format: Format) -> Format:
     levels: list[LevelFormat] = []
     roots = {k: format.levels[chain.start] for chain in format.level_groups for k in chain}
     for k, level in enumerate(format.levels):
+        # Only the last level of a chain must be unique: those above repeat their coordinates for different tuples.
         unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
+        # Tuples are sorted by the first level of their chain, if it does not follow a curve.
         sorts = level.sortable and roots[k].sortable and not roots[k].curved
         made = replace(level, ordered=level.ordered or sorts, unique=unique)
         levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
     found = Format(format.remapping, levels)
-    return format if found == format else found
+    return format if found == format else found  # the same object is quickest to compare
 
 
 @lru_cache(maxsize=64)
@@ -348,27 +419,33 @@ def _dense(order: int) -> Format:
 
 @record
 class TensorType:
-    """All that a kernel is specialised to in one operand.
+    """The type of a tensor: everything that a kernel is specialized to in one operand.
 
     Parameters
     ----------
     dtype : str
-        NumPy's name of the value dtype.
+        NumPy's name of the dtype of values.
     format : Format
-        Levels and remapping.
+        The storage format.
     index_dtypes : tuple of str
-        One of ``int32``, ``int64`` for each index array, in the order of ``format.roles``.
+        ``int32`` or ``int64`` for each index array, in the order of ``format.roles``.
     fill : object
-        The value of absent entries.
+        The fill value: the value of all implicit entries.
+
+    Raises
+    ------
+    FormatError
+        If the number of index dtypes is not the number of index arrays.
     """
 
     dtype: str
     format: Format
     index_dtypes: tuple[str, ...] = ()
     fill: Any = 0
-    _negative_zero: bool = field(init=False, repr=False)  # equal to zero, but of another type
+    _negative_zero: bool = field(init=False, repr=False)  # -0.0 equals 0.0, but types differ
 
     def __post_init__(self) -> None:
+        # Without this field, types with the fill values 0.0 and -0.0 would be equal and share kernels.
         real = self.fill.real if isinstance(self.fill, float | complex) else 0
         negative = self.fill == 0 and math.copysign(1.0, real) < 0
         object.__setattr__(self, "_negative_zero", negative)
@@ -383,7 +460,10 @@ class TensorType:
         return hash((self.dtype, self.format, self.index_dtypes, self.fill))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles is made of: hashes of strings differ from process to process, and are not."""
+        """Return the constructor and its arguments for pickle.
+
+        The hash is left out, since hashes of strings differ between processes.
+        """
         return TensorType, (self.dtype, self.format, self.index_dtypes, self.fill)
 
     def __str__(self) -> str:
@@ -392,10 +472,22 @@ class TensorType:
 
     @cached
     def without_structure(self) -> TensorType:
-        """The type of a number with this dtype and fill value: two of one kind differ in their formats alone."""
+        """Type of a number with the same dtype and fill value; it is a key for results that depend on these alone."""
         return TensorType(self.dtype, Format.dense(0), (), self.fill)
 
     @classmethod
     def of(cls, dtype: str, format: Format, index: str = "int32", fill: Any = 0) -> TensorType:
-        """A type whose index arrays all have dtype ``index``."""
+        """Return a type whose index arrays all have the same dtype.
+
+        Parameters
+        ----------
+        dtype : str
+            NumPy's name of the dtype of values.
+        format : Format
+            The storage format.
+        index : str, optional
+            The dtype of all index arrays.
+        fill : object, optional
+            The fill value.
+        """
         return cls(dtype, format, (index,) * len(format.roles), fill)

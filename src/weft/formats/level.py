@@ -1,8 +1,8 @@
 """The interface every level format implements (2018 paper, section 3; 2020 paper, section 6).
 
 A level format stores one level of a coordinate hierarchy. It declares capabilities and properties, and implements
-level functions that return IR. The compiler reasons about capabilities and properties only; it never asks which
-level format it has. In the signatures below ``p`` are positions, ``i`` coordinates, ``k`` this level.
+level functions, which return IR. The compiler reasons about capabilities and properties only. It never tests which
+level format it has. In the signatures below, ``p`` are positions, ``i`` are coordinates, and ``k`` is this level.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 """A level's arrays by role."""
 Placing = Literal["get", "find", "yield"]
 Span = tuple[int, int]
-"""The first of some consecutive coordinates, and how many."""
+"""The first of some consecutive coordinates, and their number."""
 LevelSlice = tuple[Arrays, int, int]
-"""The arrays of a part of a level, and where its positions began and ended."""
+"""The arrays of a part of a level, and the half-open interval of its positions in the whole level."""
 
 
 class LevelEntries(NamedTuple):
-    """Entries of a level: the positions that they are below, their coordinates and values, and the fill value."""
+    """Entries of a level: the positions of their parents, their coordinates and values, and the fill value."""
 
     parents: np.ndarray[Any, Any]
     coords: np.ndarray[Any, Any]
@@ -43,30 +43,43 @@ _ZERO = lit(0)
 
 
 def ask(op: Literal["count", "max", "min", "id"], label: str, over: Sequence[int], args: Sequence[int] = ()) -> Query:
-    """A query with one aggregate, of the coordinates of some levels over those of others."""
+    """Return a query with one aggregate.
+
+    Parameters
+    ----------
+    op : {'count', 'max', 'min', 'id'}
+        The statistic.
+    label : str
+        The name of the result.
+    over : sequence of int
+        The levels for each combination of whose coordinates the statistic is computed.
+    args : sequence of int, optional
+        The levels whose coordinates the statistic is of.
+    """
     aggregate = Aggregate(op, tuple(map(Axis, args)), label)
     return Query(tuple(map(Axis, over)), (aggregate,))
 
 
 @record
 class LevelVars:
-    """What a level function may refer to, as IR.
+    """The IR expressions that level functions may refer to.
 
     Parameters
     ----------
     level : int
-        Which level, from 0.
+        The number of the level, from 0.
     dimension : Expr
-        How many coordinates the level can have.
+        The number of coordinates that the level can have.
     arrays : mapping
         The level's arrays by role.
     lowest : Expr
         The lowest coordinate that the level can have.
     interval : callable, optional
-        From the coordinates of the ancestors to the half-open interval of coordinates that the format's remapping
-        leaves to this level, where it is not all that the level can have.
+        The half-open interval of coordinates that the format's remapping leaves to this level, as a function of the
+        coordinates of the ancestors. None if the remapping leaves all coordinates that the level can have.
     computed : callable, optional
-        From the coordinates of the ancestors to this level's only one, where the remapping determines it.
+        The only coordinate of this level, as a function of the coordinates of the ancestors. None if the remapping does
+        not determine it.
     """
 
     level: int
@@ -80,7 +93,13 @@ class LevelVars:
         return self.arrays[role]
 
     def coordinates(self, ancestors: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        """The half-open interval of coordinates that the level can have below these ancestors."""
+        """Return the half-open interval of coordinates that the level can have below some ancestors.
+
+        Parameters
+        ----------
+        ancestors : tuple of Expr
+            The coordinates of the levels above, from the root down.
+        """
         if self.interval is not None:
             return self.interval(ancestors)
         return self.lowest, add(self.lowest, self.dimension)
@@ -88,7 +107,7 @@ class LevelVars:
 
 @record
 class LevelFormat:
-    """One level format, configured.
+    """A level format with its properties; the base class of all level formats.
 
     Parameters
     ----------
@@ -102,53 +121,57 @@ class LevelFormat:
     letter : str
         taco's letter.
     iteration : {'value', 'position'}
-        Which access capability iterates the level: coordinate value or coordinate position iteration.
+        The access capability that iterates the level: coordinate value or coordinate position iteration.
     locates : {None, 'direct', 'probe', 'search'}
-        Random access: not at all, by arithmetic, in a hash table, or by searching a segment (never used where
-        iterating is cheaper). All but the first may find that a coordinate is not stored.
+        The way to locate a coordinate: none, by arithmetic, in a hash table, or by searching a segment (never used
+        where iterating is cheaper). A hash table and a search may find that the coordinate is not stored.
     walks : bool
-        Whether it can be iterated; a level that cannot is only asked for coordinates.
+        True if the level can be iterated. A level that cannot be iterated can only locate coordinates.
     inserts, appends : bool
         The assembly capabilities.
     full, branchless, compact : bool
-        Properties, as in section 3.3.
+        Properties (2018, section 3.3).
     bounded : bool
-        Whether it leaves out coordinates that lie beyond the tensor, given those above.
+        True if the level leaves out coordinates that lie beyond the tensor, given those above.
     misses : bool
-        Whether a coordinate that is iterated by value may turn out to have no position: ``locate`` tells.
+        True if a coordinate that is iterated by value may have no position, which ``locate`` tells.
     scattered : bool
-        Whether positions of coordinates that follow each other may lie anywhere.
+        True if the positions of consecutive coordinates may lie anywhere.
     partial : bool
-        Whether it shows only some of its positions, or some more than once: sizes do not say how many are visited.
+        True if the level shows only some of its positions, or some more than once. The size of the level then does not
+        tell the number of visited positions.
     sortable : bool
-        Whether the level can store its coordinates in order.
+        True if the level can store its coordinates in order.
     grows : bool
-        Whether it is made of tables that may become larger ones: its arrays are ``width``, how many slots a table has,
-        and the coordinates, by slot and -1 where there is none.
+        True if the level consists of hash tables that can be replaced by larger ones. Its arrays are ``width``, the
+        number of slots of a table, and the coordinates by slot, -1 in empty slots.
     lengthens : bool
-        Whether the segment of a parent may become longer where it stands, or elsewhere: ``lengthened`` does it.
+        True if the segment of a parent can become longer, in place or elsewhere, by ``lengthened``.
     signed : bool
-        Whether coordinates may be below 0, as those of diagonals are.
+        True if coordinates may be below 0, as those of diagonals are.
     counts : bool
-        Whether it holds the coordinates from 0 to a bound that it stores, as those of a counter are.
+        True if the level holds the coordinates from 0 to a stored bound, as those of a counter are.
     curved : bool
-        Whether its coordinates come in another order than their own, by the ``codes`` of a space-filling curve.
+        True if coordinates are sorted by the ``codes`` of a space-filling curve, not by their values.
     placing : {None, 'get', 'find', 'yield'}
-        How an entry finds its position when it is inserted: not at all; by what a query found; as the one that another
-        with its coordinate has taken, or else a free one; or as the next free one of its parent.
+        The way in which an inserted entry gets its position. None: the level has no insertion. ``'get'``: from the
+        answers to queries. ``'find'``: the position of another entry with the same coordinate, or else a free one.
+        ``'yield'``: the next free position of its parent.
     shares : bool
-        Whether several entries may be inserted at one position, those of one parent coming together.
+        True if several entries may be inserted at one position, if the entries of one parent come together.
     apart : bool
-        Whether an insertion writes nothing but elements of its own position, and takes the next one of its parent, so
-        that threads need not heed each other.
+        True if an insertion writes only elements of its own position, and takes the next position of its parent.
+        Threads then need no synchronization.
     shifted : tuple of str
-        Arrays of answers to queries in which each stands one place further on: they become where segments begin.
+        Arrays of answers to queries in which each answer is stored one place later, so that they become the beginnings
+        of segments.
     flags : tuple of str
-        Arrays of the assembly that say yes or no, a byte each.
+        Arrays of the assembly that hold true or false, one byte each.
     unread : tuple of str
-        Arrays made before a level is queried that are written before they are read: others start zeroed.
+        Arrays that are allocated before the level is queried, and whose elements are written before they are read.
+        Other arrays start zeroed.
     blank : int
-        What arrays that are not written hold.
+        The value of array elements that are never written.
     roles : tuple of str
         The level's arrays, in storage order.
     borrows : tuple of str
@@ -188,168 +211,197 @@ class LevelFormat:
     borrows: ClassVar[tuple[str, ...]] = ()
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
-        """Return what the level misses in its neighbours or in its coordinate, or None.
+        """Return the reason why the level cannot have its neighbors or its coordinate, or None if it can.
 
         Parameters
         ----------
         levels : sequence of LevelFormat
-            All levels of the format, those that show a part of another replaced by it; this is ``levels[k]``.
+            All levels of the format; this one is ``levels[k]``. A level that shows a part of another is replaced by
+            that other level.
         remapping : Remapping
-            Makes one coordinate for each of them.
+            The remapping, which makes one coordinate for each level.
         k : int
-            Which level this is, from 0.
+            The number of this level, from 0.
         """
         return None
 
     @property
     def shown(self) -> LevelFormat:
-        """The level whose arrays this one reads: itself, unless it shows a part of another."""
+        """Level whose arrays this one reads: itself, unless it shows a part of another level."""
         return self
 
     @property
     def has_every(self) -> bool:
-        """Whether every coordinate has a position, found by arithmetic: the level can be located without a miss."""
+        """Return whether every coordinate has a position that is computed by arithmetic.
+
+        Such a level can locate every coordinate.
+        """
         return self.full and self.locates == "direct"
 
     @property
     def spans(self) -> bool:
-        """Whether, below any parent, it has all coordinates of its dimension, or all that lie inside the tensor."""
+        """Return whether each parent has all coordinates of the dimension, or all that lie inside the tensor."""
         return self.has_every
 
     @property
     def gapless(self) -> bool:
-        """Whether every position that is iterated holds an entry."""
+        """Return whether every position that is iterated holds an entry."""
         return True
 
     @property
     def pads(self) -> bool:
-        """Whether positions are visited at which nothing was put."""
+        """Return whether iterating visits positions at which no entry was stored."""
+        # Iteration by value visits all coordinates. Iteration by position visits padding, unless the level marks it.
         return (self.iteration == "value" and not self.misses) or (not self.compact and self.gapless)
 
     @property
     def picks(self) -> bool:
-        """Whether coordinates are found one by one, each in less time than it takes to walk past all."""
+        """Return whether the level locates a single coordinate in less time than iterating all of them takes."""
         found = self.locates == "probe" or (self.locates == "search" and self.ordered)
         return self.has_every or (found and self.walks and self.unique and not self.branchless)
 
     @property
     def merges(self) -> bool:
-        """Whether the level can be walked together with others, by increasing coordinate."""
+        """Return whether the level can be iterated together with others, by increasing coordinate."""
         return self.has_every or (self.walks and self.ordered and self.gapless and self.iteration == "position")
 
     # -- as the level of a tensor whose axes are the coordinates of the levels -----------------------------------------
     def over_own_axis(self, level: int) -> LevelFormat | None:
-        """The level that stores the same where the coordinate is that of an axis, if there is one."""
+        """Return the level format that stores the same coordinates as those of an axis of their own, or None.
+
+        Elementwise operations on structured tensors use such levels. For dia, the axes are diagonal and column.
+        """
         return None
 
     def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
-        """The size of that axis, whose coordinates count from 0, and the arrays over it, if they fit."""
+        """Return the size of the level's own axis and the arrays over that axis, or None if they do not fit.
+
+        The coordinates of the axis begin at 0.
+        """
         return dimension, arrays
 
     def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
-        """The arrays of the level, from those over an axis of its own."""
+        """Return the arrays of this level, given those of the level over an axis of its own."""
         return arrays
 
     # -- access: coordinate value iteration ---------------------------------------------------------------------
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
-        """``coord_bounds(p_{k-1}, i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
+        """Return the coordinates to iterate: ``coord_bounds(p_{k-1}, i_1, ..., i_{k-1}) -> <begin_k, end_k>``."""
         raise NotImplementedError(f"{self} has no coordinate value iteration")
 
     # -- access: coordinate position iteration ------------------------------------------------------------------
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
-        """``pos_bounds(p_{k-1}) -> <pbegin_k, pend_k>``."""
+        """Return the positions to iterate: ``pos_bounds(p_{k-1}) -> <pbegin_k, pend_k>``."""
         raise NotImplementedError(f"{self} has no coordinate position iteration")
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        """``pos_access(p_k, p_{k-1}, i_1, ..., i_{k-1}) -> i_k``."""
+        """Return the coordinate at a position: ``pos_access(p_k, p_{k-1}, i_1, ..., i_{k-1}) -> i_k``."""
         raise NotImplementedError(f"{self} has no coordinate position iteration")
 
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
-        """Whether a position that is iterated holds an entry, given its coordinate; None where all do."""
+        """Return whether an iterated position holds an entry, given its coordinate; None if all positions do."""
         return None
 
     # -- access: locate -----------------------------------------------------------------------------------------
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
-        """``locate(p_{k-1}, i_1, ..., i_k) -> p_k``; negative when a searching level does not hold ``i_k``."""
+        """Return the position of a coordinate: ``locate(p_{k-1}, i_1, ..., i_k) -> p_k``.
+
+        The position is negative if a level with a hash table or a search does not hold ``i_k``.
+        """
         raise NotImplementedError(f"{self} cannot locate")
 
     def probe(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        """``locate``, given the coordinates of the ancestors too, for a table that is over all of them."""
+        """Return the position of a coordinate, given those of its ancestors, too.
+
+        A hash table over whole coordinates needs them. Other levels call ``locate``.
+        """
         return self.locate(m, parent, coords[-1])
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
-        """The levels as which the arrays of this level and of those below find whole coordinates; None if they do not.
+        """Return the levels with which the arrays of this level and those below locate whole coordinates, or None.
 
-        Their arrays are the same, in the same order.
+        The returned levels have the same arrays, in the same order.
         """
         return None
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
-        """The position that children and values hang on, for a coordinate iterated at ``p_k``: ``p_k`` itself."""
+        """Return the position whose children and value belong to a coordinate iterated at ``p_k``: ``p_k`` itself.
+
+        Levels that iterate a list of coordinates, or show a part of another level, return another position.
+        """
         return p
 
     # -- sizes --------------------------------------------------------------------------------------------------
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
-        """``get_size(sz_{k-1}) -> sz_k``: positions of the level, given those of its parent."""
+        """Return the number of positions, given that of the parent level: ``get_size(sz_{k-1}) -> sz_k``."""
         raise NotImplementedError(f"{self} does not size itself")
 
     # -- assembly: append (2018) and edge insertion (2020) ------------------------------------------------------
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        """``append_coord(p_k, i_k)``: store a coordinate at the end of the level."""
+        """Store a coordinate at the end of the level: ``append_coord(p_k, i_k)``."""
         raise NotImplementedError(f"{self} cannot be appended to")
 
     def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
-        """Edges of the parents visited in order: the children of ``p_{k-1}`` end at ``end``."""
+        """Insert the edge of a parent, parents being visited in order: the children of ``p_{k-1}`` end at ``end``."""
         raise NotImplementedError(f"{self} has no edges to insert")
 
     def seq_init_edges(self, m: LevelVars, begin: Expr) -> Stmt:
-        """Before the first parent: its children start at 0."""
+        """Initialize the edges before the first parent is visited, whose children begin at ``begin``."""
         return Block()
 
     def seq_finalize_edges(self, m: LevelVars, parents: tuple[Expr, Expr], begin: Expr, index: Var) -> Stmt:
-        """After ``seq_insert_edges`` for those of ``parents`` that have children: others have none.
+        """Insert the edges of parents without children, after ``seq_insert_edges`` for those that have children.
 
-        ``parents`` are the first and the one behind the last, and the children of the first begin at ``begin``. Arrays
-        start zeroed. ``index`` is a fresh variable.
+        ``parents`` are the first parent and the one behind the last. The children of the first begin at ``begin``.
+        Arrays start zeroed. ``index`` is a fresh variable.
         """
         raise NotImplementedError(f"{self} has no edges to insert")
 
     def shift_edges(self, m: LevelVars, parent: Expr, by: Expr) -> Stmt:
-        """After ``seq_insert_edges``: the children of ``p_{k-1}`` end so many positions later."""
+        """Shift an edge after ``seq_insert_edges``: the children of ``p_{k-1}`` end ``by`` positions later."""
         raise NotImplementedError(f"{self} has no edges to insert")
 
     def unseq_insert_edges(self, m: LevelVars, parent: Expr, count: Expr) -> Stmt:
-        """Edges of parents visited in any order: ``p_{k-1}`` gets ``count`` children. Arrays start zeroed."""
+        """Insert the edge of a parent, parents being visited in any order: ``p_{k-1}`` gets ``count`` children.
+
+        Arrays start zeroed.
+        """
         raise NotImplementedError(f"{self} has no edges to insert")
 
     def unseq_finalize_edges(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        """After ``unseq_insert_edges`` for every parent: turn counts into positions. ``index`` is a fresh variable."""
+        """Turn counts into positions, after ``unseq_insert_edges`` for every parent.
+
+        ``index`` is a fresh variable.
+        """
         raise NotImplementedError(f"{self} has no edges to insert")
 
     # -- assembly by insertion (2020, section 6): queries, then edges, then coordinates in the order of the source ---
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        """Lengths of the arrays that must be there before the level is queried; others come after."""
+        """Return the lengths of the arrays that are allocated before the level is queried.
+
+        Other arrays are allocated after the queries.
+        """
         return {}
 
     def scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        """Lengths of arrays that only assembly needs."""
+        """Return the lengths of arrays that only assembly needs."""
         return {}
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
-        """What the level must know of the entries (2020, section 5): ``Axis(n)`` is the coordinate of level ``n``.
+        """Return the attribute queries whose answers the assembly of the level needs (2020, section 5).
 
-        Levels count from 0 to ``last``. A query is over nothing, over the coordinates of all ancestors, or over this
-        level's own; its labels name the arrays for the answers, which are in that order: one for each position of the
-        parent, or for each coordinate.
+        ``Axis(n)`` is the coordinate of level ``n``. Levels count from 0 to ``last``. A query is over nothing, over the
+        coordinates of all ancestors, or over this level's own coordinate. The arrays for the answers have the names of
+        the labels. They hold one number, one for each position of the parent, or one for each coordinate.
         """
         return ()
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        """After the queries: where the children of every parent will be."""
+        """Compute the positions that the children of every parent will have, after the queries."""
         return Block()
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        """The position of an entry, from what the query found."""
+        """Return the position of an entry, computed from the answers to the queries."""
         raise NotImplementedError(f"{self} cannot place an entry")
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
@@ -357,7 +409,7 @@ class LevelFormat:
         return Block()
 
     def next_pos(self, m: LevelVars, parent: Expr) -> Expr | None:
-        """The position that ``yield_pos`` would give, where it can be told without taking it."""
+        """Return the position that ``yield_pos`` would give, or None if it cannot be told without taking it."""
         return None
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
@@ -365,24 +417,24 @@ class LevelFormat:
         raise NotImplementedError(f"{self} cannot yield positions")
 
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        """Undo what ``yield_pos`` did to the edges."""
+        """Undo the changes that ``yield_pos`` made to the edges."""
         return Block()
 
     # -- insertion into tables that grow (2018, section 3.4) ---------------------------------------------------------
     def tables(self, parent_size: int) -> int:
-        """How many tables there are."""
+        """Return the number of tables."""
         raise NotImplementedError(f"{self} has no table")
 
     def table_of(self, parent: Expr) -> Expr:
-        """Which table the children of ``p_{k-1}`` are in."""
+        """Return the table that holds the children of ``p_{k-1}``."""
         raise NotImplementedError(f"{self} has no table")
 
     def slot(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        """The position of a coordinate, or the free one where it belongs."""
+        """Return the position of a coordinate, or the free position where it belongs."""
         raise NotImplementedError(f"{self} has no table")
 
     def is_free(self, m: LevelVars, p: Expr) -> Expr:
-        """Whether nothing is stored at a position."""
+        """Return whether a position is free."""
         raise NotImplementedError(f"{self} has no table")
 
     def settle(self, m: LevelVars, p: Expr, coords: tuple[Expr, ...]) -> Stmt:
@@ -391,15 +443,18 @@ class LevelFormat:
 
     # -- the same where several entries share a position, those of one parent coming together ------------------------
     def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        """Lengths of zeroed arrays that assembling with shared positions needs."""
+        """Return the lengths of zeroed arrays that assembly with shared positions needs."""
         return {}
 
     def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        """After the edges: store each coordinate below a parent once."""
+        """Store a coordinate below a parent, after the edges have been inserted.
+
+        The caller collects each coordinate of a parent once.
+        """
         raise NotImplementedError(f"{self} cannot share positions")
 
     def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        """After every coordinate has been collected: put them in order."""
+        """Put the coordinates in order, after all of them have been collected."""
         raise NotImplementedError(f"{self} cannot share positions")
 
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
@@ -408,87 +463,97 @@ class LevelFormat:
 
     # -- order along a curve ------------------------------------------------------------------------------------
     def codes(self, coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tuple[IndexExpr, ...]:
-        """What entries below a parent are ordered by, given the coordinates of this level and of the branchless below.
+        """Return the codes of a curve by which the entries below a parent are sorted.
 
-        ``intervals`` holds the half-open interval of each.
+        ``coords`` are the coordinates of this level and of the branchless levels below it. ``intervals`` holds the
+        half-open interval of each.
         """
         raise NotImplementedError(f"{self} follows no curve")
 
     def uncurved(self) -> LevelFormat:
-        """The level that stores the same arrays in the order of coordinates."""
+        """Return the level that has the same arrays, sorted by coordinate."""
         return self
 
     # -- storage, outside generated code ------------------------------------------------------------------------
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
-        """Lengths of the level's arrays, given the positions of the parent level and of this one."""
+        """Return the lengths of the level's arrays, given the sizes of the parent level and of this level."""
         return ()
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
-        """Positions the level holds, from its stored arrays."""
+        """Return the number of positions of the level, from its stored arrays."""
         raise NotImplementedError
 
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
-        """Positions the level will hold, from its arrays after ``insert_edges``."""
+        """Return the number of positions that the level will have, from its arrays after ``insert_edges``."""
         return self.size(parent_size, dimension, arrays)
 
     def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
-        """The position of a coordinate below ``p_{k-1}``, -1 where there is none; None where that takes a kernel."""
+        """Return the position of a coordinate below ``p_{k-1}``, or -1 if there is none.
+
+        None means that only a kernel can locate the coordinate.
+        """
         return None
 
     def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
-        """``find`` for a table over whole coordinates; None where the level has none."""
+        """Return the position of a whole coordinate in a table over all levels, or -1 if there is none.
+
+        None means that the level has no such table.
+        """
         return None
 
     def lengthened(
         self, arrays: Arrays, vals: np.ndarray[Any, Any], entries: LevelEntries
     ) -> tuple[Arrays, np.ndarray[Any, Any]]:
-        """The arrays and values once entries are put in, in the place of those with their coordinates.
+        """Return the arrays and values after entries are put in.
 
-        They may be the same arrays, which are then changed.
+        An entry replaces a stored one with the same coordinates. The given arrays may be modified and returned.
         """
         raise NotImplementedError(f"{self} does not lengthen")
 
     def moved(
         self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
-        """The same positions at coordinates larger by ``by``, stored as ``dtype``; None where they are not stored."""
+        """Return the arrays with all coordinates larger by ``by`` and stored as ``dtype``.
+
+        None means that the level does not store its coordinates, or not in an array of their own.
+        """
         return None
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
-        """Arrays of what is below the parents ``begin`` to ``end`` alone, and where its positions began and ended.
+        """Return the arrays of the part of the level below the parents ``begin`` to ``end``, and its old positions.
 
-        At the root ``span`` says which coordinates are meant: the first, and how many. None where the level cannot be
-        cut so.
+        At the root, ``span`` gives the coordinates of the part: the first one, and their number. None means that the
+        level cannot be cut in this way.
         """
         return None
 
     def narrowed(self, below: LevelFormat) -> LevelFormat | None:
-        """The level with the coordinates of the branchless one below it in place of its own, which are all the same.
+        """Return the level that stores the coordinates of the branchless level below it instead of its own.
 
-        None where the two store them in other ways.
+        All of its own coordinates are equal. None means that the two levels store coordinates in different ways.
         """
         return None
 
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
-        """The arrays of several tensors' levels as one, the positions of each after those of the one before.
+        """Return the joined arrays of the same level of several tensors, with their positions one after another.
 
-        ``parents`` says how many parents each has. At the root there are ``offsets`` instead, which the coordinates of
-        each are to be moved by. None where the level cannot be joined so.
+        ``parents`` holds the number of parents in each tensor. At the root, ``offsets`` holds the number by which the
+        coordinates of each tensor are increased. None means that the level cannot be joined in this way.
         """
         return None
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
-        """The level's coordinates by position, where it stores one for each."""
+        """Return the level's coordinates by position, or None if it does not store one for each position."""
         return arrays.get("crd")
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
-        """A reason why the stored arrays break this level's invariants, or None."""
+        """Return the reason why the stored arrays violate an invariant of the level, or None if they do not."""
         return None
 
     def __repr__(self) -> str:
-        """Return the expression that makes it, with nothing that goes without saying.
+        """Return the constructor call of the level, without arguments that have their default value.
 
         Examples
         --------
@@ -496,6 +561,7 @@ class LevelFormat:
         >>> Compressed(), Compressed(unique=False)
         (Compressed(), Compressed(unique=False))
         """
+        # A field without a default is always shown.
         shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
         return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
@@ -505,5 +571,11 @@ class LevelFormat:
 
 
 def lists(level: LevelFormat) -> bool:
-    """Tell whether ``crd`` holds the level's coordinates, one for each position."""
+    """Return whether ``crd`` holds the level's coordinates, one for each position.
+
+    Parameters
+    ----------
+    level : LevelFormat
+        The level.
+    """
     return "crd" in level.roles and type(level).stored is LevelFormat.stored

@@ -1,6 +1,7 @@
-"""What a remapping says about a format's levels, as IR: how many coordinates each has, and in which interval.
+"""Bounds of the coordinates that a remapping leaves to each level of a format, as IR.
 
-Levels iterate physical coordinates; the remapping relates them to the tensor's logical ones (2018, section 3.1).
+Levels iterate physical coordinates. The remapping relates them to the logical coordinates of the tensor (2018,
+section 3.1).
 """
 
 from __future__ import annotations
@@ -20,7 +21,22 @@ __all__ = ["computed", "interval", "is_bounded_by", "level_ranges"]
 
 
 def level_ranges(remapping: Remapping, dimensions: Sequence[Expr]) -> tuple[tuple[Expr, Expr], ...]:
-    """The half-open interval of each level's coordinates, given the tensor's dimensions; empty where they count."""
+    """Return the half-open interval of each level's coordinates.
+
+    The interval of a counter is empty.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The remapping of the format.
+    dimensions : sequence of Expr
+        The size of each axis of the tensor.
+
+    Raises
+    ------
+    FormatError
+        If no bounds of a coordinate are known.
+    """
     return tuple(_range(c, dimensions) for c in remapping.coordinates)
 
 
@@ -33,7 +49,22 @@ def _range(expr: IndexExpr, dimensions: Sequence[Expr]) -> tuple[Expr, Expr]:
 
 
 def computed(remapping: Remapping, level: int) -> IndexExpr | None:
-    """The coordinate of a level from those of the levels above (``Axis(k)`` is level ``k``'s), where they decide it."""
+    """Return the coordinate of a level as an expression of those of the levels above, or None.
+
+    None means that they do not determine it, or that it is not the coordinate of an axis.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The remapping of the format.
+    level : int
+        The level, from 0.
+
+    Returns
+    -------
+    IndexExpr or None
+        The expression, in which ``Axis(k)`` is the coordinate of level ``k``.
+    """
     above = invert(remapping.coordinates[:level], remapping.order)
     wanted = remapping.coordinates[level]
     if isinstance(wanted, Axis):
@@ -42,30 +73,44 @@ def computed(remapping: Remapping, level: int) -> IndexExpr | None:
 
 
 def is_bounded_by(value: IndexExpr, level: int) -> bool:
-    """Tell whether an interval of a level's coordinates holds just those for which an axis lies inside the tensor.
+    """Return whether the coordinates of a level for which an axis lies inside the tensor form a known interval.
 
     Parameters
     ----------
     value : IndexExpr
-        The axis, from the coordinates of the levels up to this one; ``Axis(k)`` is level ``k``'s.
+        The coordinate of the axis, as an expression of those of the levels up to this one. ``Axis(k)`` is the
+        coordinate of level ``k``.
     level : int
-        The level.
+        The level, from 0.
     """
     terms = combination(value)
     return terms is not None and abs(terms.get(Axis(level), 0)) == 1
 
 
 def interval(remapping: Remapping, level: int, dimensions: Sequence[Expr], coords: Sequence[Expr]) -> tuple[Expr, Expr]:
-    """The coordinates a level can have below ancestors with the coordinates ``coords``.
+    """Return the half-open interval of coordinates that a level can have below given ancestors.
 
-    Every axis that this level's coordinate decides, together with its ancestors', must lie inside the tensor.
+    Every axis that follows from the coordinates of this level and its ancestors must lie inside the tensor.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The remapping of the format.
+    level : int
+        The level, from 0.
+    dimensions : sequence of Expr
+        The size of each axis of the tensor.
+    coords : sequence of Expr
+        The coordinates of the ancestors, from the root down.
     """
     own = remapping.coordinates[level]
     lo, hi = _range(own, dimensions)
     known = invert(remapping.coordinates[: level + 1], remapping.order)
     for axis, expr in enumerate(known):
+        # The range of a level that stores an axis as it is keeps that axis inside the tensor already.
         if expr is None or own == Axis(axis) or not is_bounded_by(expr, level):
             continue
+        # The axis is ``rest`` plus or minus this level's coordinate: collect ``rest``.
         terms = combination(expr) or {}
         rest: Expr = lit(terms.get(None, 0))
         for term, factor in terms.items():

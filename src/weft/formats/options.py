@@ -1,7 +1,7 @@
-"""The options of formats, as keyword arguments of the functions that hand them on.
+"""The options of formats, as keyword arguments of the functions that pass them on.
 
-A checker of types knows those of the catalogue. Formats that users register may take others; in code that is checked,
-``weft.formats["mine"](2, size=3)`` makes such a format.
+A type checker knows the options of the catalogue. Formats that users register may have others. In code that is type
+checked, ``weft.formats["mine"](2, size=3)`` makes such a format.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["SYNONYMS", "FormatOptions", "check_options"]
 
 
 class FormatOptions(TypedDict, total=False):
-    """The options that formats of the catalogue take.
+    """The options of the catalogue's formats.
 
     Attributes
     ----------
     blocksize : int or sequence of int
-        Rows and columns of a block of bsr.
+        The numbers of rows and columns of a block of bsr.
     block : int or sequence of int
         The size of a block of csb, hicoo and mode_generic along each axis.
     compressed_axes : int or sequence of int
         The axes that are rows of gcxs.
     width : int
-        How many entries of each row the slices of hyb hold.
+        The number of entries of each row that the slices of hyb hold.
     """
 
     blocksize: int | Sequence[int]
@@ -42,34 +42,35 @@ SYNONYMS = {
     "dims": "shape", "size": "shape", "block_size": "blocksize", "block_shape": "blocksize",
     "axes": "axis", "dim": "axis", "keepdim": "keepdims", "index_type": "index_dtype",
 }  # fmt: skip
-"""Arguments by what other packages call them."""
+"""weft's names of arguments, by the names that other packages have for them."""
 
 
 def check_options(
     function: Callable[..., Any], options: Mapping[str, Any], takes: Sequence[str] | None, known: Sequence[str]
 ) -> None:
-    """Refuse what is neither an argument of a function nor an option of a format.
+    """Raise an error for keyword arguments that are neither those of a function nor options of a format.
 
     Parameters
     ----------
     function : callable
-        Of which ``options`` are the keyword arguments that it does not know itself.
+        The function.
     options : mapping
-        The keyword arguments themselves.
+        The keyword arguments that the function does not take itself.
     takes : sequence of str or None
-        The options of the format that is asked for; None where it takes any.
+        The options of the requested format; None if it takes any.
     known : sequence of str
-        The options of all formats: whatever is one of these is left to the format to refuse.
+        The options of all formats. The format itself raises an error for one that it does not take.
 
     Raises
     ------
     TypeError
-        With the nearest name that there is.
+        If there is such an argument. The message suggests the nearest known name.
     """
     if takes is None:
         return
     for name in options:
         if name not in takes and name not in known:
+            # Suggest names of parameters, but not of ``*args`` and ``**kwargs``.
             variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
             own = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in variable]
             hint = did_you_mean(name, [*own, *(takes or known)], SYNONYMS)

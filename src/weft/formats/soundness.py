@@ -1,37 +1,38 @@
-"""The rules that a composition of levels must satisfy to store tensors: which level may stand where.
+"""The rules that a composition of levels must satisfy to store tensors.
 
-A format maps each coordinate of a tensor to one leaf position. That holds if each entry owns one leaf position and no
-other, and if every other leaf that a kernel visits lies at coordinates that no other leaf has, or is skipped. A
-coordinate is *explicit* if an entry put it at its position, *implicit* if a level enumerates or computes it.
+A format must map each coordinate of a tensor to one leaf position. It does if each entry owns one leaf position and no
+other, and if every other leaf that a kernel visits is skipped or lies at coordinates that no other leaf has. A
+coordinate is *explicit* if an entry put it at its position. It is *implicit* if a level enumerates or computes it.
 
 ======  ================================================================================================================
 rule    statement
 ======  ================================================================================================================
 S1      Each axis follows from the coordinates that are no counters.
-S2      A branchless level has one child under each parent: its coordinate follows from those above; or no level of its
-        chain above is unique, so that each tuple has a position of its own; or it is below a counter; or the data
-        say so (a ``Condition``).
-S3      A branchless level that cannot mark absence is in a chain whose first level visits entries alone.
-S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates: a level
-        that gives each entry the next free position would give several to entries that meet there. What is below such
-        a chain holds a part of each element.
-S5      There is one counter, alone in its coordinate, in a level that counts. What it counts over are coordinates of
-        levels. Below it come the levels of these, which find positions by coordinate, then branchless levels; one of
-        the levels below marks absence or is iterated by position.
-S6      A level that counts stores a counter: over an axis it would hold some of the coordinates, and claim all.
-S7      Bounds of each coordinate are known. None is below 0, or the level is signed: others store the coordinate less
-        its lower bound.
+S2      A branchless level has one child under each parent. One of these is true: its coordinate follows from those
+        above; no level of its chain above is unique, so that each tuple has a position of its own; it is below a
+        counter; the data satisfy a ``Condition``.
+S3      A branchless level that cannot mark implicit entries is in a chain whose first level visits entries alone.
+S4      A chain that ends in a level that is not unique is below levels whose positions follow from coordinates. A level
+        that gives each entry the next free position would give several positions to entries with the same coordinate.
+        The levels below such a chain hold a part of each element.
+S5      There is one counter, alone in its coordinate, in a level that counts. A counter is over coordinates of levels.
+        The levels of these coordinates are directly below the counter, and their positions follow from coordinates.
+        Below them are branchless levels. One of the levels below the counter marks implicit entries or is iterated by
+        position.
+S6      A level that counts stores a counter. Over an axis, it would hold some of the coordinates, and claim all.
+S7      Bounds of each coordinate are known. No coordinate is below 0, unless the level is signed. Other levels store
+        the coordinate minus its lower bound.
 S8      An implicit coordinate takes each value of its interval, whatever those above are
-        (``remapping.images.takes_every_value``); or it mixes the bits of axes that those above do not have, and a level
-        below stores which of its values lead to entries. A level that stores no coordinate stores the remainder below
-        the higher digits of one: ``i`` below ``i/4`` is ``i%4``.
+        (``remapping.images.takes_every_value``). Otherwise it mixes the bits of axes that those above do not have, and
+        a level below stores the values that lead to entries. A level that stores no coordinate has the remainder of one
+        below the higher digits that levels above have: ``i`` below ``i/4`` is ``i%4``.
 S9      Axes that are rebuilt from implicit coordinates are compared with both edges of the tensor. Kernels do that
         (``analysis.derived_variables.DerivedVariable``).
-S10     A level that reads what another stores names its neighbours (``LevelFormat.why_not``). A level that can only be
-        appended to has levels beside it that can be, too, and asks nothing of the data.
+S10     A level that reads arrays of another names its neighbors (``LevelFormat.why_not``). If a level can only be
+        appended to, each level beside it can be appended to or has no arrays, and none has a ``Condition``.
 ======  ================================================================================================================
 
-``conditions`` lists what a format asks of the data beyond that.
+``conditions`` lists the conditions that a format puts on the data beyond these rules.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ __all__ = ["Condition", "conditions", "stored_remapping", "why_unsound"]
 
 @record
 class Condition:
-    """Something that a level asks of the data.
+    """A condition that the entries must satisfy for a level to store them.
 
     Parameters
     ----------
     level : int
         The level, from 0.
     kind : {'one child', 'full'}
-        At most one coordinate under each parent, or every coordinate under each parent.
+        The condition: at most one coordinate under each parent, or every coordinate under each parent.
     """
 
     level: int
@@ -66,7 +67,14 @@ class Condition:
 
 
 def stored_remapping(remapping: Remapping, levels: Sequence[LevelFormat]) -> Remapping:
-    """Return the remapping with the coordinates that levels store (S7, S8): remainders, and coordinates from 0 on.
+    """Return the remapping with the coordinates that levels store: remainders, and coordinates from 0 on (S7, S8).
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The remapping.
+    levels : sequence of LevelFormat
+        A level for each coordinate.
 
     Examples
     --------
@@ -79,6 +87,7 @@ def stored_remapping(remapping: Remapping, levels: Sequence[LevelFormat]) -> Rem
         return remapping
     coordinates = list(remapping.coordinates)
     for k, level in enumerate(levels):
+        # A level without arrays enumerates its coordinates, so it must not repeat digits that levels above have.
         if not (level.roles or level.borrows or level.branchless):
             coordinates[k] = remainder_below(coordinates, k) or coordinates[k]
         if not level.signed and not counters_of(coordinates[k]):
@@ -93,16 +102,18 @@ def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | No
     Parameters
     ----------
     remapping : Remapping
-        As ``stored_remapping`` returns it.
+        The remapping that ``stored_remapping`` returns.
     levels : sequence of LevelFormat
-        One for each coordinate.
+        A level for each coordinate.
     """
+    # S1
     coordinates = remapping.coordinates
     lost = [axis for axis, e in enumerate(remapping.inverse()) if e is None]
     if lost:
         return f"the coordinates that {remapping} makes do not say what axis {lost[0]} was"
-    if levels and levels[0].branchless:
+    if levels and levels[0].branchless:  # each chain has a first level that branches
         return f"the first level cannot be {levels[0]}: it has no parent that says how long it is"
+    # Rules about arrays and assembly are those of the levels that have the arrays.
     shown = [level.shown for level in levels]
     for k, level in enumerate(levels):
         reason = (
@@ -120,22 +131,23 @@ def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | No
 
 
 def _missing(levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why a level does not find the arrays that it borrows."""
+    """Return why a level lacks arrays that it borrows, or None."""
     above = [role for other in levels[:k] for role in other.roles]
     missing = [role for role in levels[k].borrows if role not in above]
     return f"no level above has the {missing[0]} that it reads" if missing else None
 
 
 def _counter_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why a level breaks S5 or S6."""
+    """Return why a level violates S5 or S6, or None."""
     own, level = coordinates[k], levels[k]
     counters = [n for n, c in enumerate(coordinates) if counters_of(c)]
-    if not isinstance(own, Counter):
+    if not isinstance(own, Counter):  # S6, and the levels below a counter
         if counters_of(own):
             return "a counter is a coordinate by itself, not part of one"
         if level.counts:
             return "it holds the coordinates from 0 to a bound, which are those of a counter such as #i"
         return _below_counter(coordinates, levels, counters[0], k) if counters and counters[0] < k else None
+    # S5: this is the level of the counter.
     if not level.counts:
         return "it does not store how far the coordinate counts"
     if len(counters) > 1:
@@ -150,10 +162,10 @@ def _counter_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForm
 
 
 def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], counter: int, k: int) -> str | None:
-    """Return why a level cannot be below a counter (S5)."""
+    """Return why a level cannot be below a counter, or None (S5)."""
     own = coordinates[counter]
     assert isinstance(own, Counter)
-    if coordinates[k] in own.over:
+    if coordinates[k] in own.over:  # these levels come first, then branchless ones
         if any(c not in own.over for c in coordinates[counter + 1 : k]):
             return "the levels that a counter counts over come before others below it"
         if levels[k].shown.placing != "get":
@@ -163,11 +175,13 @@ def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForma
 
 
 def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why a level breaks S3 or S4."""
+    """Return why a level violates S3 or S4, or None."""
     level = levels[k]
     head, ends = _head(levels, k), k + 1 == len(levels) or not levels[k + 1].branchless
+    # S4: the chain ends here, and a level above it has given each of the equal entries a position.
     if not level.unique and ends and any(v.shown.placing in ("yield", None) for v in levels[:head]):
         return "it may hold a coordinate twice, and a level above its chain gives each entry a position of its own"
+    # S3: this level stores a coordinate at every position of its chain, so each must hold an entry.
     if level.branchless and level.gapless and (level.roles or level.borrows):
         first = levels[head].shown
         if first.iteration != "position" or not first.gapless or not (first.compact or first.lengthens):
@@ -176,19 +190,20 @@ def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
 
 
 def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why a level that can only be appended to is not (S10)."""
+    """Return why a level that can only be appended to cannot be among these levels, or None (S10)."""
     if levels[k].placing is not None or not levels[k].appends:
         return None
     for level in levels:
         if level.curved or not (level.appends or (level.inserts and not level.roles)):
             return f"it can only be appended to, and {level} cannot be"
+    # The last part of S10: no level may put a condition on the entries.
     asks = conditions(remapping, levels)
     return f"it can only be appended to, and {levels[asks[0].level]} asks something of all entries" if asks else None
 
 
 def _full_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why it cannot be checked in the data that a level is full."""
-    if not levels[k].full or type(levels[k]).full:
+    """Return why the data cannot satisfy the condition that a level is full, or None."""
+    if not levels[k].full or type(levels[k]).full:  # no claim, or full by construction
         return None
     if any(counters_of(c) for c in coordinates):
         return "it cannot be full where the remapping has a counter"
@@ -198,20 +213,22 @@ def _full_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat]
 
 
 def _head(levels: Sequence[LevelFormat], k: int) -> int:
-    """Return the first level of a level's chain."""
+    """Return the number of the first level in the chain of level ``k``."""
     return max(n for n in range(k + 1) if not levels[n].branchless)
 
 
 def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
-    """Return why a level breaks S7 or S8, or branches where there is one coordinate."""
+    """Return why a level violates S7 or S8, or why it must be branchless; None if neither is so."""
     coordinates, level = remapping.coordinates, levels[k]
     if isinstance(coordinates[k], Counter):
         return None
-    if from_zero(coordinates[k]) is None:
+    if from_zero(coordinates[k]) is None:  # S7
         return "no bounds are known of its coordinate"
     if not level.branchless and decided(coordinates, remapping.order, k):
         return "its coordinate follows from those above, so that it has one: a branchless level's"
+    # S8: the coordinates of positions without an entry are enumerated or computed.
     if level.pads and not takes_every_value(coordinates, remapping.order, k):
+        # Bits of axes that no coordinate above has may be mixed if a level below stores the values that occur.
         apart = not any(axes_of(c) & axes_of(coordinates[k]) for c in coordinates[:k] if not counters_of(c))
         if not apart:
             return "its coordinates are partly decided above, and it would have positions for all"
@@ -222,7 +239,14 @@ def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int
 
 
 def conditions(remapping: Remapping, levels: Sequence[LevelFormat]) -> tuple[Condition, ...]:
-    """Return what a sound format asks of the data.
+    """Return the conditions that a sound format puts on the data.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The remapping.
+    levels : sequence of LevelFormat
+        A level for each coordinate.
 
     Examples
     --------
@@ -233,6 +257,7 @@ def conditions(remapping: Remapping, levels: Sequence[LevelFormat]) -> tuple[Con
     counted = any(isinstance(c, Counter) for c in remapping.coordinates)
     found = []
     for k, level in enumerate(levels):
+        # S2: the data must satisfy the condition only if no other case of the rule applies.
         loose = not any(above.unique for above in levels[_head(levels, k) : k])
         if level.branchless and not (loose or counted or decided(remapping.coordinates, remapping.order, k)):
             found.append(Condition(k, "one child"))

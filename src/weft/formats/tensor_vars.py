@@ -1,4 +1,4 @@
-"""The IR names of each tensor's dimensions, level arrays and values."""
+"""The IR variables of each tensor's dimensions, level arrays and values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["TensorVars"]
 
 @record
 class TensorVars:
-    """One tensor as generated code sees it."""
+    """The variables of one tensor in generated code."""
 
     name: str
     type: TensorType
@@ -26,7 +26,17 @@ class TensorVars:
 
     @classmethod
     def of(cls, name: str, type: TensorType, unique: Callable[[str], str]) -> TensorVars:
-        """Names for the tensor ``name`` (already legal C), made unique by ``unique``."""
+        """Return the variables of a tensor.
+
+        Parameters
+        ----------
+        name : str
+            The name of the tensor, which must be a legal C name.
+        type : TensorType
+            The type of the tensor.
+        unique : callable
+            A function that makes a name unique.
+        """
         format = type.format
         dimensions = tuple(Var(unique(f"{name}{axis + 1}_dim")) for axis in range(format.order))
         arrays = tuple(
@@ -38,7 +48,9 @@ class TensorVars:
             by_level[k][role] = array
         for k, level in enumerate(format.levels):
             for role in level.borrows:
+                # A borrowed array is that of the nearest level above that has one of this role.
                 by_level[k][role] = next(by_level[n][role] for n in range(k - 1, -1, -1) if role in by_level[n])
+        # The dimension of a level is that of an axis, unless the remapping computes other coordinates.
         if format.is_structured:
             levels = _structured(format, dimensions, by_level)
         else:
@@ -52,7 +64,7 @@ class TensorVars:
 def _structured(
     format: Format, dimensions: Sequence[Var], arrays: Sequence[Mapping[str, Var]]
 ) -> tuple[LevelVars, ...]:
-    """The levels of a format whose remapping makes coordinates of its own."""
+    """Return the level variables of a structured format."""
 
     def bounds(level: int) -> Callable[[tuple[Expr, ...]], tuple[Expr, Expr]]:
         return lambda coords: level_bounds.interval(format.remapping, level, dimensions, coords)

@@ -1,7 +1,7 @@
-"""The attribute query language (2020 paper, section 5): what conversions, and users, ask about a tensor's structure.
+"""The attribute query language: statistics of a tensor's structure (2020 paper, section 5).
 
-Level formats are made with queries, so ``import weft`` loads this package; ``parser``, ``canonical`` and
-``table1_rewrites`` come with what asks them.
+Conversions and users query tensors. Level formats are defined with queries, so ``import weft`` loads this package. The
+modules ``parser``, ``canonical`` and ``table1_rewrites`` are loaded with the first evaluation of a query.
 """
 
 from .nodes import Aggregate, Query

@@ -15,10 +15,19 @@ _ONE = Constant(1)
 
 
 def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) -> Statement:
-    """One aggregate of a query as a computation on a tensor of a shape, or with some number of axes of any size.
+    """Return the canonical form of one aggregate of a query: a computation on a tensor.
 
-    ``max`` and ``min`` are shifted, so that zero stands for no entry: by one less than the smallest coordinate there
-    can be, or by one more than the largest, from which coordinates are then counted down.
+    The results of ``max`` and ``min`` are shifted, so that zero means that there is no entry. For ``max``, the smallest
+    possible coordinate is shifted to 1. For ``min``, coordinates count down from one more than the largest possible.
+
+    Parameters
+    ----------
+    query : Query
+        The query.
+    aggregate : Aggregate
+        One of its aggregates.
+    shape : int or sequence of int
+        The shape of the tensor, or its number of axes. In the second case, the sizes stay symbols in the result.
 
     Examples
     --------
@@ -36,9 +45,10 @@ def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) ->
     if aggregate.op == "id":
         return Statement(axes, target, "|", Map(source, _ONE))
     if aggregate.op == "count":
+        # First set a flag for each combination of coordinates, so that each counts once. Then add the flags.
         coordinates = (*query.over, *aggregate.args)
         made = Statement(axes, Reference("W", coordinates), "|", Map(source, _ONE))
-        # The temporary has axes of its own, one for each coordinate: where each is an axis of the tensor, that one.
+        # The temporary has an axis for each coordinate. If all coordinates are axes of the tensor, these are kept.
         own = (
             coordinates if all(isinstance(c, Axis) for c in coordinates) else tuple(map(Axis, range(len(coordinates))))
         )
@@ -46,15 +56,16 @@ def canonical(query: Query, aggregate: Aggregate, shape: int | Sequence[int]) ->
         result = Reference("Q", own[: len(query.over)])
         return Statement(loops, result, "+", Map(Reference("W", own), _ONE), made)
     (coordinate,) = aggregate.args
-    if isinstance(coordinate, Counter):  # which counts from zero
+    if isinstance(coordinate, Counter):  # the smallest one is 0
         return Statement(axes, target, "max", Map(source, Binary("+", coordinate, _ONE)))
+    # ``min`` is a ``max``, too, since coordinates count down. Zero is then the identity of both.
     low, high = _interval(coordinate, shape)
     value = sum_of("+", sum_of("-", coordinate, low), _ONE) if aggregate.op == "max" else sum_of("-", high, coordinate)
     return Statement(axes, target, "max", Map(source, value))
 
 
 def _interval(coordinate: IndexExpr, shape: int | Sequence[int]) -> tuple[IndexExpr, IndexExpr]:
-    """The half-open interval of a coordinate's values."""
+    """Return the half-open interval of a coordinate's values, symbolic if only the number of axes is given."""
     if isinstance(shape, int):
         return limits(coordinate)
     low, high = interval_of(coordinate, shape) or (0, 1)

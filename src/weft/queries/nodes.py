@@ -11,7 +11,7 @@ from ..remapping.nodes import IndexExpr, to_text
 __all__ = ["NAMES", "Aggregate", "Query"]
 
 NAMES = "ijklmnopqrstuvwxyzabcdefgh"
-"""What the axes of a tensor are called, in their order."""
+"""The names of a tensor's axes, in their order."""
 
 
 @record
@@ -21,11 +21,17 @@ class Aggregate:
     Parameters
     ----------
     op : {'count', 'max', 'min', 'id'}
-        How many distinct coordinates there are, the largest or the smallest one, or whether there is one.
+        The statistic: the number of distinct coordinates, the largest or the smallest coordinate, or a flag that tells
+        if there is an entry.
     args : tuple of IndexExpr
         The coordinates: one or more for ``count``, one for ``max`` and ``min``, none for ``id``.
     label : str
-        What the result is called.
+        The name of the result.
+
+    Raises
+    ------
+    NotationError
+        If the number of coordinates does not fit the statistic.
     """
 
     op: Literal["count", "max", "min", "id"]
@@ -44,12 +50,12 @@ class Aggregate:
 
 @record
 class Query:
-    """Statistics for every combination of some coordinates.
+    """An attribute query: statistics for every combination of some coordinates.
 
     Parameters
     ----------
     over : tuple of IndexExpr
-        The coordinates; none for the whole tensor.
+        The coordinates; empty for statistics of the whole tensor.
     aggregates : tuple of Aggregate
         The statistics.
 

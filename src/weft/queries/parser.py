@@ -1,4 +1,4 @@
-"""Text to attribute queries.
+"""A parser of attribute queries (2020 paper, section 5.1).
 
 Grammar::
 
@@ -24,12 +24,19 @@ _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<
 
 
 def parse(text: str, order: int = len(NAMES)) -> Query:
-    """An attribute query of tensors with some number of axes.
+    """Return the attribute query that a text means.
+
+    Parameters
+    ----------
+    text : str
+        The query.
+    order : int, optional
+        Number of axes of the queried tensors. By default, every name of an axis may be used.
 
     Raises
     ------
     NotationError
-        When the text is malformed; it points at the place.
+        If the text is malformed. The error points at the place.
 
     Examples
     --------
@@ -83,7 +90,7 @@ class _QueryParser(Parser):
         kind, label, where = self.next()
         if kind != "name":
             self.fail("a name for the result is expected here", where)
-        known: Any = op
+        known: Any = op  # checked above, which type checkers do not see
         try:
             return Aggregate(known, args, label)
         except NotationError as error:

@@ -1,7 +1,7 @@
-"""Concrete index notation as attribute queries need it: results indexed by functions of index variables, and ``map``.
+"""Concrete index notation of attribute queries: results indexed by functions of index variables, and ``map``.
 
-The paper extends the notation of sparse tensor algebra by both (section 5.2); a statement here is one assignment below
-its loops, with the statement that makes its temporary.
+The 2020 paper extends concrete index notation by both (section 5.2). A statement here is one assignment inside its
+loops, with the statement that computes its temporary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Map", "Reference", "Statement", "Value", "Width", "references"]
 
 @record
 class Reference:
-    """A tensor at some coordinates: ``B`` what is asked about, ``W`` a temporary, ``Q`` the result."""
+    """An access of a tensor: ``B`` is the queried tensor, ``W`` a temporary, ``Q`` the result."""
 
     tensor: str
     indices: tuple[IndexExpr, ...]
@@ -28,7 +28,7 @@ class Reference:
 
 @record
 class Map:
-    """``value`` where ``of`` is an entry (or true), else zero."""
+    """``value`` where ``of`` is an entry (or true), and zero elsewhere."""
 
     of: Reference | Map
     value: IndexExpr
@@ -39,7 +39,10 @@ class Map:
 
 @record
 class Width:
-    """How many entries a tensor stores below some coordinates, times a constant: asked of a level, not counted."""
+    """The number of entries that a tensor stores below some coordinates, times a constant.
+
+    A level tells the number, so no entries are counted.
+    """
 
     of: Reference
     times: IndexExpr
@@ -58,15 +61,15 @@ class Statement:
     Parameters
     ----------
     loops : tuple of int
-        The axes, ``Axis(n)`` in what is below.
+        The axes. ``Axis(n)`` in the target and the value is the index variable of the loop over axis ``n``.
     target : Reference
-        What is assigned to.
+        The element that is assigned to.
     op : str or None
         The reduction: ``"|"``, ``"+"`` or ``"max"``; None for a plain assignment.
     value : Map, Width or Reference
-        What is assigned.
+        The assigned value.
     where : Statement or None
-        Makes the temporary that the value reads.
+        The statement that computes the temporary that the value reads.
     """
 
     loops: tuple[int, ...]
@@ -83,7 +86,13 @@ class Statement:
 
 
 def references(value: Value) -> Iterator[Reference]:
-    """What a value reads."""
+    """Yield the references that a value reads.
+
+    Parameters
+    ----------
+    value : Map, Width or Reference
+        The value.
+    """
     match value:
         case Reference():
             yield value
@@ -92,5 +101,5 @@ def references(value: Value) -> Iterator[Reference]:
 
 
 def free_axes(reference: Reference) -> frozenset[int]:
-    """The axes that a reference's coordinates are made of."""
+    """Return the axes that the coordinates of a reference depend on."""
     return frozenset(axis for e in reference.indices for axis in axes_of(e))

@@ -1,4 +1,7 @@
-"""The transformations of queries (2020 paper, Table 1): where one does not apply the statement stays as it is."""
+"""Transformations of attribute queries (2020 paper, Table 1).
+
+A transformation returns a statement unchanged if it does not apply.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,14 @@ __all__ = [
 
 @record
 class SourceFacts:
-    """What the passes ask of how a tensor is stored: properties of its levels.
+    """Properties of a tensor's levels that the transformations depend on.
 
     Parameters
     ----------
     innermost : int or None
-        The axis that the last level stores, where that level can tell how many entries are below each parent.
+        The axis that the last level stores. None if that level cannot tell the number of entries below each parent.
     only_nonzeros : bool
-        Whether every position is an entry, and no coordinate comes twice: what is stored is what counts.
+        True if every position holds an entry and no coordinate is stored twice. Positions then count as entries.
     """
 
     innermost: int | None = None
@@ -35,25 +38,39 @@ class SourceFacts:
 
 
 def reduction_to_assign(stmt: Statement) -> Statement:
-    """A reduction into places that are all different is an assignment.
+    """Replace a reduction by an assignment if no two iterations have the same target.
 
-    Every loop's variable must follow from the coordinates of the target: ``i`` and ``j`` from ``i*size(j)+j``.
+    The variable of every loop must follow from the coordinates of the target: ``i`` and ``j`` follow from
+    ``i*size(j)+j``. The statement that computes the temporary is transformed, too.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement.
     """
     if stmt.where is not None:
         stmt = replace(stmt, where=reduction_to_assign(stmt.where))
+    # Different iterations have different targets if the target's coordinates can be inverted.
     known = invert(stmt.target.indices, max(stmt.loops, default=-1) + 1)
     different = all(known[axis] is not None for axis in stmt.loops)
     return replace(stmt, op=None) if stmt.op is not None and different else stmt
 
 
 def inline_temporary(stmt: Statement) -> Statement:
-    """A temporary that is assigned, not reduced into, is what it is assigned."""
+    """Replace a temporary by its value if the temporary is assigned, not reduced into.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement.
+    """
     made = stmt.where
     if made is None or made.op is not None or made.where is not None:
         return stmt
     read = _reference(stmt.value)
     if read is None or read.tensor != made.target.tensor:
         return stmt
+    # The loops of the temporary's statement remain, so its coordinates replace the axes of the temporary.
     names = {e.number: own for e, own in zip(read.indices, made.target.indices, strict=True) if isinstance(e, Axis)}
     target = replace(stmt.target, indices=tuple(substitute(e, names) for e in stmt.target.indices))
     return Statement(made.loops, target, stmt.op, _inlined(stmt.value, made.value, names))
@@ -74,7 +91,13 @@ def _inlined(value: Value, new: Value, names: dict[int, IndexExpr]) -> Value:
 
 
 def fold_constants(stmt: Statement) -> Statement:
-    """What is mapped twice is mapped once, to the outer value, where the inner one is a constant that is not zero."""
+    """Merge nested maps into one with the outer value, if the inner value is a constant that is not zero.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement. The one that computes its temporary is transformed, too.
+    """
     value = stmt.value
     while isinstance(value, Map) and isinstance(value.of, Map) and _is_one(value.of.value):
         value = Map(value.of.of, value.value)
@@ -87,9 +110,16 @@ def _is_one(expr: IndexExpr) -> bool:
 
 
 def simplify_width_count(stmt: Statement, stored: SourceFacts) -> Statement:
-    """A sum of constants over the innermost axis is how many entries there are, which a level knows.
+    """Replace a sum of constants over the innermost axis by the number of entries, which a level tells.
 
-    The tensor must store only nonzeros, and the innermost axis must be reduced over.
+    Every position of the tensor must hold an entry, and the innermost axis must be reduced over.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement. The one that computes its temporary is transformed, too.
+    stored : SourceFacts
+        Properties of the tensor's levels.
     """
     if stmt.where is not None:
         stmt = replace(stmt, where=simplify_width_count(stmt.where, stored))
@@ -98,7 +128,7 @@ def simplify_width_count(stmt: Statement, stored: SourceFacts) -> Statement:
         return stmt
     if not isinstance(value.value, Constant) or value.of.tensor != "B" or stored.innermost not in stmt.loops:
         return stmt
-    counts = any(counters_of(e) for e in stmt.target.indices)  # each entry below is counted elsewhere
+    counts = any(counters_of(e) for e in stmt.target.indices)  # with a counter, each entry has a target of its own
     if counts or stored.innermost in free_axes(stmt.target):
         return stmt
     loops = tuple(axis for axis in stmt.loops if axis != stored.innermost)
@@ -107,7 +137,15 @@ def simplify_width_count(stmt: Statement, stored: SourceFacts) -> Statement:
 
 
 def counter_to_histogram(stmt: Statement) -> Statement:
-    """The largest counter of some coordinates is the largest number of entries that have them."""
+    """Replace the maximum of a counter by the maximum of a histogram.
+
+    The largest value of a counter, plus one, is the largest number of entries with the same coordinates.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement.
+    """
     match stmt:
         case Statement(
             op="max",
@@ -115,16 +153,27 @@ def counter_to_histogram(stmt: Statement) -> Statement:
                 of=Reference(tensor="B") as source, value=Binary(op="+", left=Counter(over=over), right=Constant(1))
             ),
         ):
+            # The histogram counts for each combination of what the counter counts over and what the result has.
             extra = tuple(e for e in over if e not in stmt.target.indices)
             coordinates = (*stmt.target.indices, *extra)
             histogram = Statement(stmt.loops, Reference("W", coordinates), "+", Map(source, Constant(1)))
+            # The maximum is taken over the histogram: axes without a coordinate in it are summed already.
             loops = tuple(dict.fromkeys(axis for axis in stmt.loops if axis in free_axes(histogram.target)))
             return Statement(loops, stmt.target, "max", Reference("W", coordinates), histogram)
     return stmt
 
 
 def optimize(stmt: Statement, stored: SourceFacts, histograms: bool = True) -> Statement:
-    """Every transformation, eagerly, until none applies; counters stay what they are without ``histograms``.
+    """Return a statement after all transformations, each applied until none applies any more.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement in canonical form.
+    stored : SourceFacts
+        Properties of the tensor's levels.
+    histograms : bool, optional
+        If false, maxima of counters are not replaced by maxima of histograms.
 
     Examples
     --------
@@ -138,6 +187,7 @@ def optimize(stmt: Statement, stored: SourceFacts, histograms: bool = True) -> S
     ∀i Q(i) = width(B(i))*1
     """
     while True:
+        # A reduction that has become an assignment can be inlined, which may leave nested maps or a sum of constants.
         new = counter_to_histogram(stmt) if histograms else stmt
         new = fold_constants(inline_temporary(reduction_to_assign(new)))
         new = reduction_to_assign(simplify_width_count(new, stored))

@@ -1,4 +1,4 @@
-"""Coordinate remapping notation (2020 paper, section 4): how a format's levels see a tensor's axes."""
+"""Coordinate remapping notation: coordinates of levels, computed from those of axes (2020 paper, section 4)."""
 
 from .nodes import Axis, Binary, Constant, Counter, Extent, IndexExpr
 from .remapping import Remapping, inverse_permutation

@@ -1,4 +1,4 @@
-"""Index expressions as IR."""
+"""Lowering of index expressions to IR."""
 
 from __future__ import annotations
 
@@ -13,16 +13,26 @@ __all__ = ["emit"]
 
 
 def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()) -> Expr:
-    """The value of an index expression.
+    """Return the value of an index expression as IR.
 
     Parameters
     ----------
     expr : IndexExpr
-        Without counters, whose values only an assembly knows.
+        The expression. It has no counters, since only an assembly knows their values.
     coords : mapping
-        The coordinate of each axis the expression needs.
+        The coordinate of each axis that the expression needs.
     sizes : sequence of Expr, optional
         The size of every axis, for expressions with ``size(i)``.
+
+    Returns
+    -------
+    Expr
+        The value.
+
+    Raises
+    ------
+    TypeError
+        If the expression has a counter.
     """
     match expr:
         case Axis(number=number):
@@ -32,7 +42,7 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
         case Extent(axis=axis):
             return sizes[axis]
         case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
-            # Empty slots of tables are undone as entries are, also where an axis has no size.
+            # Kernels compute this for empty slots of tables, too. The maximum avoids a division by an axis of size 0.
             return IrBinary(op, emit(left, coords, sizes), maximum(sizes[axis], lit(1)))
         case Binary(op="+", left=left, right=right):
             return add(emit(left, coords, sizes), emit(right, coords, sizes))
@@ -48,13 +58,17 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
 
 
 def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
-    """Floor division or its remainder by a positive constant; C's truncate towards zero."""
+    """Return the quotient or the remainder of a floor division by a positive constant.
+
+    C's operators truncate toward zero instead. If the value may be negative (``signed``), the IR corrects their result.
+    """
     if m == 1:
         return value if op == "/" else lit(0)
-    if m & (m - 1) == 0:  # shifts and masks are right for negative values, too
+    if m & (m - 1) == 0:  # shifts and masks round down for negative values, too
         return IrBinary(">>", value, lit(m.bit_length() - 1)) if op == "/" else IrBinary("&", value, lit(m - 1))
     if not signed:
         return IrBinary(op, value, lit(m))
+    # A negative remainder of C is too small by the divisor, and the quotient that belongs to it too large by 1.
     rest = IrBinary("%", value, lit(m))
     below = lt(rest, lit(0))
     if op == "%":

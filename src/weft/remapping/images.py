@@ -1,7 +1,8 @@
-"""The values that a coordinate can take, given those of the levels above it.
+"""Proofs about the values that a coordinate can take, given those of the levels above it.
 
-A level that enumerates coordinates instead of storing them is right only if each value it enumerates belongs to some
-point of the tensor's index space, extended beyond the edges of the axes. These functions prove that, or do not.
+A level may enumerate coordinates instead of storing them. Such a level is correct only if each enumerated value belongs
+to some point of the tensor's index space. Points beyond the edges of the axes count, too. A function that finds no
+proof returns False or None.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ __all__ = ["Digit", "decided", "digit_of", "from_zero", "is_natural", "remainder
 
 
 def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
-    """Tell whether a level's coordinate follows from those of the levels above.
+    """Return whether a level's coordinate follows from those of the levels above.
+
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr
+        The coordinate of each level, as an expression of the axes.
+    order : int
+        Number of axes.
+    level : int
+        The level, from 0.
 
     Examples
     --------
@@ -28,6 +38,7 @@ def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
     """
     if level == 0:
         return False
+    # The coordinate may follow from the coordinates above themselves, or from axes that they determine.
     above = coordinates[:level]
     known: dict[IndexExpr, IndexExpr] = {c: Axis(k) for k, c in enumerate(above)}
     for axis, value in enumerate(invert(above, order)):
@@ -38,21 +49,31 @@ def decided(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
 
 @record
 class Digit:
-    """The digits of ``base`` between two places: ``base / low % (high / low)``; ``high`` is None for all the rest."""
+    """A run of consecutive digits of ``base``: ``base / low % (high / low)``.
+
+    ``base`` is a linear combination of axes: pairs of a term and its factor. ``high`` is None if the run has no upper
+    end, and so contains all digits from ``low`` on.
+    """
 
     base: frozenset[tuple[IndexExpr | None, int]]
     low: int
     high: int | None
 
     def overlaps(self, other: Digit) -> bool:
-        """Tell whether two runs of digits of one base may share a place."""
+        """Return whether two runs of digits of the same base may share a place."""
+        # Two runs are disjoint if one begins at a multiple of the end of the other.
         return not any(
             first.high is not None and second.low % first.high == 0 for first, second in ((self, other), (other, self))
         )
 
 
 def digit_of(expr: IndexExpr) -> Digit | None:
-    """Return an expression as digits of a linear combination of axes, or None if it is not that.
+    """Return an expression as digits of a linear combination of axes, or None if it has another form.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
 
     Examples
     --------
@@ -61,10 +82,12 @@ def digit_of(expr: IndexExpr) -> Digit | None:
     """
     match expr:
         case Binary(op="/" | "%" | ">>" | "&" as op, left=left, right=Constant(value=value)):
+            # Shifts and masks are divisions and remainders by powers of two; a mask has only trailing ones.
             inner = digit_of(left)
             size = {"/": value, "%": value, ">>": 1 << max(value, 0), "&": value + 1}[op]
             if inner is None or size < 1 or (op == "&" and size & value):
                 return None
+            # The new boundary must lie inside the run, and divide its upper end.
             place = inner.low * size
             if inner.high is not None and (inner.high % place or inner.high == place):
                 return None
@@ -76,10 +99,20 @@ def digit_of(expr: IndexExpr) -> Digit | None:
 
 
 def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) -> bool:
-    """Tell whether it is proved that a coordinate takes every value of its interval, whatever those above are.
+    """Return whether a coordinate is proved to take every value of its interval, whatever those above are.
 
-    The interval is the one that the sizes of the axes leave to the coordinate; points may lie beyond the edges of axes.
-    ``i%2`` is free below ``i/2``, and ``j`` below ``j-i``. ``i`` is not below ``i/2``, nor ``2*i`` anywhere.
+    The interval is the one that the sizes of the axes leave to the coordinate. Points may lie beyond the edges of axes.
+    For example, ``i%2`` takes every value below ``i/2``, and so does ``j`` below ``j-i``. ``i`` below ``i/2`` does not.
+    ``2*i`` never does.
+
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr
+        The coordinate of each level, as an expression of the axes.
+    order : int
+        Number of axes.
+    level : int
+        The level of the coordinate, from 0.
 
     Examples
     --------
@@ -89,6 +122,7 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
     """
     if isinstance(coordinates[level], Counter):
         return True
+    # Constants and sizes shift the interval together with the values.
     own = _unmoved(coordinates[level])
     above = [_unmoved(c) for c in coordinates[:level] if not isinstance(c, Counter)]
     rows = significance([own])
@@ -99,16 +133,17 @@ def takes_every_value(coordinates: Sequence[IndexExpr], order: int, level: int) 
         return False
     others = [(c, digit_of(c)) for c in above]
     for axis, factor in digit.base:
-        # Moving one axis by one moves the base by one, and nothing above but other digits of the same base.
+        # A step of this axis by 1 changes the base by 1. It must change nothing above but other digits of the base.
         if isinstance(axis, Axis) and abs(factor) == 1:
             same = [d for c, d in others if axis.number in axes_of(c)]
             if all(d is not None and d.base == digit.base and not d.overlaps(digit) for d in same):
                 return True
+    # For a linear coordinate, several axes may have to change at once.
     return digit.low == 1 and digit.high is None and _steps_by_one(own, above, order)
 
 
 def _unmoved(expr: IndexExpr) -> IndexExpr:
-    """Return a coordinate without the constants and sizes that are added to it."""
+    """Return a coordinate without the constants and sizes that are added to it or subtracted from it."""
     match expr:
         case Binary(op="+" | "-", left=left, right=right) if not axes_of(right) and axes_of(left):
             return _unmoved(left)
@@ -116,11 +151,17 @@ def _unmoved(expr: IndexExpr) -> IndexExpr:
 
 
 def _steps_by_one(own: IndexExpr, above: Sequence[IndexExpr], order: int) -> bool:
-    """Tell whether moves of axes that change no coordinate above change a linear one by all integers."""
+    """Return whether moves of axes that change no coordinate above change a linear one by all integers.
+
+    A move is an integer vector: a change of each axis. The function computes moves that span all those that leave the
+    coordinates above unchanged. They change the coordinate by the multiples of the greatest common divisor of its
+    changes.
+    """
+    # An axis in a coordinate above that is not linear must not move.
     fixed = {axis for c in above if combination(c) is None for axis in axes_of(c)}
     moves = [{Axis(axis): 1} for axis in range(order) if axis not in fixed]
     for c in above:
-        # Euclid's algorithm on the moves, until at most one of them changes this coordinate; that one is dropped.
+        # Euclid's algorithm on the moves ends when at most one of them changes this coordinate. That one is dropped.
         while len(changing := [m for m in moves if _change(c, m)]) > 1:
             least = min(changing, key=lambda m: abs(_change(c, m)))
             for move in changing:
@@ -133,13 +174,25 @@ def _steps_by_one(own: IndexExpr, above: Sequence[IndexExpr], order: int) -> boo
 
 
 def _change(expr: IndexExpr, move: dict[Axis, int]) -> int:
-    """Return how much a linear expression changes when axes move; 0 for others, whose axes do not."""
+    """Return the change of a linear expression when axes move; 0 for other expressions, whose axes never move."""
     terms = combination(expr) or {}
     return sum(terms.get(axis, 0) * by for axis, by in move.items())
 
 
 def remainder_below(coordinates: Sequence[IndexExpr], level: int) -> IndexExpr | None:
-    """Return what is left of a coordinate of which some level above holds all higher digits; None where none does.
+    """Return the remainder of a coordinate whose higher digits the levels above hold, or None.
+
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr
+        The coordinate of each level, as an expression of the axes.
+    level : int
+        The level of the coordinate, from 0.
+
+    Returns
+    -------
+    IndexExpr or None
+        The remainder; None if the levels above do not hold all higher digits.
 
     Examples
     --------
@@ -151,14 +204,19 @@ def remainder_below(coordinates: Sequence[IndexExpr], level: int) -> IndexExpr |
     if digit is None:
         return None
     high, runs = digit.high, [d for d in map(digit_of, coordinates[:level]) if d is not None and d.base == digit.base]
-    # Runs of digits that are known, from the highest down.
+    # Extend the known digits from the highest down, as long as a run of a level above ends where the known ones begin.
     while above := [d.low for d in runs if d.high == high and d.low > digit.low and d.low % digit.low == 0]:
         high = max(above)
     return None if high is None or high == digit.high else Binary("%", coordinates[level], Constant(high // digit.low))
 
 
 def from_zero(expr: IndexExpr) -> IndexExpr | None:
-    """Return a coordinate moved so that it begins at 0; None where no lower bound is known.
+    """Return a coordinate shifted so that it begins at 0, or None if no lower bound is known.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The coordinate, as an expression of the axes.
 
     Examples
     --------
@@ -171,9 +229,10 @@ def from_zero(expr: IndexExpr) -> IndexExpr | None:
     except NotationError:
         return None
     terms = combination(low)
-    if terms is None:
+    if terms is None:  # the bound is not linear: subtract it as a whole, unless an earlier call has done so
         moved = isinstance(expr, Binary) and expr.op == "-" and from_zero(expr.left) == expr
         return expr if moved else Binary("-", expr, low)
+    # Subtracting a linear bound term by term keeps a linear coordinate linear.
     for size, factor in terms.items():
         part = Constant(abs(factor)) if size is None else size
         if size is not None and abs(factor) > 1:
@@ -184,14 +243,14 @@ def from_zero(expr: IndexExpr) -> IndexExpr | None:
 
 
 def is_natural(value: IndexExpr, coordinates: Sequence[IndexExpr]) -> bool:
-    """Tell whether an expression of levels' coordinates is proved not to be negative.
+    """Return whether an expression of levels' coordinates is proved not to be negative.
 
     Parameters
     ----------
     value : IndexExpr
-        ``Axis(k)`` is the coordinate of level ``k``.
+        The expression, in which ``Axis(k)`` is the coordinate of level ``k``.
     coordinates : sequence of IndexExpr
-        What each level stores, as an expression of the axes.
+        The coordinate of each level, as an expression of the axes.
 
     Examples
     --------
@@ -206,7 +265,7 @@ def is_natural(value: IndexExpr, coordinates: Sequence[IndexExpr]) -> bool:
             return number >= 0
         case Extent():
             return True
-        case Binary(op="-"):
+        case Binary(op="-"):  # no attempt is made to prove it
             return False
         case Binary(op="%"):
             return True

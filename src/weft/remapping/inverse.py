@@ -1,4 +1,7 @@
-"""Logical coordinates from those of the levels, and intervals of coordinates."""
+"""Inverses of remappings, and intervals of the coordinates that remappings make.
+
+An inverse computes the coordinates of axes from those of the levels.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,23 @@ __all__ = ["combination", "interval_of", "invert", "limits", "linear", "signific
 
 
 def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | None, ...]:
-    """Each axis as an expression of the levels' coordinates (``Axis(k)`` is level ``k``'s); None where it is lost.
+    """Return each axis as an expression of the levels' coordinates, or None where they do not determine it.
 
-    What is known grows until nothing more follows: a level gives the value of its expression; a quotient and a
-    remainder give what was divided; a sum of which one axis is unknown gives that axis.
+    ``Axis(k)`` in a result is the coordinate of level ``k``. The known expressions grow until nothing more follows. A
+    level gives the value of its own expression. A quotient and its remainder give the dividend. A sum or difference
+    with one unknown operand gives that operand. A row-major position gives its row and its column.
+
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr
+        The coordinate of each level, as an expression of the axes.
+    order : int
+        Number of axes.
     """
     known: dict[IndexExpr, IndexExpr] = {}
     for k, c in enumerate(coordinates):
         known.setdefault(c, Axis(k))
-    while True:
+    while True:  # until no rule adds anything; a first derivation is never replaced
         before = len(known)
         for expr, value in list(known.items()):
             for found, meaning in (*_joined(expr, value, known), *_solved(expr, value, known), *_split(expr, value)):
@@ -31,14 +42,20 @@ def invert(coordinates: Sequence[IndexExpr], order: int) -> tuple[IndexExpr | No
 def _joined(
     expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
 ) -> list[tuple[IndexExpr, IndexExpr]]:
-    """What a quotient and its remainder say about what was divided."""
+    """Return the dividend of a quotient and a remainder that are known, with its value.
+
+    A quotient may itself be divided: a quotient by ``m*n`` and the remainder by ``n`` give the quotient by ``m``.
+    """
     match expr:
+        # e/m with e%m
         case Binary(op="/", left=e, right=Constant(value=m)) if rest := known.get(Binary("%", e, Constant(m))):
             return [(e, Binary("+", Binary("*", value, Constant(m)), rest))]
+        # e/m%n with e/(m*n)
         case Binary(
             op="%", left=Binary(op="/", left=e, right=Constant(value=m)) as quotient, right=Constant(value=n)
         ) if above := known.get(Binary("/", e, Constant(m * n))):
             return [(quotient, Binary("+", Binary("*", above, Constant(n)), value))]
+        # e>>s with the bits of e below s
         case Binary(op=">>", left=e, right=Constant(value=s)) if rest := known.get(
             Binary("&", e, Constant((1 << s) - 1))
         ):
@@ -49,7 +66,7 @@ def _joined(
 def _solved(
     expr: IndexExpr, value: IndexExpr, known: Mapping[IndexExpr, IndexExpr]
 ) -> list[tuple[IndexExpr, IndexExpr]]:
-    """The one unknown operand of a sum or difference."""
+    """Return the one unknown operand of a sum or difference, with its value."""
     match expr:
         case Binary(op="+", left=a, right=b):
             for one, other in ((a, b), (b, a)):
@@ -64,7 +81,7 @@ def _solved(
 
 
 def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr]]:
-    """Both operands of ``a*size(i) + i``: a row-major position says what row and column it is."""
+    """Return both operands of ``a*size(i) + i``, with their values: a row-major position has one row and one column."""
     match expr:
         case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
             size = Extent(n)
@@ -73,7 +90,15 @@ def _split(expr: IndexExpr, value: IndexExpr) -> list[tuple[IndexExpr, IndexExpr
 
 
 def value_of(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr | None:
-    """Return an expression in terms of levels, or None where something that it is made of is not known."""
+    """Return an expression in terms of levels' coordinates, or None if a part of it is unknown.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
+    known : mapping
+        Expressions of the axes that are known, and their values in terms of levels' coordinates.
+    """
     if expr in known:
         return known[expr]
     match expr:
@@ -86,7 +111,14 @@ def value_of(expr: IndexExpr, known: Mapping[IndexExpr, IndexExpr]) -> IndexExpr
 
 
 def combination(expr: IndexExpr) -> dict[IndexExpr | None, int] | None:
-    """Return the integer factors of axes and of their sizes, the constant term under None; None where not linear.
+    """Return the integer factors of the axes and sizes in a linear expression, or None for other expressions.
+
+    The constant term is under the key None.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
 
     Examples
     --------
@@ -110,13 +142,20 @@ def combination(expr: IndexExpr) -> dict[IndexExpr | None, int] | None:
             a = combination(right)
         case Binary(op="<<", left=left, right=Constant(value=shift)) if shift >= 0:
             a, value = combination(left), 1 << shift
-        case _:
+        case _:  # products of axes and sizes are not linear, either
             return None
     return None if a is None else {k: v * value for k, v in a.items()}
 
 
 def linear(expr: IndexExpr) -> dict[int | None, int] | None:
-    """Integer factors of each axis, the constant term under None; None where not linear, or where sizes take part.
+    """Return the integer factor of each axis in a linear expression without sizes, or None for other expressions.
+
+    The constant term is under the key None.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
 
     Examples
     --------
@@ -130,7 +169,14 @@ def linear(expr: IndexExpr) -> dict[int | None, int] | None:
 
 
 def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
-    """The axes by which coordinates are ordered lexicographically, the first deciding first; None where by none.
+    """Return the axes by which coordinates are lexicographically ordered, the most significant first, or None.
+
+    Each coordinate must be an axis or a row-major position of axes. For others the result is None.
+
+    Parameters
+    ----------
+    coordinates : sequence of IndexExpr
+        The coordinates, as expressions of the axes.
 
     Examples
     --------
@@ -144,6 +190,7 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
             case Axis(number=number):
                 axes += (number,)
             case Binary(op="+", left=Binary(op="*", left=a, right=Extent(axis=n)), right=Axis(number=m)) if n == m:
+                # A row-major position is ordered by its row first.
                 outer = significance([a])
                 if outer is None:
                     return None
@@ -154,14 +201,24 @@ def significance(coordinates: Sequence[IndexExpr]) -> tuple[int, ...] | None:
 
 
 def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
-    """The half-open interval of an expression's values in the sizes of the axes, none of which is zero.
+    """Return the half-open interval of an expression's values, in terms of the sizes of the axes.
 
-    Counters have an empty one.
+    No axis may have size 0. The interval of a counter is empty.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
+
+    Returns
+    -------
+    begin, end : IndexExpr
+        The bounds, as expressions of sizes.
 
     Raises
     ------
     NotationError
-        Where none is known.
+        If no bounds are known.
 
     Examples
     --------
@@ -169,6 +226,7 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
     >>> [to_text(e, "ij") for e in limits(Binary("-", Axis(1), Axis(0)))]
     ['1-size(i)', 'size(j)']
     """
+    # The rules follow from closed intervals, whose last value is ``hi - 1``.
     one, zero = Constant(1), Constant(0)
     match expr:
         case Axis(number=number):
@@ -187,13 +245,13 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
         case Binary(op="/" | ">>" as op, left=left, right=Constant(value=value)):
             lo, hi = limits(left)
             m = value if op == "/" else 1 << value
-            return _floor(lo, m), _floor(sum_of("+", hi, Constant(m - 1)), m)
+            return _floor(lo, m), _floor(sum_of("+", hi, Constant(m - 1)), m)  # the end is rounded up
         case Binary(op="%", right=Constant() as size):
             return zero, size
         case Binary(op="&", right=right) if not may_be_negative(right):
             return zero, limits(right)[1]
         case Binary(op="|" | "^", left=left, right=right) if not may_be_negative(expr):
-            # No bit of both is more than their sum.
+            # The bitwise or of two natural numbers is at most their sum, and so is their exclusive or.
             return zero, sum_of("-", sum_of("+", limits(left)[1], limits(right)[1]), one)
         case Binary(op="<<" | "*" as op, left=left, right=Constant(value=value)) if value > 0:
             lo, hi = limits(left)
@@ -204,12 +262,21 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
             return sum_of("+", a, c), sum_of("-", sum_of("+", b, d), one)
         case Binary(op="-", left=left, right=right):
             (a, b), (c, d) = limits(left), limits(right)
+            # The smallest difference is a - (d - 1), the largest (b - 1) - c.
             return sum_of("-", sum_of("+", a, one), d), sum_of("-", b, c)
     raise NotationError(f"no bounds are known of the coordinate {expr}")
 
 
 def sum_of(op: str, a: IndexExpr, b: IndexExpr) -> IndexExpr:
-    """``a + b`` or ``a - b``, constants added up."""
+    """Return ``a + b`` or ``a - b`` with the constants folded.
+
+    Parameters
+    ----------
+    op : {'+', '-'}
+        The operator.
+    a, b : IndexExpr
+        The operands.
+    """
     match op, a, b:
         case _, Constant(value=x), Constant(value=y):
             return Constant(x + y if op == "+" else x - y)
@@ -217,6 +284,7 @@ def sum_of(op: str, a: IndexExpr, b: IndexExpr) -> IndexExpr:
             return a
         case "+", Constant(value=0), _:
             return b
+        # (left ± x) ± y: one constant with the sign of the total.
         case _, Binary(op="+" | "-" as inner, left=left, right=Constant(value=x)), Constant(value=y):
             total = (x if inner == "+" else -x) + (y if op == "+" else -y)
             return sum_of("+" if total >= 0 else "-", left, Constant(abs(total)))
@@ -246,9 +314,16 @@ def _floor(a: IndexExpr, by: int) -> IndexExpr:
 
 
 def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None:
-    """The half-open interval of an expression's values, by interval arithmetic; None for counters.
+    """Return the half-open interval of an expression's values by interval arithmetic, or None for counters.
 
-    It means nothing, and may end before it begins, where an axis has no coordinates.
+    If an axis has size 0, the interval has no meaning and may end before it begins.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression of the axes.
+    shape : sequence of int
+        The size of every axis.
 
     Examples
     --------
@@ -268,7 +343,7 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
             a, b = interval_of(left, shape), interval_of(right, shape)
             if a is None or b is None:
                 return None
-            (lo, hi), (low, high) = (a[0], a[1] - 1), (b[0], b[1] - 1)
+            (lo, hi), (low, high) = (a[0], a[1] - 1), (b[0], b[1] - 1)  # closed intervals of the operands
             match op:
                 case "+":
                     return lo + low, hi + high + 1
@@ -286,7 +361,7 @@ def interval_of(expr: IndexExpr, shape: Sequence[int]) -> tuple[int, int] | None
                     return 0, high + 1
                 case "|" | "^" if lo >= 0 and low >= 0:
                     return 0, hi + high + 1
-                case _:
+                case _:  # bitwise operations on negative numbers: all numbers of as many bits
                     bits = max(abs(v).bit_length() for v in (lo, hi, low, high))
                     return -(1 << bits), 1 << bits
     raise TypeError(f"not an index expression: {expr!r}")

@@ -1,7 +1,7 @@
-"""Index expressions: what a remapping computes a level's coordinate from (2020 paper, Fig. 8).
+"""Index expressions: a remapping computes the coordinate of a level by one (2020 paper, Fig. 8).
 
-Integers are Python's: ``/`` is floor division and ``%`` has the sign of its right operand, so that
-``i == (i/M)*M + i%M`` for any ``i``; ``>>`` keeps the sign.
+Arithmetic is that of Python's integers. ``/`` is floor division, and ``%`` has the sign of its right operand, so that
+``i == (i/M)*M + i%M`` for any ``i``. ``>>`` keeps the sign.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = [
 ]
 
 PRECEDENCE = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
-"""Binding strengths, as in Fig. 8 and in C; all group to the left."""
+"""Binding strengths of the operators, as in Fig. 8 and in C; all operators group to the left."""
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "|": operator.or_, "^": operator.xor, "&": operator.and_, "<<": operator.lshift, ">>": operator.rshift,
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
 }  # fmt: skip
-"""What each operator means, on integers and on arrays of them."""
+"""The function of each operator, on integers and on arrays of integers."""
 
 
 class IndexExpr:
@@ -52,28 +52,28 @@ class Axis(IndexExpr):
 
 @record
 class Constant(IndexExpr):
-    """An integer."""
+    """An integer constant."""
 
     value: int
 
 
 @record
 class Extent(IndexExpr):
-    """``size(i)``: how many coordinates an axis has."""
+    """``size(i)``: the number of coordinates of an axis."""
 
     axis: int
 
 
 @record
 class Counter(IndexExpr):
-    """``#i``: how many entries with the same coordinates ``over`` came before."""
+    """``#i``: the number of earlier entries with the same coordinates ``over``."""
 
     over: tuple[IndexExpr, ...]
 
 
 @record
 class Binary(IndexExpr):
-    """``left op right``."""
+    """An operation on two expressions: ``left op right``."""
 
     op: str
     left: IndexExpr
@@ -81,7 +81,12 @@ class Binary(IndexExpr):
 
 
 def axes_of(expr: IndexExpr) -> frozenset[int]:
-    """The axes an expression depends on.
+    """Return the axes that an expression depends on.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The expression. The size of an axis does not depend on the axis.
 
     Examples
     --------
@@ -99,7 +104,13 @@ def axes_of(expr: IndexExpr) -> frozenset[int]:
 
 
 def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
-    """The distinct counters of an expression."""
+    """Return the distinct counters of an expression.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The expression.
+    """
     match expr:
         case Counter():
             return (expr,)
@@ -109,7 +120,13 @@ def counters_of(expr: IndexExpr) -> tuple[Counter, ...]:
 
 
 def may_be_negative(expr: IndexExpr) -> bool:
-    """Whether an expression can be negative where no coordinate of an axis is."""
+    """Return whether an expression can be negative although no coordinate of an axis is.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The expression. True is also the answer if nothing is known of it.
+    """
     match expr:
         case Axis() | Extent() | Counter():
             return False
@@ -119,7 +136,7 @@ def may_be_negative(expr: IndexExpr) -> bool:
             return True
         case Binary(op="%"):
             return False
-        case Binary(op="&", left=left, right=right):
+        case Binary(op="&", left=left, right=right):  # one sign bit that is 0 suffices
             return may_be_negative(left) and may_be_negative(right)
         case Binary(left=left, right=right):
             return may_be_negative(left) or may_be_negative(right)
@@ -127,7 +144,16 @@ def may_be_negative(expr: IndexExpr) -> bool:
 
 
 def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
-    """The expression with other expressions for its axes."""
+    """Return an expression with its axes replaced by other expressions.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The expression.
+    axes : mapping
+        The replacement of each axis. Axes without one stay. The size of an axis is replaced only if the replacement of
+        the axis is another axis.
+    """
     match expr:
         case Axis(number=number):
             return axes.get(number, expr)
@@ -142,7 +168,16 @@ def substitute(expr: IndexExpr, axes: Mapping[int, IndexExpr]) -> IndexExpr:
 
 
 def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
-    """The expression in the notation, with the fewest parentheses.
+    """Return an expression in remapping notation, with the fewest parentheses.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        The expression.
+    names : sequence of str
+        The name of every axis.
+    strength : int, optional
+        The binding strength of the operator whose operand the expression is.
 
     Examples
     --------
@@ -157,8 +192,9 @@ def to_text(expr: IndexExpr, names: Sequence[str], strength: int = 0) -> str:
         case Extent(axis=axis):
             return f"size({names[axis]})"
         case Counter(over=over):
-            return "#" + " ".join(to_text(e, names, 9) for e in over)
+            return "#" + " ".join(to_text(e, names, 9) for e in over)  # 9 is stronger than all operators
         case Binary(op=op, left=left, right=right):
+            # Operators group to the left, so a right operand of equal strength needs parentheses.
             mine = PRECEDENCE[op]
             text = f"{to_text(left, names, mine)}{op}{to_text(right, names, mine + 1)}"
             return f"({text})" if mine < strength else text
@@ -171,14 +207,14 @@ def evaluate(
     counts: Mapping[Counter, Any] | None = None,
     shape: Sequence[int] = (),
 ) -> Any:
-    """The value of an expression, for numbers or arrays of coordinates.
+    """Return the value of an expression, for numbers or arrays of coordinates.
 
     Parameters
     ----------
     expr : IndexExpr
-        What to compute.
+        The expression.
     coords : sequence of int or ndarray
-        One for each axis.
+        The coordinates of each axis.
     counts : mapping, optional
         The value of every counter.
     shape : sequence of int, optional
@@ -196,7 +232,7 @@ def evaluate(
             return value
         case Extent(axis=axis):
             return shape[axis]
-        case Counter():
+        case Counter():  # its value depends on the entries, not on one point
             return (counts or {})[expr]
         case Binary(op=op, left=left, right=right):
             return OPERATIONS[op](evaluate(left, coords, counts, shape), evaluate(right, coords, counts, shape))

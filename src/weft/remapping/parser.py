@@ -1,4 +1,4 @@
-"""Text to remappings: the grammar of the 2020 paper's Fig. 8.
+"""A parser of remappings, whose grammar is that of the 2020 paper's Fig. 8.
 
 Grammar::
 
@@ -7,7 +7,7 @@ Grammar::
     expr      ::= operands joined by | ^ & << >> + - * / %, with C's precedences, grouping to the left
     operand   ::= "(" expr ")" | "#" {NAME} | NAME | "size" "(" NAME ")" | INTEGER | "-" INTEGER
 
-A let abbreviates: its name stands for its expression up to the next comma. Any other name is an axis or a parameter;
+A let is an abbreviation: its name means its expression up to the next comma. Any other name is an axis or a parameter.
 ``size(i)``, which the paper does not have, is the size of an axis.
 """
 
@@ -23,23 +23,33 @@ from .nodes import OPERATIONS, PRECEDENCE, Axis, Binary, Constant, Counter, Exte
 __all__ = ["Parser", "parse"]
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[^\W\d]\w*)|(?P<symbol>->|<<|>>|[()#,=|^&+\-*/%]))")
-_NESTING = 60
-_DEPTH, _SIZE = 200, 4000
+_NESTING = 60  # of parentheses: the parser recurses for each
+_DEPTH, _SIZE = 200, 4000  # of one coordinate: all functions on index expressions recurse
 
 
 def parse(text: str, parameters: Mapping[str, int]) -> tuple[tuple[IndexExpr, ...], int]:
-    """The coordinates a remapping makes, and the number of axes.
+    """Return the coordinates that a remapping makes, and the number of its axes.
+
+    Parameters
+    ----------
+    text : str
+        The remapping.
+    parameters : mapping
+        The values of names that are neither axes nor bound by a let.
 
     Raises
     ------
     NotationError
-        When the text is malformed; it points at the place.
+        If the text is malformed. The error points at the place.
     """
     return Parser(text, parameters).remapping()
 
 
 class Parser:
-    """A reader of index expressions; the attribute query language is read by one that knows more."""
+    """Recursive-descent parser of remappings and index expressions.
+
+    The parser of attribute queries derives from this class.
+    """
 
     token = _TOKEN
     what = "a remapping"
@@ -50,7 +60,7 @@ class Parser:
         at = 0
         while text[at:].strip():
             match = self.token.match(text, at)
-            if match is None:
+            if match is None:  # point at the first character that is not a space
                 self.fail(f"no part of {self.what}", at + len(text[at:]) - len(text[at:].lstrip()))
             assert match.lastgroup is not None
             self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
@@ -58,7 +68,7 @@ class Parser:
         self.tokens.append(("end", "", len(text.rstrip())))
         self.at = 0
         self.depth = 0
-        self.measures: dict[int, tuple[int, int, IndexExpr]] = {}  # depth and size, by the identity of what is kept
+        self.measures: dict[int, tuple[int, int, IndexExpr]] = {}  # by id: depth, size, and the node to keep the id
         self.names: dict[str, IndexExpr] = {}
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
@@ -90,6 +100,7 @@ class Parser:
             if name in axes:
                 self.fail(f"{name} names two axes", place)
             axes.append(name)
+        # The left side is complete: from here on, names mean axes.
         self.names = {name: Axis(number) for number, name in enumerate(axes)}
         self.expect("->")
         self.expect("(")
@@ -106,6 +117,7 @@ class Parser:
         outer = dict(self.names)
         while self.tokens[self.at][0] == "name" and self.tokens[self.at + 1][1] == "=":
             _, name, place = self.next()
+            # A let may hide an earlier let of the same coordinate, but no axis and no parameter.
             if name in self.parameters or isinstance(outer.get(name), Axis) or name == "in":
                 self.fail(f"{name} already has a meaning", place)
             self.expect("=")
@@ -113,15 +125,17 @@ class Parser:
             self.expect("in")
             self.names[name] = value
         found = self.expression(1)
-        self.names = outer
+        self.names = outer  # names bound by a let end with the coordinate
         return found
 
     def expression(self, strength: int) -> IndexExpr:
+        # Precedence climbing: take operators that bind at least as strongly as ``strength``.
         left = self.operand()
         while (op := self.tokens[self.at])[0] == "symbol" and PRECEDENCE.get(op[1], 0) >= strength:
             self.next()
             place = self.tokens[self.at][2]
             right = self.expression(PRECEDENCE[op[1]] + 1)
+            # Intervals and generated code need positive divisors, and shifts within the bits of int64.
             if isinstance(right, Constant):
                 if op[1] in "/%" and right.value <= 0:
                     self.fail(f"{op[1]} by {right.value}; block sizes are 1 or more", place)
@@ -129,13 +143,14 @@ class Parser:
                     self.fail(f"a shift by {right.value}", place)
             elif op[1] in ("<<", ">>") or (op[1] in "/%" and not isinstance(right, Extent)):
                 self.fail(f"what is right of {op[1]} must be a constant", place)
+            # Constants are folded, so that divisors such as ``2*M`` are constants, too.
             left = self.measured(_fold(Binary(op[1], left, right)), left, right, place)
         return left
 
     def measured(self, made: IndexExpr, left: IndexExpr, right: IndexExpr, place: int) -> IndexExpr:
-        """Return an expression, unless it is deeper or larger than what passes over it, each a recursion, can bear.
+        """Return an expression, unless it is too deep or too large for the recursive functions that visit it.
 
-        Lets may double an expression with every line, so that texts do not bound it.
+        Every let may double the size of an expression, so the length of the text is no bound.
         """
         (above, size), (depth, rest) = (self.measures.get(id(e), (0, 1))[:2] for e in (left, right))
         depth, size = 1 + max(above, depth), 1 + size + rest
@@ -169,7 +184,7 @@ class Parser:
             self.expect(")")
             self.depth -= 1
             return found
-        if text == "-" and self.tokens[self.at][0] == "number":
+        if text == "-" and self.tokens[self.at][0] == "number":  # unary minus is for numbers only
             return Constant(-int(self.next()[1]))
         if text == "#":
             over: list[IndexExpr] = []

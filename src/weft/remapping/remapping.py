@@ -1,4 +1,4 @@
-"""Remappings: from the coordinates of a tensor's axes to those that its levels store (2020 paper, section 4)."""
+"""Remappings of the coordinates of a tensor's axes to those that its levels store (2020 paper, section 4)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ __all__ = ["Remapping"]
 
 @record
 class Remapping:
-    """One coordinate for each level, made of the coordinates of the axes.
+    """A coordinate remapping: one coordinate for each level, computed from the coordinates of the axes.
 
     Parameters
     ----------
     coordinates : sequence of IndexExpr or int
-        For each level an expression of the axes; a number is that axis itself.
+        An expression of the axes for each level. A number means that axis itself.
     order : int, optional
-        Number of axes; by default there are as many as coordinates.
+        Number of axes. By default it is the number of coordinates.
+
+    Raises
+    ------
+    NotationError
+        If a coordinate needs more axes, or if all coordinates are axes but not a permutation of them.
 
     Examples
     --------
@@ -44,6 +49,7 @@ class Remapping:
             raise NotationError(f"coordinates {made} need more than {order} axes")
         object.__setattr__(self, "coordinates", made)
         object.__setattr__(self, "order", order)
+        # Kept beside the fields: all three are needed often, and none takes part in comparisons.
         numbers = tuple(c.number for c in made if isinstance(c, Axis))
         self.__dict__["is_permutation"] = len(made) == order and sorted(numbers) == list(range(order))
         if all(isinstance(c, Axis) for c in made) and not self.is_permutation:
@@ -55,21 +61,30 @@ class Remapping:
         return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickles is made of: without the hash, which differs from process to process."""
+        """Return the constructor and its arguments for pickle.
+
+        The hash is left out, since it differs between processes.
+        """
         return Remapping, (self.coordinates, self.order)
 
-    is_permutation = False  # whether each level stores one axis as it is
+    is_permutation = False  # true if each level stores one axis as it is; ``__init__`` sets it
 
     @classmethod
     @lru_cache(maxsize=64)
     def identity(cls, order: int) -> Remapping:
-        """Level ``k`` stores axis ``k``."""
+        """Return the remapping whose level ``k`` stores axis ``k``.
+
+        Parameters
+        ----------
+        order : int
+            Number of axes.
+        """
         return cls(tuple(range(order)))
 
     @classmethod
     @lru_cache(maxsize=256)
     def parse(cls, text: str, **parameters: int) -> Remapping:
-        """Read the notation of Fig. 8, such as ``(i,j) -> (i/M,j/N,i%M,j%N)``.
+        """Return the remapping that a text means in the notation of Fig. 8, e.g. ``(i,j) -> (i/M,j/N,i%M,j%N)``.
 
         Parameters
         ----------
@@ -81,22 +96,23 @@ class Remapping:
         Raises
         ------
         NotationError
-            When the text is malformed; it points at the place.
+            If the text is malformed. The error points at the place.
         """
         coordinates, order = parse(text, parameters)
         try:
             return cls(coordinates, order)
         except NotationError as error:
+            # The error is in the right side as a whole.
             raise NotationError(str(error), text, text.index("->") + 2) from None
 
     @property
     def mode_order(self) -> tuple[int, ...]:
-        """Level ``k`` stores axis ``mode_order[k]``.
+        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``.
 
         Raises
         ------
         NotationError
-            When the remapping is no permutation of the axes.
+            If the remapping is no permutation of the axes.
         """
         if not self.is_permutation:
             raise NotationError(f"{self} is not a permutation of the axes")
@@ -111,7 +127,9 @@ class Remapping:
         return invert(self.coordinates, self.order)
 
     def inverse(self) -> tuple[IndexExpr | None, ...]:
-        """Each axis as an expression of the levels' coordinates; None where they do not decide it.
+        """Return each axis as an expression of the levels' coordinates, or None where they do not determine it.
+
+        ``Axis(k)`` in a result is the coordinate of level ``k``.
 
         Examples
         --------
@@ -121,7 +139,13 @@ class Remapping:
         return self._inverse
 
     def extents(self, shape: Sequence[int]) -> tuple[tuple[int, int] | None, ...]:
-        """The half-open interval of each level's coordinates in a tensor of this shape; None for counters."""
+        """Return the half-open interval of each level's coordinates in a tensor, or None for counters.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            The shape of the tensor.
+        """
         return _extents(self, tuple(shape))
 
     def __str__(self) -> str:
@@ -134,11 +158,17 @@ class Remapping:
 @lru_cache(maxsize=4096)
 def _extents(remapping: Remapping, shape: tuple[int, ...]) -> tuple[tuple[int, int] | None, ...]:
     found = (interval_of(c, shape) for c in remapping.coordinates)
+    # Interval arithmetic may give an end before the begin if an axis has size 0.
     return tuple(None if e is None else (e[0], max(e)) for e in found)
 
 
 def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
-    """Return the permutation that undoes another.
+    """Return the inverse of a permutation.
+
+    Parameters
+    ----------
+    permutation : sequence of int
+        The numbers from 0 to ``len(permutation) - 1`` in any order.
 
     Examples
     --------

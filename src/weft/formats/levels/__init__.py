@@ -1,4 +1,4 @@
-"""One file a level format."""
+"""The level formats of the catalogue and of workspaces, one file for each or for a few that belong together."""
 
 from .banded import Banded
 from .compressed import Compressed

@@ -1,4 +1,4 @@
-"""Reading and writing elements of level arrays; every index is 64 bits wide in the IR."""
+"""Reading and writing of elements of level arrays; every index has 64 bits in the IR."""
 
 from __future__ import annotations
 
@@ -9,10 +9,28 @@ __all__ = ["element", "put"]
 
 
 def element(array: Var, index: Expr) -> Expr:
-    """``array[index]``."""
+    """Return the expression ``array[index]`` as int64.
+
+    Parameters
+    ----------
+    array : Var
+        The array.
+    index : Expr
+        The index of the element.
+    """
     return cast(Load(array, index), "int64")
 
 
 def put(array: Var, index: Expr, value: Expr) -> Stmt:
-    """``array[index] = value``."""
+    """Return the statement ``array[index] = value``, with the value cast to the dtype of the array.
+
+    Parameters
+    ----------
+    array : Var
+        The array.
+    index : Expr
+        The index of the element.
+    value : Expr
+        The new value.
+    """
     return Store(array, index, cast(value, array.ty[:-1]))

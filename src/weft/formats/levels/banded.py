@@ -1,4 +1,4 @@
-"""Banded levels: a run of neighbouring coordinates under each parent (2020 paper, Figs. 7 and 11)."""
+"""Banded levels: a run of consecutive coordinates under each parent (2020 paper, Figs. 7 and 11)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ __all__ = ["Banded"]
 
 @record
 class Banded(LevelFormat):
-    """Encodes ``begin[p_{k-1}]`` and the coordinates after it, one for each of ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
+    """A level that stores a run of consecutive coordinates under each parent, which begins at ``begin[p_{k-1}]``.
+
+    The positions of the run are ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
 
     Parameters
     ----------
     diagonal : bool
-        Every run reaches the diagonal, or the edge beside it: what a skyline is.
+        If true, every run reaches the diagonal, or the edge of the tensor beside it, as in a skyline.
     """
 
     diagonal: bool = False
@@ -47,7 +49,7 @@ class Banded(LevelFormat):
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         begin = element(m["begin"], parent)
         count = sub(element(m["pos"], add(parent, lit(1))), element(m["pos"], parent))
-        return begin, add(begin, count)
+        return begin, add(begin, count)  # coordinates, of which only the first is stored
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         return add(sub(element(m["pos"], parent), element(m["begin"], parent)), coord)
@@ -63,20 +65,22 @@ class Banded(LevelFormat):
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
         above = range(level)
+        # The diagonal of a row is at the coordinate of the level above, the same for all entries of the row.
         found = (ask("min", "begin", above, (level,)), ask("max", "end", above, (level,)))
         return (*found, ask("max", "above", above, (level - 1,))) if self.diagonal else found
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q = Var("q")
         end = element(m["end"], q)
-        # Answers count back from the dimension where a run begins: zero says that there is none.
+        # The answer of ``min`` counts down from the dimension, and zero means that there is no run.
         begin = Select(gt(end, lit(0)), sub(m.dimension, element(m["begin"], q)), lit(0))
+        # This expression is evaluated after ``begin`` has been written, so the difference is the length of the run.
         grown = add(element(m["pos"], q), sub(end, element(m["begin"], q)))
         edges = block(put(m["begin"], q, begin), put(m["pos"], add(q, lit(1)), grown))
         return For(q, lit(0), parent_size, block(self._to_diagonal(m, q), edges) if self.diagonal else edges)
 
     def _to_diagonal(self, m: LevelVars, parent: Var) -> Stmt:
-        """The run below a parent that has one, lengthened to the diagonal or the edge beside it."""
+        """Extend the run below a parent, if there is one, to the diagonal or the edge of the tensor beside it."""
         diagonal = minimum(element(m["above"], parent), m.dimension)  # one more than its coordinate
         back = sub(add(m.dimension, lit(1)), diagonal)
         wider = block(
@@ -98,7 +102,7 @@ class Banded(LevelFormat):
 
     def size_to_be(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         pos = np.asarray(arrays["pos"])
-        total = int(np.diff(pos).sum(dtype=np.int64))  # each run fits, even where the sum went round
+        total = int(np.diff(pos).sum(dtype=np.int64))  # each run fits the dtype, even if the sum has overflowed
         if total > np.iinfo(pos.dtype).max:
             raise IndexOverflowError(f"{total} positions of {parent_size} runs do not fit {pos.dtype}")
         return total

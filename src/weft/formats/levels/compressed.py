@@ -21,12 +21,12 @@ __all__ = ["Compressed"]
 
 @record
 class Compressed(LevelFormat):
-    """Stores the coordinates that occur: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
+    """A level that stores the coordinates that occur under a parent: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
 
     Parameters
     ----------
     full : bool
-        Every coordinate occurs under every parent, as in a coordinate list without an empty row.
+        If true, every coordinate occurs under every parent, as in a coordinate list without an empty row.
     """
 
     full: bool = False
@@ -50,7 +50,7 @@ class Compressed(LevelFormat):
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
         crd = m["crd"]
-        how = "search" if self.ordered else "find"
+        how = "search" if self.ordered else "find"  # a binary or a linear search
         begin, end = self.pos_bounds(m, parent)
         return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
 
@@ -67,6 +67,7 @@ class Compressed(LevelFormat):
         return put(m["pos"], add(parent, lit(1)), end)
 
     def seq_finalize_edges(self, m: LevelVars, parents: tuple[Expr, Expr], begin: Expr, index: Var) -> Stmt:
+        # Edges of parents without children are still zero: such a parent ends at the last edge before it.
         pos, end = m["pos"], Var("end_before")
         last = Set(end, maximum(end, element(pos, add(index, lit(1)))))
         return block(Declare(end, begin), For(index, *parents, block(last, self.seq_insert_edges(m, index, end))))
@@ -86,6 +87,7 @@ class Compressed(LevelFormat):
         return {"pos": parent_size + 1}
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        # A unique level stores each coordinate once. Others store it once for each tuple with the coordinates below.
         one = range(level, level + 1) if self.unique else range(level, last + 1)
         return (ask("count", "pos", range(level), one),)
 
@@ -99,10 +101,11 @@ class Compressed(LevelFormat):
         return element(m["pos"], parent)
 
     def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
-        pos = m["pos"]
+        pos = m["pos"]  # the beginning of the segment doubles as the counter (2020, Fig. 11)
         return Block((Declare(into, self.next_pos(m, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
 
     def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        # Each ``pos[p]`` has advanced to the end of its segment, which is the beginning of the next: shift all by one.
         pos = m["pos"]
         back = sub(parent_size, index)
         shift = Store(pos, back, Load(pos, sub(back, lit(1))))
@@ -117,16 +120,17 @@ class Compressed(LevelFormat):
 
     def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
         q, crd = Var("q"), m["crd"]
-        begin, end = self.pos_bounds(m, q)
+        begin, end = self.pos_bounds(m, q)  # valid after ``finalize_yield_pos``
         call = Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64")
         sort = For(q, lit(0), parent_size, Evaluate(call)) if self.ordered else Block()
         return block(self.finalize_yield_pos(m, parent_size, q), sort)
 
     def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
+        # ``where`` holds the positions of one parent's coordinates. It is filled again whenever the parent changes.
         q, current = Var("q"), element(m["current"], lit(0))
         begin, end = self.pos_bounds(m, parent)
         look = For(q, begin, end, put(m["where"], sub(element(m["crd"], q), m.lowest), q))
-        mark = add(parent, lit(1))
+        mark = add(parent, lit(1))  # not 0, with which ``current`` starts
         turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
         return block(turn, Declare(into, element(m["where"], sub(coords[m.level], m.lowest))))
 
@@ -134,7 +138,7 @@ class Compressed(LevelFormat):
         return parent_size + 1, size
 
     def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
-        if not (self.ordered and self.unique):
+        if not (self.ordered and self.unique):  # a linear search, or several positions: left to kernels
             return None
         begin, end = arrays["pos"][parent : parent + 2].tolist()
         crd = arrays["crd"]
@@ -153,12 +157,14 @@ class Compressed(LevelFormat):
             return {"pos": pos[begin : end + 1] - pos[begin], "crd": crd[first:last].copy()}, first, last
         if not self.ordered:
             return None
+        # At the root, the coordinates are cut, and those of the part begin at 0.
         first, last = (_before(crd[: int(pos[1])], bound) for bound in (span[0], sum(span)))
         edges = np.array([0, last - first], pos.dtype)
         moved = crd[first:last] - crd.dtype.type(span[0]) if last > first else crd[:0]
         return {"pos": edges, "crd": moved}, first, last
 
     def narrowed(self, below: LevelFormat) -> LevelFormat | None:
+        # The level below must have one coordinate for each position, as this level does.
         if below.roles != ("crd",) or not below.gapless:
             return None
         return replace(self, ordered=below.ordered, unique=below.unique, full=False)
@@ -169,11 +175,12 @@ class Compressed(LevelFormat):
         counts = [int(part["pos"][n]) for part, n in zip(parts, parents, strict=True)]
         ends = list(accumulate(counts, initial=0))
         coords = [part["crd"][:count] for part, count in zip(parts, counts, strict=True)]
-        if offsets is not None:
+        if offsets is not None:  # at the root, one segment with the coordinates of all
             last = max((int(c.max(initial=0)) + offset for c, offset in zip(coords, offsets, strict=True)), default=0)
             wide = index_dtype(max(last, ends[-1]))
             moved = [c.astype(wide) + wide.type(offset) for c, offset in zip(coords, offsets, strict=True)]
             return {"pos": np.array([0, ends[-1]], wide), "crd": np.concatenate(moved)}
+        # Below the root, coordinates stay, and positions follow those of the tensors before.
         wide = np.result_type(index_dtype(ends[-1]), *(part["pos"] for part in parts))
         pos = np.zeros(sum(parents) + 1, wide)
         at = 1
@@ -198,6 +205,7 @@ class Compressed(LevelFormat):
         crd = crd[: pos[-1]]
         if len(crd) and (crd.min() < 0 or crd.max() >= dimension):
             return f"crd holds coordinates outside [0, {dimension})"
+        # Compare neighbors in ``crd``, except across the boundary of two segments.
         within = np.ones(max(len(crd) - 1, 0), dtype=bool)
         starts = pos[1:-1]
         within[starts[(starts > 0) & (starts < len(crd))] - 1] = False
@@ -210,7 +218,7 @@ class Compressed(LevelFormat):
 
 
 def _before(crd: np.ndarray[Any, Any], bound: int) -> int:
-    """Return how many of some ordered coordinates are below a bound, which their dtype need not hold."""
+    """Return the number of sorted coordinates that are below a bound, which may exceed the range of their dtype."""
     if bound > INT32_MAX and crd.dtype == np.int32:
         return len(crd)
     return int(crd.searchsorted(crd.dtype.type(bound)))

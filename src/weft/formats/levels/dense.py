@@ -1,4 +1,4 @@
-"""Dense levels: every coordinate of ``[0, N)``, none stored (2018 paper, Table 2)."""
+"""Dense levels: every coordinate of ``[0, N)``, without arrays (2018 paper, Table 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Dense"]
 
 @record
 class Dense(LevelFormat):
-    """Encodes the interval ``[0, N)`` under every parent; position ``p_{k-1} * N + i_k``."""
+    """A level with the coordinates ``[0, N)`` under every parent; the position of ``i_k`` is ``p_{k-1} * N + i_k``."""
 
     letter: ClassVar[str] = "d"
     iteration: ClassVar[Literal["value", "position"]] = "value"
@@ -43,7 +43,7 @@ class Dense(LevelFormat):
         return parent * dimension + coord
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
-        if span is not None:
+        if span is not None:  # at the root, positions are coordinates
             return {}, span[0], sum(span)
         return {}, begin * dimension, end * dimension
 

@@ -1,4 +1,4 @@
-"""Growable levels: a segment of coordinates under each parent, with room to grow (LIL)."""
+"""Growable levels: a segment of coordinates under each parent that can become longer (LIL)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Values = np.ndarray[Any, Any]
 
 
 def _places(begin: Values, count: Values) -> Values:
-    """All places of some segments, one segment after another."""
+    """Return all indices of some segments, one segment after another."""
     ends = np.cumsum(count)
     places: Values = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - count), count)
     return places
@@ -29,7 +29,10 @@ def _places(begin: Values, count: Values) -> Values:
 
 @record
 class Growable(LevelFormat):
-    """``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]``; segments lie anywhere in ``crd``, with gaps."""
+    """A level that stores the segment ``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]`` under each parent.
+
+    Segments may lie anywhere in ``crd``, with gaps between them.
+    """
 
     letter: ClassVar[str] = "g"
     compact: ClassVar[bool] = False
@@ -76,7 +79,11 @@ class Growable(LevelFormat):
         return begin + int(found[0]) if len(found) else -1
 
     def lengthened(self, arrays: Arrays, vals: Values, entries: LevelEntries) -> tuple[Arrays, Values]:
-        """Segments that become longer go behind all others; when there is no room left all move to larger arrays."""
+        """Return the arrays and values after entries are put in.
+
+        Segments that become longer move behind all others. If there is no room, all segments move to larger arrays.
+        """
+        # Sort the old and the new entries of the parents that get new ones. The sort is stable.
         begin, count, crd = (arrays[role] for role in self.roles)
         touched, inverse = np.unique(entries.parents, return_inverse=True)
         held, old = count[touched], _places(begin[touched], count[touched])
@@ -84,8 +91,9 @@ class Growable(LevelFormat):
         crds, values = np.concatenate([crd[old], entries.coords]), np.concatenate([vals[old], entries.vals])
         order = np.lexsort((crds, rows))
         rows, crds = rows[order], crds[order]
-        last = np.append((rows[1:] != rows[:-1]) | (crds[1:] != crds[:-1]), len(rows) > 0)  # what came last stays
+        last = np.append((rows[1:] != rows[:-1]) | (crds[1:] != crds[:-1]), len(rows) > 0)  # the newest of equal ones
         rows, crds, values = rows[last], crds[last], values[order[last]]
+        # Make room for the segments that become longer: twice what is needed, so that growth is amortized.
         wanted = np.bincount(rows, minlength=len(touched))
         longer = wanted > held
         end, need = int((begin + count).max(initial=0)), int(wanted[longer].sum())
@@ -97,6 +105,7 @@ class Growable(LevelFormat):
                 raise OverflowError(f"{end + need} entries do not fit positions of {begin.dtype}")
             crd = np.concatenate([crd[live], np.zeros(room - end, crd.dtype)])
             vals = np.concatenate([vals[live], np.full(room - end, entries.fill, vals.dtype)])
+        # Write the sorted segments. Those that do not become longer stay where they are.
         starts = begin[touched]
         starts[longer] = end + np.cumsum(wanted[longer]) - wanted[longer]
         place = _places(starts, wanted)
@@ -120,7 +129,7 @@ class Growable(LevelFormat):
         if len(begin) and (begin.min() < 0 or count.min() < 0 or (begin + count).max() > len(crd)):
             return f"a segment reaches outside the {len(crd)} entries of crd"
         order = np.argsort(begin, kind="stable")
-        order = order[count[order] > 0]
+        order = order[count[order] > 0]  # empty segments may begin inside others
         ends = (begin + count)[order]
         if (ends[:-1] > begin[order][1:]).any():
             return "segments overlap"

@@ -1,4 +1,4 @@
-"""Hash tables of coordinates: what they are looked up by, and whether looking up finds what they hold."""
+"""Hash tables of coordinates: their keys, and a check that every stored key can be located."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ __all__ = ["MIX", "MOST", "home", "key_of", "misplaced"]
 
 MIX = 1000003
 MOST = 12
-"""Coordinates that a whole one may have where a table is asked for it."""
+"""The largest number of coordinates in a tuple that a hash table can locate."""
 
 
 def key_of(coords: tuple[Expr, ...]) -> Expr:
-    """Return the key by which a whole coordinate is hashed."""
+    """Return the key by which a whole coordinate is hashed.
+
+    Parameters
+    ----------
+    coords : tuple of Expr
+        The coordinates of all levels.
+    """
     key: Expr = lit(0)
     for coord in coords:
         key = add(mul(key, lit(MIX)), coord)
@@ -25,27 +31,45 @@ def key_of(coords: tuple[Expr, ...]) -> Expr:
 
 
 def home(key: int, width: int) -> int:
-    """Return the slot of a table where looking for a key begins."""
+    """Return the slot of a table at which the search for a key begins.
+
+    Parameters
+    ----------
+    key : int
+        The key.
+    width : int
+        The number of slots, a power of two.
+    """
+    # Fibonacci hashing: 2**64 divided by the golden ratio, the same constant as in C.
     return (key * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 20 & width - 1
 
 
 def misplaced(keys: np.ndarray[Any, Any], taken: np.ndarray[Any, Any]) -> str | None:
-    """Say why looking up would miss a key that a table holds: an empty slot comes before it, from where it belongs.
+    """Return why a search would miss a key that a table holds, or None.
+
+    A search begins at the home slot of a key and ends at an empty slot, so no empty slot may lie between the home slot
+    and the key.
 
     Parameters
     ----------
     keys : ndarray
-        Shape ``(width,)`` for one table or ``(tables, width)``; what is not ``taken`` is ignored.
+        The keys by slot, of shape ``(width,)`` for one table or ``(tables, width)``. Keys that are not ``taken`` are
+        ignored.
     taken : ndarray of bool
         The slots that are not empty.
+
+    Returns
+    -------
+    str or None
+        The reason, which names a slot; None if all keys can be located.
     """
     keys, taken = np.atleast_2d(keys), np.atleast_2d(taken)
     width = keys.shape[1]
     table, slot = np.nonzero(taken)
     hashed = keys[table, slot].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)
     home = (hashed & np.uint64(width - 1)).astype(np.int64)
-    empty = np.zeros((len(taken), 2 * width + 1), np.int64)  # empty slots before each, going round once
+    empty = np.zeros((len(taken), 2 * width + 1), np.int64)  # before each slot; two rounds, as searches wrap
     np.cumsum(np.concatenate([~taken, ~taken], axis=1), axis=1, out=empty[:, 1:])
-    end = slot + width * (slot < home)
+    end = slot + width * (slot < home)  # the search has passed the last slot
     lost = empty[table, end] > empty[table, home]
     return f"position {slot[lost][0]} of a table holds what is not looked for there" if lost.any() else None

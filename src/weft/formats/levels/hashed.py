@@ -23,10 +23,10 @@ __all__ = ["Hashed", "Slots"]
 
 @record
 class Slots(LevelFormat):
-    """``width`` slots under each parent; ``crd`` is -1 in those that are empty.
+    """A level with ``width`` slots under each parent; ``crd`` is -1 in empty slots.
 
-    On its own a set of slots for tuples, the levels below storing what is left of each: one table over a whole
-    coordinate (DOK).
+    A slot holds one coordinate of a tuple, and the levels below store the rest. Together they are one hash table over
+    whole coordinates (DOK).
     """
 
     ordered: bool = False
@@ -72,6 +72,7 @@ class Slots(LevelFormat):
         return (ask("count", "count", range(level), range(level, last + 1)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        # All tables have the width that the fullest one needs.
         q, most = Var("q"), Var("most")
         here = element(m["count"], q)
         return block(
@@ -81,6 +82,7 @@ class Slots(LevelFormat):
         )
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # The key is the whole coordinate, so that ``Spanned`` can locate it later.
         crd, width = m["crd"], element(m["width"], lit(0))
         return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key_of(coords)), "int64")
 
@@ -109,12 +111,14 @@ class Slots(LevelFormat):
 
 @record
 class Hashed(Slots):
-    """A hash table of ``width`` slots under each parent, open addressing; ``crd`` is -1 in those that are empty.
+    """A level with a hash table of ``width`` slots under each parent; ``crd`` is -1 in empty slots.
+
+    The tables use open addressing.
 
     Parameters
     ----------
     full : bool
-        Every coordinate occurs under every parent.
+        If true, every coordinate occurs under every parent.
     """
 
     unique: bool = True
@@ -129,7 +133,7 @@ class Hashed(Slots):
         return None
 
     def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
-        return None  # it is looked up level by level
+        return None  # each level locates coordinates by itself
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return self.slot(m, parent, coords)
@@ -157,7 +161,7 @@ class Hashed(Slots):
     def find(self, parent: int, coord: int, dimension: int, arrays: Arrays) -> int | None:
         width, crd = int(arrays["width"][0]), arrays["crd"]
         first, slot = parent * width, home(coord, width)
-        for _ in range(width):
+        for _ in range(width):  # linear probing, as in C; a full table has no empty slot to stop at
             held = crd[first + slot]
             if held == coord:
                 return first + slot
@@ -172,6 +176,7 @@ class Hashed(Slots):
             return reason
         width = int(np.asarray(arrays["width"])[0])
         tables = np.asarray(arrays["crd"]).reshape(parent_size, width)
+        # Equal coordinates are neighbors after sorting. Only empty slots (-1) may repeat.
         rows = np.sort(tables, axis=1)
         if ((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any():
             return "a table holds a coordinate twice"

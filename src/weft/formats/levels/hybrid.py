@@ -1,7 +1,8 @@
-"""Capped and spilled levels: what of the rows fits into a few slices, and the rest beside it (HYB).
+"""Capped and spilled levels: slices with one entry of each row, and a list of all further entries (HYB).
 
-Bell and Garland's hybrid format is an ELL part and a COO part. Here both are one hierarchy over ``(#i,i,j)``: under
-each slice come all rows, as in ELL, and under one more node the rows of what the slices do not hold, as in COO.
+The hybrid format of Bell and Garland has an ELL part and a COO part. Here both parts are one hierarchy over
+``(#i,i,j)``. Under each slice are all rows, as in ELL. Under one more node are the rows of the entries that the slices
+do not hold, as in COO.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ __all__ = ["Capped", "Spilled"]
 
 @record
 class Capped(Sliced):
-    """Slices ``0`` to ``size - 1``, and slice ``size`` for all that count further.
+    """A level with slices ``0`` to ``size - 1``, and slice ``size`` for all entries with larger counters.
 
     Parameters
     ----------
     width : int
-        How many slices there are; 0 for the mean number of entries of the rows that have any, rounded.
+        The number of slices. 0 means the rounded mean number of entries of the rows that have any.
     """
 
     width: int = 0
@@ -65,6 +66,7 @@ class Capped(Sliced):
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
         if self.width:
             return put(m["size"], lit(0), lit(self.width))
+        # The rounded quotient: (2 * entries + rows) / (2 * rows).
         entries, rows = element(m["entries"], lit(0)), element(m["rows"], lit(0))
         mean = Binary("/", add(mul(lit(2), entries), rows), mul(lit(2), rows))
         return if_(gt(rows, lit(0)), put(m["size"], lit(0), mean))
@@ -78,7 +80,7 @@ class Capped(Sliced):
 
 @record
 class Spilled(LevelFormat):
-    """Every coordinate under each slice of the capped level above; under its last, those in ``rest[0:count]``."""
+    """A level below a capped one: every coordinate under each slice, and those in ``rest[0:count]`` under the last."""
 
     ordered: bool = False
     unique: bool = False
@@ -109,7 +111,7 @@ class Spilled(LevelFormat):
         return begin, add(begin, width)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        nth = sub(p, mul(parent, m.dimension))
+        nth = sub(p, mul(parent, m.dimension))  # in a full slice, the coordinate itself
         return Select(lt(parent, self._slices(m)), nth, element(m["rest"], nth))
 
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
@@ -122,6 +124,7 @@ class Spilled(LevelFormat):
         return (ask("count", "before", (level,), range(level, last + 1)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        # Replace the number of entries of each row by the number of further entries in all rows before it.
         q, before, spilt = Var("q"), m["before"], Var("spilt")
         here = element(before, add(q, lit(1)))
         further = Select(gt(here, self._slices(m)), sub(here, self._slices(m)), lit(0))
@@ -129,19 +132,20 @@ class Spilled(LevelFormat):
         return block(For(q, lit(0), m.dimension, step), put(m["count"], lit(0), element(before, m.dimension)))
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # The parent is the number of slices here, so the counter minus it numbers the further entries of the row.
         row, further = coords[m.level], sub(coords[m.level - 1], parent)
         nth = Select(lt(parent, self._slices(m)), row, add(element(m["before"], row), further))
         return add(mul(parent, m.dimension), nth)
 
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        nth = sub(p, mul(self._slices(m), m.dimension))
+        nth = sub(p, mul(self._slices(m), m.dimension))  # negative in the slices, which store no rows
         return if_(ge(nth, lit(0)), put(m["rest"], nth, coord))
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return add(mul(self._slices(m), m.dimension), element(m["count"], lit(0)))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
-        return 1, size - (parent_size - 1) * dimension
+        return 1, size - (parent_size - 1) * dimension  # all parents but the last are full slices
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
         return (parent_size - 1) * dimension + int(np.asarray(arrays["count"])[0])

@@ -1,7 +1,7 @@
-"""Array-of-structs variants of compressed and singleton levels: the coordinates of one entry side by side.
+"""Array-of-structs variants of compressed and singleton levels: the coordinates of one entry are side by side.
 
-They differ from the levels they derive from in where a coordinate is (``pos_access``), and in that one array, which
-the first level owns, holds the coordinates of all (2018 paper, section 3.2).
+They differ in two ways from the levels that they derive from. One array, which the first level owns, holds the
+coordinates of all levels. ``pos_access`` therefore reads a coordinate from another place (2018 paper, section 3.2).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _place(p: Expr, of: int, place: int) -> Expr:
 
 @record
 class InterleavedCompressed(Compressed):
-    """Compressed, the coordinate of position ``p`` at ``crd[p * of]``.
+    """A compressed level that stores the coordinate of position ``p`` at ``crd[p * of]``.
 
     Parameters
     ----------
     of : int
-        How many levels share the array.
+        The number of levels that share the array.
     """
 
     of: int = 2
@@ -63,6 +63,7 @@ class InterleavedCompressed(Compressed):
         return arrays["crd"][:: self.of]
 
     def cut(self, arrays: Arrays, dimension: int, begin: int, end: int, span: Span | None) -> LevelSlice | None:
+        # Cut the first column as a compressed level does. The others keep their coordinates.
         table = arrays["crd"].reshape(-1, self.of)
         found = super().cut({**arrays, "crd": table[:, 0]}, dimension, begin, end, span)
         if found is None:
@@ -80,6 +81,7 @@ class InterleavedCompressed(Compressed):
     def joined(
         self, parts: Sequence[Mapping[str, np.ndarray[Any, Any]]], parents: Sequence[int], offsets: Sequence[int] | None
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        # Join the first column as a compressed level does. The others are only concatenated.
         tables = [part["crd"].reshape(-1, self.of) for part in parts]
         own = [{**part, "crd": table[:, 0]} for part, table in zip(parts, tables, strict=True)]
         found = super().joined(own, parents, offsets)
@@ -98,12 +100,16 @@ class InterleavedCompressed(Compressed):
 
 @record
 class InterleavedSingleton(Singleton):
-    """Singleton, the coordinate of position ``p`` at ``crd[p * of + place]`` of the array of the first level.
+    """A singleton level that stores the coordinate of position ``p`` at ``crd[p * of + place]``.
+
+    The array belongs to the interleaved compressed level above.
 
     Parameters
     ----------
-    of, place : int
-        How many levels share the array, and which of them this is.
+    of : int
+        The number of levels that share the array.
+    place : int
+        The number of this level among them, from 1.
     """
 
     of: int = 2

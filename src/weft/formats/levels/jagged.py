@@ -1,4 +1,4 @@
-"""Jagged levels: the first coordinates of one permutation under each parent (jagged diagonals)."""
+"""Jagged levels: the first coordinates of one permutation under each parent, as in jagged diagonals."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ __all__ = ["Jagged"]
 
 @record
 class Jagged(LevelFormat):
-    """``perm[0:n]`` under each parent, where ``n`` is ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
+    """A level with the coordinates ``perm[0:n]`` under each parent, ``n`` being ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
 
-    With rows sorted by their lengths, longest first, the rows that reach into a jagged diagonal are the first ``n``.
+    The rows are sorted by length, the longest first. The rows with an entry in a jagged diagonal are then the first
+    ``n``.
     """
 
     ordered: bool = False
@@ -44,6 +45,7 @@ class Jagged(LevelFormat):
         return element(m["pos"], parent), element(m["pos"], add(parent, lit(1)))
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # Every diagonal uses ``perm`` from its beginning.
         return element(m["perm"], sub(p, element(m["pos"], parent)))
 
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
@@ -57,7 +59,11 @@ class Jagged(LevelFormat):
         return ask("count", "pos", range(level), entries), ask("count", "length", (level,), entries)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        """Rows by their lengths, longest first: before those of length ``n`` come as many as diagonal ``n`` holds."""
+        """Sort the rows by length, the longest first, and turn the counts of diagonals into positions.
+
+        The number of rows before those of length ``n`` is the number of entries in diagonal ``n``.
+        """
+        # A counting sort: ``next[n]`` is the place of the next row of length ``n``.
         q, pos = Var("q"), m["pos"]
         at = Load(m["next"], element(m["length"], q))
         place = block(put(m["rank"], q, at), put(m["perm"], cast(at, "int64"), q), increment(at))
@@ -68,6 +74,7 @@ class Jagged(LevelFormat):
         )
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # ``rank`` is the inverse of ``perm``.
         return add(element(m["pos"], parent), element(m["rank"], coords[m.level]))
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:

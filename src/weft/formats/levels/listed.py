@@ -1,7 +1,7 @@
-"""Levels of what was set: values over the dimension, in a hash table or in a list, with a list of the coordinates, or
-marks alone.
+"""Levels of workspaces: a list of the coordinates that were written, or an array of marks.
 
-The storage of a workspace, never of a tensor: iterated through the list, located by coordinate.
+The values are in an array over the dimension, in a hash table, or in a list. The levels store workspaces, never
+tensors. A workspace with a list is iterated through the list. Its values are located by coordinate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Listed", "ListedHashed", "Marked", "Paired"]
 
 @record
 class Listed(LevelFormat):
-    """``list[0:size]`` holds the coordinates that were set; values and marks stand at the coordinate itself."""
+    """A level whose written coordinates are in ``list[0:size]``; values and marks have their coordinate as position."""
 
     letter: ClassVar[str] = "w"
     roles: ClassVar[tuple[str, ...]] = ("list", "size")
@@ -27,7 +27,7 @@ class Listed(LevelFormat):
         return lit(0), m["size"]
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        # Short lists were stored element by element just before: a vector loaded from them waits for the stores.
+        # Scalar loads: a vector load from a list whose elements were stored just before would wait for the stores.
         return Call("weft_single", (cast(Load(m["list"], p), "int64"),), "int64")
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
@@ -36,7 +36,7 @@ class Listed(LevelFormat):
 
 @record
 class ListedHashed(Listed):
-    """``list[0:size]`` holds the coordinates that were set; their values stand at their slots of a hash table."""
+    """A level whose written coordinates are in ``list[0:size]``; the position of a value is a slot of a hash table."""
 
     roles: ClassVar[tuple[str, ...]] = ("list", "size", "keys", "mask")
 
@@ -46,7 +46,7 @@ class ListedHashed(Listed):
 
 @record
 class Paired(Listed):
-    """``list[0:size]`` holds coordinates, and values stand where these do."""
+    """A level whose coordinates are in ``list[0:size]``; a value has the position of its coordinate in the list."""
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return p
@@ -54,9 +54,9 @@ class Paired(Listed):
 
 @record
 class Marked(LevelFormat):
-    """``mark[p]`` says whether a coordinate was set, for every one under every parent: no list, and a walk over all.
+    """A level with a flag ``mark[p]`` for every coordinate under every parent, true if the coordinate was written.
 
-    It may also be a number, that says how often.
+    There is no list, so all flags are iterated. A mark may also be the number of times that a coordinate was written.
     """
 
     letter: ClassVar[str] = "w"
@@ -72,6 +72,7 @@ class Marked(LevelFormat):
         return mul(parent, m.dimension), mul(add(parent, lit(1)), m.dimension)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # -1 is the coordinate of a position that was not written. ``valid`` excludes it.
         mark = Load(m["mark"], p)
         is_set = mark if mark.ty == "bool" else ne(mark, lit(0, mark.ty))
         return Select(is_set, sub(p, mul(parent, m.dimension)), lit(-1))

@@ -1,4 +1,4 @@
-"""Morton levels: compressed, in the order of a space-filling curve (2020 paper, section 4.1)."""
+"""Morton levels: compressed levels in the order of a space-filling curve (2020 paper, section 4.1)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .compressed import Compressed
 __all__ = ["Morton", "morton_codes"]
 
 WORD = 62
-"""Bits of a code that go into one number, which int64 must hold with its sign and one more than the largest."""
+"""Number of bits of a code in one word: int64 must hold the sign, and one more than the largest value."""
 
 
 def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tuple[IndexExpr, ...]:
-    """The Morton code of some coordinates, in as many numbers as it takes, the most significant first.
+    """Return the Morton code of some coordinates, as words of which the most significant is first.
 
-    Bit ``b`` of coordinate ``d`` of ``n`` is bit ``n*b + d`` of the code. Numbers of bits are rounded up, so that
-    tensors of similar size have one code.
+    Bit ``b`` of coordinate ``d`` of ``n`` is bit ``n*b + d`` of the code. The number of bits of a coordinate is rounded
+    up to a multiple of 4, so that tensors of similar sizes have the same code.
 
     Parameters
     ----------
     coords : sequence of IndexExpr
-        The coordinates; they may begin below 0.
+        The coordinates, which may begin below 0.
     intervals : sequence of (int, int)
-        The half-open interval of each.
+        The half-open interval of each coordinate.
 
     Examples
     --------
@@ -42,7 +42,8 @@ def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tupl
     words: dict[int, IndexExpr] = {}
     for d, (coord, (begin, end)) in enumerate(zip(coords, intervals, strict=True)):
         from_zero = Binary("-", coord, Constant(begin)) if begin else coord
-        for b in range(-(-max(end - begin - 1, 1).bit_length() // 4) * 4):
+        for b in range(-(-max(end - begin - 1, 1).bit_length() // 4) * 4):  # the number of bits, rounded up
+            # Move bit ``b`` of the coordinate to its place in its word.
             word, place = divmod(n * b + d, WORD)
             shifted = Binary(">>", from_zero, Constant(b)) if b else from_zero
             bit: IndexExpr = Binary("&", shifted, Constant(1))
@@ -53,9 +54,10 @@ def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tupl
 
 @record
 class Morton(Compressed):
-    """Compressed; its coordinates, taken with those of the branchless levels below it, come in Morton order.
+    """A compressed level whose tuples are in Morton order.
 
-    What is near in any direction is near in memory: the order of HiCOO's blocks and of the entries inside them.
+    A tuple has the coordinates of this level and of the branchless levels below it. Elements that are close in any
+    direction are close in memory. HiCOO sorts its blocks, and the entries inside each block, in this order.
     """
 
     ordered: bool = False
@@ -73,7 +75,7 @@ class Morton(Compressed):
         return morton_codes(coords, intervals)
 
     def narrowed(self, below: LevelFormat) -> LevelFormat | None:
-        return None  # what follows the curve of some axes is promised no order by others
+        return None  # a curve through all axes gives the remaining axes no order
 
     def uncurved(self) -> LevelFormat:
         return Compressed(unique=self.unique, full=self.full)

@@ -1,4 +1,4 @@
-"""Offset levels: one coordinate under each parent, computed from the ancestors' (2018 paper, Table 2)."""
+"""Offset levels: one coordinate under each parent, computed from those of the ancestors (2018 paper, Table 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ __all__ = ["Offset"]
 
 @record
 class Offset(LevelFormat):
-    """Stores nothing: the remapping gives the coordinate, as ``i = j - d`` below diagonal ``d`` and column ``j``."""
+    """A level without arrays, whose coordinate follows from the remapping.
+
+    For example, it is ``i = j - d`` below diagonal ``d`` and column ``j``.
+    """
 
     letter: ClassVar[str] = "o"
     signed = True

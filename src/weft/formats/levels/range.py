@@ -1,4 +1,4 @@
-"""Range levels: an interval of coordinates that the ancestors decide, none stored (2018 paper, Table 2)."""
+"""Range levels: an interval of coordinates that the ancestors determine, without arrays (2018 paper, Table 2)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Range"]
 
 @record
 class Range(LevelFormat):
-    """Encodes the coordinates that lie inside the tensor below their ancestors; ``width`` positions a parent.
+    """A level with the coordinates that lie inside the tensor below their ancestors, and ``width`` positions a parent.
 
-    The interval follows from the format's remapping: below diagonal ``d`` of ``(i,j) -> (j-i,j,i)`` it is
-    ``[max(0, d), min(J, I + d))``. The position of coordinate ``c`` is ``p_{k-1} * width + c``.
+    The interval of coordinates follows from the format's remapping. Below diagonal ``d`` of ``(i,j) -> (j-i,j,i)``, the
+    interval is ``[max(0, d), min(J, I + d))``. The position of coordinate ``c`` is ``p_{k-1} * width + c``.
     """
 
     letter: ClassVar[str] = "r"
@@ -56,6 +56,7 @@ class Range(LevelFormat):
         return {"width": np.array([dimension])}
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+        # Arrays from other packages, such as the data of SciPy's dia, may be narrower than the tensor.
         begin, end = m.coordinates(coords)
         return begin, minimum(end, element(m["width"], lit(0)))
 

@@ -18,14 +18,14 @@ __all__ = ["Singleton"]
 
 @record
 class Singleton(LevelFormat):
-    """Stores a single coordinate, at the position of its parent.
+    """A level that stores a single coordinate under each parent, at the position of the parent.
 
     Parameters
     ----------
     padded : bool
-        A coordinate of -1 marks a position without an entry: what fills up the rows of ELL.
+        If true, a coordinate of -1 marks a position without an entry, such as the padding of rows in ELL.
     full : bool
-        Every coordinate occurs with every tuple of coordinates above.
+        If true, every coordinate occurs with every tuple of coordinates above.
     """
 
     padded: bool = False
@@ -46,7 +46,7 @@ class Singleton(LevelFormat):
 
     @property
     def signed(self) -> bool:  # type: ignore[override]
-        return not self.padded
+        return not self.padded  # -1 is the mark of padding
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return parent, add(parent, lit(1))
@@ -82,7 +82,7 @@ class Singleton(LevelFormat):
         self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
     ) -> Mapping[str, np.ndarray[Any, Any]] | None:
         if self.padded:
-            return None  # places without an entry have no coordinate, and tables find entries by theirs
+            return None  # -1 must stay in empty positions, and in hash tables the coordinate determines the slot
         return {**arrays, "crd": np.add(arrays["crd"], dtype.type(by), dtype=dtype)}
 
     def joined(

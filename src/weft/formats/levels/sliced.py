@@ -1,4 +1,4 @@
-"""Sliced levels: the coordinates from 0 to a bound that is stored (2020 paper, Figs. 7 and 11)."""
+"""Sliced levels: the coordinates from 0 to a stored bound (2020 paper, Figs. 7 and 11)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ __all__ = ["Sliced"]
 
 @record
 class Sliced(LevelFormat):
-    """Encodes ``[0, size)`` under every parent: as many slices as the fullest row of ELL has entries."""
+    """A level with the coordinates ``[0, size)`` under every parent.
+
+    In ELL, a coordinate is a slice, and ``size`` is the number of entries of the row that has the most.
+    """
 
     letter: ClassVar[str] = "l"
     iteration: ClassVar[Literal["value", "position"]] = "value"

@@ -1,8 +1,8 @@
-"""Spanned levels: one hash table over the coordinates of all levels, looked up with a whole coordinate at once.
+"""Spanned levels: one hash table over the coordinates of all levels, which locates whole coordinates.
 
-The 2018 paper leaves DOK open since its locate would have to span several levels. It does here: the levels above are
-dense and store nothing, and the last one, asked for ``(i_1, ..., i_k)``, finds the position. It is never walked: for
-that the same arrays are slots with singletons below.
+The 2018 paper does not support DOK, since its locate function would have to span several levels. Here, the levels above
+are dense and have no arrays, and the last level locates ``(i_1, ..., i_k)``. A spanned level is never iterated. To
+iterate, the same arrays are used as slots with singletons below.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ __all__ = ["Spanned"]
 
 @record
 class Spanned(LevelFormat):
-    """A table of ``width`` slots; ``crd1`` to ``crdN`` hold the coordinates of all levels, -1 in empty slots.
+    """A level with one hash table of ``width`` slots for all levels.
+
+    ``crd1`` to ``crdN`` hold the coordinates of all levels, -1 in empty slots.
 
     Parameters
     ----------
     arity : int
-        How many coordinates there are.
+        The number of coordinates.
     """
 
     arity: int = 2
@@ -67,6 +69,7 @@ class Spanned(LevelFormat):
         return block(*(put(m[role], p, coord) for role, coord in zip(self.roles[1:], coords, strict=True)))
 
     def find_whole(self, coords: tuple[int, ...], arrays: Arrays) -> int | None:
+        # The key and the linear probing are those of the C functions.
         width, crds = int(arrays["width"][0]), [arrays[role] for role in self.roles[1:]]
         key = 0
         for coord in coords:
@@ -89,7 +92,7 @@ class Spanned(LevelFormat):
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         crds: list[np.ndarray[Any, Any]] = [np.asarray(arrays[role]) for role in self.roles[1:]]
         key = np.zeros(len(crds[0]), np.int64)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # keys overflow as they do in C
             for crd in crds:
                 key = key * np.int64(MIX) + crd
         return misplaced(key, crds[0] >= 0)

@@ -1,4 +1,4 @@
-"""Squeezed levels: the coordinates that occur under any parent, stored once for all (2020 paper, Figs. 7 and 11)."""
+"""Squeezed levels: the coordinates that occur under any parent, stored once (2020 paper, Figs. 7 and 11)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Squeezed"]
 
 @record
 class Squeezed(LevelFormat):
-    """``crd[0:size]`` under every parent; the position of its ``n``-th coordinate is ``p_{k-1} * size + n``."""
+    """A level with the coordinates ``crd[0:size]`` under every parent; the n-th has position ``p_{k-1} * size + n``."""
 
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
@@ -50,6 +50,7 @@ class Squeezed(LevelFormat):
         return mul(parent, size), mul(add(parent, lit(1)), size)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # The root has one parent, so that no remainder is needed.
         at = p if m.level == 0 else Binary("%", p, element(m["size"], lit(0)))
         return element(m["crd"], at)
 
@@ -63,17 +64,18 @@ class Squeezed(LevelFormat):
         return {"nz": dimension, "rank": dimension}
 
     def _next(self, m: LevelVars, first: Expr) -> Expr:
-        """The first coordinate from ``first`` on that occurs."""
+        """Return the first coordinate that occurs, from ``first`` on."""
         return Call("weft_next_flag", (m["nz"], first, m.dimension), "int64")
 
     def _place(self, m: LevelVars, coord: Expr) -> Expr:
-        """Where the rank of a coordinate stands."""
+        """Return the index of a coordinate in the array ``rank``."""
         return sub(coord, m.lowest)
 
     def queries(self, level: int, last: int) -> tuple[Query, ...]:
         return (ask("id", "nz", (level,)),)
 
     def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        # Compact the flags of the coordinates that occur into ``crd``. ``rank`` is the inverse of ``crd``.
         q, n = Var("q"), Var("n")
         place = block(put(m["crd"], n, add(q, m.lowest)), put(m["rank"], q, n), increment(n))
         return block(

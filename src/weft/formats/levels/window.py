@@ -1,4 +1,4 @@
-"""Levels that show some coordinates of another level as ``0, 1, 2, ...``: what an index makes of an axis."""
+"""Levels that show some coordinates of another level as ``0, 1, 2, ...``, as indexing of an axis requires."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ __all__ = ["Picked", "Shown", "Window"]
 
 @record
 class Shown(LevelFormat):
-    """Some coordinates of the level ``inner``, whose arrays it shares.
+    """A level that shows some coordinates of the level ``inner``, whose arrays it shares.
 
-    Where ``inner`` finds every coordinate by arithmetic, so does this level, which costs what it shows.
+    If ``inner`` locates every coordinate by arithmetic, this level does, too. An iteration then visits the shown
+    coordinates only.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class Shown(LevelFormat):
     compact = False
     sortable = False
 
-    # It is what its level is: these are read from instances only.
+    # Capabilities and properties follow from the inner level, so they can be read from instances only.
     letter = property(lambda self: self.inner.letter)
     iteration = property(lambda self: self.inner.iteration)
     locates = property(lambda self: self.inner.locates)
@@ -51,16 +52,17 @@ class Shown(LevelFormat):
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         if not isinstance(remapping.coordinates[k], Axis):
             return "it shows coordinates of an axis"
+        # ``coord_bounds`` covers all coordinates of this level, so the inner level must have a position for each.
         if self.inner.iteration == "value" and not self.inner.has_every:
             return f"{self.inner} finds its coordinates by those of its ancestors"
         return self.inner.why_not(levels, remapping, k)
 
     def _inner(self, m: LevelVars) -> LevelVars:
-        """The level's own dimension: what it shows has another."""
+        """Return the variables of the inner level, whose dimension is another than that of this level."""
         raise NotImplementedError
 
     def _stored(self, m: LevelVars, coord: Expr) -> Expr:
-        """The coordinate that the inner level has for one of this level."""
+        """Return the coordinate of the inner level for a coordinate of this level."""
         raise NotImplementedError
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
@@ -73,7 +75,7 @@ class Shown(LevelFormat):
         return self.inner.get_size(self._inner(m), parent_size)
 
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
-        return None  # what is stored is of another level, whose promises are about all of it
+        return None  # properties of the stored coordinates, such as order, are those of the inner level
 
     def __str__(self) -> str:
         return f"{type(self).__name__.lower()}({self.inner})"
@@ -81,14 +83,14 @@ class Shown(LevelFormat):
 
 @record
 class Window(Shown):
-    """Coordinate ``c`` is coordinate ``start + c * step`` of ``inner``: a slice.
+    """A slice of another level: coordinate ``c`` is coordinate ``start + c * step`` of ``inner``.
 
-    A level that is iterated by position is iterated as it is: coordinates outside or between are passed over.
+    If ``inner`` is iterated by position, all of its positions are iterated. Coordinates outside the slice are skipped.
 
     Parameters
     ----------
     step : int
-        1 or -1 where that is known when compiling; 0 where it is in the array, as ``start`` always is.
+        1 or -1 if that is known at compile time. 0 if the step is read from the array, as ``start`` always is.
     """
 
     step: int = 0
@@ -100,10 +102,10 @@ class Window(Shown):
         return bool(self.inner.has_every)
 
     def _inner(self, m: LevelVars) -> LevelVars:
-        return replace(m, dimension=element(m["window"], lit(2)))
+        return replace(m, dimension=element(m["window"], lit(2)))  # window = [start, step, inner dimension]
 
     def _stored(self, m: LevelVars, coord: Expr) -> Expr:
-        """The coordinate that the inner level has for one of the window's."""
+        """Return the coordinate of the inner level for a coordinate of the window."""
         start = element(m["window"], lit(0))
         if self.step == 1:
             return add(start, coord)
@@ -112,15 +114,20 @@ class Window(Shown):
         return add(start, mul(coord, element(m["window"], lit(1))))
 
     def _shown(self, m: LevelVars, stored: Expr) -> Expr:
-        """The window's coordinate for one of the inner level's; negative, or too large, where it has none."""
+        """Return the coordinate of the window for a coordinate of the inner level.
+
+        The result is negative or too large for a coordinate that the window does not show.
+        """
         start = element(m["window"], lit(0))
+        # A known step saves the division.
         if self.step == 1:
             return sub(stored, start)
         if self.step == -1:
             return sub(start, stored)
+        # C's remainder is right for both signs here: only whether it is zero matters.
         by, far = element(m["window"], lit(1)), sub(stored, start)
         whole = eq(Binary("%", far, by), lit(0))
-        if self.inner.iteration == "position" and not self.inner.gapless:
+        if self.inner.iteration == "position" and not self.inner.gapless:  # -1 marks a position without an entry
             whole = land(ge(stored, lit(0)), whole)
         return Select(whole, Binary("/", far, by), lit(-1))
 
@@ -153,9 +160,9 @@ class Window(Shown):
 
 @record
 class Picked(Shown):
-    """Coordinate ``c`` is coordinate ``picked[c]`` of ``inner``, which finds coordinates: an array of indices.
+    """A level indexed by an array: coordinate ``c`` is coordinate ``picked[c]`` of ``inner``.
 
-    They are iterated by value, and where ``inner`` does not have them all, each is searched for.
+    The level is iterated by value. ``inner`` locates each coordinate, which may fail unless ``inner`` has them all.
     """
 
     partial = True
