@@ -1,12 +1,13 @@
-"""Edges of a level whose entries stay where they are (2020 paper, section 6.3, sequenced edge insertion).
+"""Edges of a level whose entries keep their positions (2020 paper, section 6.3, sequenced edge insertion).
 
-Entries come in the order of their parents, and each has the position that it had in the source: the children of a
-parent end behind the last entry of it that passes. Nothing has to be counted before, and no branch hangs on where a
-parent ends. Parents that no entry passes for have no children, which is told afterwards.
+Entries come in the order of their parents, and each entry keeps the position that it had in the source. Each entry
+stores the position behind itself as the end of its parent's children, so the last entry of a parent decides. Nothing is
+counted before, and no branch depends on the end of a parent. The edges of parents without entries are inserted
+afterwards.
 
-Threads share the entries in such a way that none has a part of a parent's: where a chunk would begin among entries of
-one coordinate, it begins behind them. So each chunk has parents of its own, those between what its first and its last
-entry hang on, and tells of those without children while they are in its cache.
+Threads share the entries such that the entries of one parent are never divided. If a chunk would begin among entries of
+one coordinate, it begins behind them. So each chunk has parents of its own: those from the parent of its first entry to
+that of its last. Each chunk inserts the edges of its parents without children while they are in the cache.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ __all__ = ["EdgeSource", "EdgeWriter", "adjoining"]
 
 @record
 class EdgeSource:
-    """The outermost loop over the entries.
+    """Outermost loop over the entries of the source.
 
     Parameters
     ----------
     type : TensorType
-        Of the tensor whose entries they are.
+        The type of the source.
     levels : tuple of LevelVars
-        The variables of its levels.
+        The variables of the levels of the source.
     begin, end : Expr
-        Between which positions or coordinates of the outermost level the loop runs.
+        The bounds of the loop: positions or coordinates of the outermost level.
     """
 
     type: TensorType
@@ -51,9 +52,10 @@ class EdgeSource:
         return at if self._by_value else self._level.pos_access(self.levels[0], at, lit(0), ())
 
     def behind(self, edge: ir.Var) -> ir.Stmt:
-        """Move an edge between chunks behind the entries that have the coordinate of the one before it."""
+        """Return code that moves an edge between chunks behind all entries with the coordinate of the entry before."""
         if self._level.unique:
             return block()
+        # Binary search: the entries with that coordinate follow one another.
         last, last_is = declare(f"{edge.name}_coordinate", self._coordinate(sub(edge, lit(1))))
         rest, rest_is = declare(f"{edge.name}_rest", sub(self.end, edge))
         half, half_is = declare(f"{edge.name}_half", ir.Binary("/", rest, lit(2)))
@@ -63,12 +65,13 @@ class EdgeSource:
         return if_(land(gt(edge, self.begin), lt(edge, self.end)), block(last_is, rest_is, search))
 
     def coordinates_before(self, edge: ir.Expr, lowest: ir.Expr, all: ir.Expr) -> ir.Expr:
-        """How many coordinates of ``all``, from the lowest on, are those of chunks before an edge."""
+        """Return the number of coordinates, of ``all`` from ``lowest`` on, that belong to chunks before ``edge``."""
         behind = edge if self._by_value else add(self._coordinate(sub(edge, lit(1))), lit(1))
         return ir.Select(eq(edge, self.begin), lit(0), ir.Select(eq(edge, self.end), all, sub(behind, lowest)))
 
     def entries_before(self, edge: ir.Expr) -> ir.Expr:
-        """The position of the first entry behind an edge, where they adjoin."""
+        """Return the position of the first entry behind an edge, if the entries of coordinates adjoin."""
+        # Descend to the first child of each level.
         at: ir.Expr = edge
         for k, (level, m) in enumerate(zip(self.type.format.levels, self.levels, strict=True)):
             if _every(level):
@@ -80,26 +83,33 @@ class EdgeSource:
 
 
 def adjoining(format: Format) -> bool:
-    """Whether the entries of each coordinate begin where those before end, whether it has any or not."""
+    """Return whether the entries of each coordinate, even of one without entries, begin where those before end.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the source.
+    """
     return all(level.iteration == "position" or _every(level) for level in format.levels)
 
 
 def _every(level: LevelFormat) -> bool:
-    """Whether every coordinate has a position, which arithmetic finds."""
+    """Return whether every coordinate has a position, located by arithmetic."""
     return level.has_every and not level.roles
 
 
 @record
 class EdgeWriter:
-    """Inserts the edges of a level as entries pass.
+    """Writer of the edges of a level as entries are visited.
 
     Parameters
     ----------
     levels : tuple of LevelFormat
-        The levels of the result down to this one. Those above have every coordinate, and the coordinates of the first
-        are those of the source's outermost loop; at the root, ``counts`` says how many positions there are.
+        The levels of the result down to the level with the edges. The levels above have every coordinate. The first
+        level has the coordinates of the source's outermost loop. If there is no level above, ``counts`` holds the
+        number of positions.
     vars : tuple of LevelVars
-        Their variables.
+        The variables of these levels.
     """
 
     levels: tuple[LevelFormat, ...]
@@ -107,7 +117,7 @@ class EdgeWriter:
 
     @property
     def has_parents(self) -> bool:
-        """Whether there are parents beside the root."""
+        """True if there are parents other than the root."""
         return len(self.levels) > 1
 
     @property
@@ -116,24 +126,25 @@ class EdgeWriter:
 
     @property
     def _first(self) -> ir.Expr:
-        """How many coordinates the first level has."""
+        """Number of coordinates of the first level."""
         return self.levels[0].get_size(self.vars[0], lit(1))
 
     def _parents(self, first: ir.Expr) -> ir.Expr:
-        """How many parents there are below so many coordinates of the first level."""
+        """Return the number of parents below the first ``first`` coordinates of the first level."""
         size = first
         for level, m in zip(self.levels[1:-1], self.vars[1:-1], strict=True):
             size = level.get_size(m, size)
         return size
 
     def entry(self, parent: ir.Expr, p: ir.Expr) -> ir.Stmt:
-        """At an entry of ``parent``, with position ``p``."""
+        """Return the edge insertion at an entry of ``parent`` with position ``p``."""
         level, m = self._level
         return level.seq_insert_edges(m, parent, add(p, lit(1))) if self.has_parents else block()
 
     def finish(self, source: EdgeSource, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
-        """After the last entry of a chunk, which begins and ends there in the source's outermost level."""
+        """Return edge insertions for the parents without children of a chunk, given its bounds in the source."""
         level, m = self._level
+        # The parents of the chunk, from those that chunks before it have.
         lowest = self.vars[0].lowest
         before = [self._parents(source.coordinates_before(edge, lowest, self._first)) for edge in chunk]
         begin, begin_is = declare("parents_begin", before[0])
@@ -142,11 +153,12 @@ class EdgeWriter:
         return block(begin_is, end_is, told)
 
     def after(self, told: bool) -> ir.Stmt:
-        """After the last entry; ``told`` where chunks have finished with their parents."""
+        """Return the edge insertions after the last entry; ``told`` is true if ``finish`` was called for each chunk."""
         level, m = self._level
         begin = level.seq_init_edges(m, lit(0))
         if not self.has_parents:
             return block(begin, level.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
         if told:
             return begin
+        # Without chunks, the edges of all parents without children are inserted at once.
         return block(begin, level.seq_finalize_edges(m, (lit(0), self._parents(self._first)), lit(0), ir.Var("q")))

@@ -1,4 +1,4 @@
-"""Passes over the entries of one tensor: what is made of each is not what the loops assign to."""
+"""Passes over the entries of one tensor, in which each entry is handled otherwise than by an assignment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ __all__ = ["EntryLowerer", "among_threads"]
 
 
 def among_threads(stmt: ir.Stmt) -> ir.Stmt:
-    """A statement whose stores are those of several threads to one place, of the same value."""
+    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        A store, or a block of stores.
+    """
     match stmt:
         case ir.Store(array=array, index=index, value=value):
             return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
@@ -30,22 +36,22 @@ def among_threads(stmt: ir.Stmt) -> ir.Stmt:
 
 
 class EntryLowerer(Lowerer):
-    """Lowers loops over a tensor around one assignment; subclasses say in ``assign`` what becomes of an entry.
+    """Lowerer of loops over a tensor around one assignment; ``assign`` of a subclass lowers what is done for an entry.
 
     Parameters
     ----------
     program : Program
         The loops.
     target : Access
-        What is assigned to: its levels are neither located nor appended to.
+        The assigned tensor. Its levels are neither located nor appended to by the loops.
     types : mapping
-        The type of every tensor.
+        The type of every tensor by name.
     names : mapping
-        C names.
+        The C name of every tensor and index variable.
     kind : FunctionKind
-        Whether values matter.
+        The function kind, which decides if values are needed.
     skip_fill : bool
-        Leave out entries equal to the fill value.
+        If true, entries equal to the fill value are left out.
     """
 
     apart = True
@@ -60,22 +66,23 @@ class EntryLowerer(Lowerer):
         skip_fill: bool = False,
     ):
         super().__init__(program, target, types, names, kind, skip_fill)
-        self.target.chains = ()
+        self.target.chains = ()  # nothing is appended
         self.made = self.tensors[target.tensor]
         self.source = next(
             a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value))
         )
 
     def take(self, made: TensorVars, arrays: Sequence[ir.Var]) -> None:
-        """Have the function take these arrays, too, after those of the result."""
+        """Add ``arrays`` to the parameters of the function, after the arrays of the result."""
         self.made = replace(made, arrays=(*made.arrays, *arrays))
         self.tensors[self.target.access.tensor] = self.made
 
     def function(self, name: str, operands: Sequence[str], body: ir.Stmt) -> ir.Function:
-        """A function of the result and the operands."""
+        """Return a function whose parameters are the result and the operands."""
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         return ir.Function(name, params, body)
 
     def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
+        # The result of a pass has no position that ``locate`` could determine.
         return super()._resolve(env, [a for a in targets if a != self.target.access])

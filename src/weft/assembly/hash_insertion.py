@@ -1,7 +1,8 @@
-"""Insertion into hash tables that grow (2018 paper, section 3.4): entries come in any order, and more than once.
+"""Insertion into hash tables that grow (2018 paper, section 3.4), in any order and with duplicates.
 
-One pass over a list of coordinates puts each where its table has it, or has room for it. A table that would be more
-than half full stops the pass, which says how far it came; it goes on from there when there is a larger one.
+One pass over a list of coordinates stores each value at the slot of its coordinate, or at a free slot. The pass stops
+if a table would be more than half full, and stores the position that it has reached in ``counts``. After the table has
+been replaced by a larger one, the pass is continued from there.
 """
 
 from __future__ import annotations
@@ -22,11 +23,17 @@ from .entry_lowering import EntryLowerer
 __all__ = ["FULL", "HashInsertionLowerer", "tables_of"]
 
 FULL = 2
-"""What the pass returns when a table has no room left."""
+"""Return value of a pass that stops since a table has no room left."""
 
 
 def tables_of(format: Format) -> Format | None:
-    """The same arrays as levels found by arithmetic above tables that grow; None where they are not."""
+    """Return the format with the same arrays whose levels are located by arithmetic above growing tables, or None.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    """
     seen = format.looked_up or format
     if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].grows:
         return None
@@ -34,20 +41,20 @@ def tables_of(format: Format) -> Format | None:
 
 
 class HashInsertionLowerer(EntryLowerer):
-    """Lowers the pass.
+    """Lowerer of the pass that inserts entries into hash tables.
 
     Parameters
     ----------
     program : Program
         Loops over the entries around one assignment to the result.
     target : Access
-        The result, stored as ``tables_of`` sees it.
+        The result, stored in the format that ``tables_of`` returns.
     types : mapping
-        The type of every tensor.
+        The type of every tensor by name.
     names : mapping
-        C names.
+        The C name of every tensor and index variable.
     adds : bool
-        Whether a value is added to one that is there; it takes its place otherwise.
+        If true, a value is added to one that is already stored. Otherwise it replaces the stored value.
     """
 
     def __init__(
@@ -72,11 +79,13 @@ class HashInsertionLowerer(EntryLowerer):
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
         levels: tuple[LevelFormat, ...] = self.made.type.format.levels
         coords = tuple(env.coords[v] for v in self.path)
+        # Levels above are located by arithmetic: their position selects the table.
         parent: ir.Expr = lit(0)
         for level, m, coord in zip(levels[:-1], self.made.levels, coords, strict=False):
             parent = level.locate(m, parent, coord)
         table, m, p, of = levels[-1], self.made.levels[-1], self.name("p"), self.name("table")
         used, here = ir.Load(self.used, of), ir.Load(self.made.vals, p)
+        # The table would be more than half full with one entry more.
         full = gt(mul(add(used, lit(1)), lit(2)), ir.Load(m.arrays["width"], lit(0)))
         stop = block(ir.Store(COUNTS, lit(0), self.position(self.source, env)), ir.Return(lit(FULL)))
         enters = block(if_(full, stop), increment(used), table.settle(m, p, coords), ir.Store(self.made.vals, p, value))

@@ -1,15 +1,15 @@
-"""Assembly by insertion (2020 paper, section 6): what fills a structure whose coordinates cannot be appended in order.
+"""Assembly by insertion (2020 paper, section 6), for structures whose coordinates cannot be appended in order.
 
-The loops over the source run once for each level that has something to find out, from the root down (its attribute
-query), and once more to insert every entry. A level places an entry by what its query found (``get_pos``) or takes
-the next free position of its parent (``yield_pos``).
+The loops over the source run once for each level with an attribute query, from the root down, and once more to insert
+every entry. A level determines the position of an entry from the answers of its query (``get_pos``) or takes the next
+free position of its parent (``yield_pos``).
 
-Two things that are arrays in general are scalars where the order of the loops allows it (section 4.2): the counter
-``#i`` where the loop over ``i`` is outside the others, and the next free position where entries come in its order.
+Two arrays become scalars if the order of the loops allows it (section 4.2). The counter ``#i`` is a scalar if the loop
+over ``i`` encloses the others. The next free position is a scalar if entries come in the order of positions.
 
-Threads share a pass by the outermost loop. What a query writes each of them has for itself, and it is put together
-afterwards: of histograms the sums, which also say where the entries of each thread go, so that they come out in the
-same order as from one.
+Threads share a pass by chunks of the outermost loop. Each thread stores the answers of a query in an array of its own,
+and the arrays are combined afterwards. The sums of histograms also determine the positions of each thread's entries, so
+the order of entries does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from .insertion_prefetch import prefetch_insertion
 __all__ = ["InsertionLowerer"]
 
 _UNKNOWN = ir.Var("unknown")
-"""The coordinate of an axis that no loop has reached; declared nowhere."""
+"""Placeholder for the coordinate of an axis whose loop is not emitted; declared nowhere."""
 
 
 class InsertionLowerer(EntryLowerer):
-    """Lowers the passes that assemble a result by insertion.
+    """Lowerer of the passes that assemble a result by insertion.
 
     Parameters
     ----------
@@ -65,21 +65,21 @@ class InsertionLowerer(EntryLowerer):
     target : Access
         The result.
     types : mapping
-        The type of every tensor.
+        The type of every tensor by name.
     names : mapping
-        C names.
+        The C name of every tensor and index variable.
     phase : InsertionPass
-        Which pass.
+        The pass.
     skip_fill : bool
-        Leave out entries equal to the fill value.
+        If true, entries equal to the fill value are left out.
     entry_order : EntryOrder
-        In which order entries come.
+        The order in which entries come.
     threads : bool
-        Whether threads share the pass.
+        True if threads share the pass.
     kept : collection of int
-        Levels whose coordinates stand already where they are to be.
+        Levels whose coordinate arrays are shared with the source, so that coordinates are not written.
     shares : bool
-        Whether the values do.
+        True if the array of values is shared with the source.
     """
 
     def __init__(
@@ -101,6 +101,7 @@ class InsertionLowerer(EntryLowerer):
         self.shared = unordered_shared(types[target.tensor].format, entry_order)
         self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
         tensor = self.made
+        # Arrays that only assembly needs are further parameters. With threads, so is the memory for their own answers.
         extra = scratch_roles(tensor.type.format, entry_order)
         arrays = {
             (k, role): ir.Var(
@@ -124,25 +125,27 @@ class InsertionLowerer(EntryLowerer):
         self.threads, self.kept, self.shares = threads, kept, shares
         self.edges: EdgeWriter | None = None
         self.shared_loop: tuple[EdgeSource, tuple[ir.Var, ir.Var]] | None = None
+        # Edges of a level whose entries keep their positions are inserted in the last pass.
         stays = position_preserving_level(self.format, entry_order)
         if phase.level is None and stays is not None:
             self.edges = EdgeWriter(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
         self.own = tuple(self._own(k) for k in range(len(levels)))
+        # The loop body before which the scalar counter of a level is set to 0.
         loops = list(foralls_of(program.stmt))
         self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, entry_order).items()}
         self.segments: Forall | None = None
         self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
 
     def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.LevelQuery, ...]:
-        """The questions of a level, asked of segments where all of them can be."""
+        """Return the queries of a level, answered from widths of segments if all of them can be."""
         source = (
             query_lowering.source_facts(self.types[self.source.tensor].format) if not self.skip_fill else SourceFacts()
         )
         last = loops[-1] if loops else None
-        # Segments without entries are visited, too: their coordinates must have positions.
+        # Segments without entries are also visited, so their coordinates must have positions.
         above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
-        # Where entries meet at a position, it is positions that are counted, and a segment may hold less of them.
+        # At shared positions the query counts positions, of which a segment may have fewer than entries.
         if last is not None and last.var == inner and above and k not in self.grouped:
             found = query_lowering.level_queries(self.format, k, source)
             if found and all(isinstance(a.statement.value, Width) for a in found):
@@ -151,7 +154,7 @@ class InsertionLowerer(EntryLowerer):
         return query_lowering.level_queries(self.format, k, SourceFacts(), histograms=k not in self.counted)
 
     def _own(self, k: int) -> LevelVars:
-        """The variables of a level as its queries or an insertion write them: a thread's own, where threads share."""
+        """Return the variables of a level as this pass writes them: with the thread's own answers if it has some."""
         m = self.made.levels[k]
         for role, how in query_lowering.answers(self.format, k).items() if self.threads else ():
             inserts = self.phase.level is None and how == "sum" and k != self.running
@@ -162,18 +165,20 @@ class InsertionLowerer(EntryLowerer):
 
     @property
     def chunks(self) -> ir.Expr:
+        # One chunk for each thread if threads have arrays of their own; more chunks would need more arrays.
         private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
         return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         owns: list[ir.Stmt] = []
+        # Each thread's array is a part of one; queries start from zero, an insertion from the combined answers.
         for k, role in self.private:
             m, own = self.made.levels[k], self.own[k]
             if own is not m:
                 size, q = ir.Load(COUNTS, lit(k)), ir.Var("q")
                 first = mul(chunk, size)
                 if self.phase.level is None:
-                    first = add(first, lit(1))  # where a count was is where the next entry goes
+                    first = add(first, lit(1))  # the position of the thread's next entry for q is at q + 1
                 array = own.arrays[role]
                 owns.append(ir.Declare(array, add(m.arrays["private"], first)))
                 if self.phase.level is not None:
@@ -181,14 +186,14 @@ class InsertionLowerer(EntryLowerer):
         return block(*owns)
 
     def _among_threads(self, a: query_lowering.LevelQuery, answer: ir.Stmt) -> ir.Stmt:
-        """An answer of which several threads may write the same into one element."""
+        """Return an update of an answer that is safe if several threads store the same value."""
         same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
         return among_threads(answer) if self.threads and same else answer
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
         source = self.types[self.source.tensor].format
         if self.edges and self.edges.has_parents and not adjoining(source):
-            return None  # how many entries a chunk begins behind is not known
+            return None  # the number of entries before a chunk is unknown
         return super()._chunked(stmt)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
@@ -202,7 +207,7 @@ class InsertionLowerer(EntryLowerer):
         return self.edges.finish(*self.shared_loop) if self.edges and self.shared_loop else block()
 
     def _combine(self, k: int) -> ir.Stmt:
-        """What the threads found, put together."""
+        """Return code that combines the answers of all threads."""
         ((role, how),) = query_lowering.answers(self.format, k).items()
         m = self.made.levels[k]
         found = ThreadPartials(
@@ -213,9 +218,10 @@ class InsertionLowerer(EntryLowerer):
         return found.sums()
 
     def _blank(self) -> ir.Stmt:
-        """Values where entries are missing: as many as ``counts`` says after the lengths of the levels."""
+        """Return a parallel loop that sets all values to the fill value, if threads share the pass."""
         if not self.threads or self.shares:
             return block()
+        # ``counts`` holds the number of values after the lengths of the levels.
         q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.format.levels)))
         fill = ir.Store(self.made.vals, q, lit(self.made.type.fill, self.made.type.dtype))
         return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
@@ -227,7 +233,7 @@ class InsertionLowerer(EntryLowerer):
         return block(*starts, super().statement(stmt, env))
 
     def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
-        """Answers from how many entries the innermost loop would visit: the distance of two positions (Table 1)."""
+        """Return code that answers queries by the width of the innermost loop: a difference of positions (Table 1)."""
         ((it,),) = (point.coiterate for point in self._lattice(loop, env))
         begin, end = self._bounds(it, loop.var, env)
         k = self.phase.level
@@ -246,12 +252,14 @@ class InsertionLowerer(EntryLowerer):
     def lower(self, operands: Sequence[str]) -> ir.Function:
         k = self.phase.level
         asks = k is None or self.phase.collects or bool(self.asked)
+        # A pass without queries only inserts edges, and needs no loop.
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
             among_threads = self._chunked(stmt)
         body = among_threads or (self.statement(stmt, Environment()) if asks else block())
         if k is None and self.running is not None and not self.entry_order.follows:
             body = block(ir.Declare(self.next, lit(0)), body)
+        # ``yield_pos`` moved the edges of the levels above; they are restored after every pass.
         q = ir.Var(f"q{self.made.name}")
         ends = [
             level.finalize_yield_pos(m, self._size(n - 1), q)
@@ -260,6 +268,7 @@ class InsertionLowerer(EntryLowerer):
         ]
         if self.edges:
             ends.append(self.edges.after(told=self.shared_loop is not None))
+        # After a query its answers are combined and the edges inserted. After a collection, coordinates are sorted.
         if k is None:
             pass
         elif self.phase.collects:
@@ -275,20 +284,21 @@ class InsertionLowerer(EntryLowerer):
             ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
         if k is None:
             body = block(self._blank(), body)
+        # No entry has come before the first: its position, parent and coordinates are -1.
         met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
         body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
         scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
         return self.function(self.phase.name, operands, block(*scratch, body, *ends, *release))
 
     def _size(self, level: int) -> ir.Expr:
-        """Positions of a level above the one that is assembled."""
+        """Return the number of positions of a level above the assembled one."""
         size: ir.Expr = lit(1)
         for k in range(level + 1):
             size = self.format.levels[k].get_size(self.made.levels[k], size)
         return size
 
     def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
-        """One entry: to the query of this pass, or to its place."""
+        """Return the code for one entry: an update of answers, a collected coordinate, or the insertion."""
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
         coords, stmts = self._count(env)
         k = self.phase.level
@@ -298,7 +308,7 @@ class InsertionLowerer(EntryLowerer):
             stmts.append(ir.Store(self.made.vals, parent, value) if not self.shares else block())
         elif self.phase.collects:
             collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
-            stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # another mark than the query's
+            stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # not the query's mark
         else:
             stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
         code = block(*stmts)
@@ -307,7 +317,8 @@ class InsertionLowerer(EntryLowerer):
         return code
 
     def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
-        """The position of an entry in the level above ``last``, and what finds it."""
+        """Return statements that determine the position of an entry in the level above ``last``, and the position."""
+        # Level by level: a shared position, that of the source, the scalar or stored next free position, or located.
         stmts: list[ir.Stmt] = []
         parent: ir.Expr = lit(0)
         for k in range(last):
@@ -326,6 +337,7 @@ class InsertionLowerer(EntryLowerer):
                 stmts += [self._fetched(k, env), level.yield_pos(m, parent, p)]
             else:
                 stmts.append(ir.Declare(p, level.get_pos(m, parent, coords)))
+            # Coordinates are stored in the last pass, or at once if later entries look for them.
             inserts = self.phase.level is None or level.placing == "find"
             if inserts and k not in self.shared and k not in self.kept:
                 stmts.append(level.insert_coord(m, p, coords[k]))
@@ -333,7 +345,7 @@ class InsertionLowerer(EntryLowerer):
         return stmts, parent
 
     def _fetched(self, k: int, env: Environment) -> ir.Stmt:
-        """Ask for the memory that an entry some way behind this one will be put into."""
+        """Return the prefetch of the memory for a later entry."""
         if self.phase.level is not None or not env.coords.keys() >= {*self.path}:
             return block()
         source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
@@ -344,15 +356,15 @@ class InsertionLowerer(EntryLowerer):
     def _answer(
         self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment
     ) -> ir.Stmt:
-        """Heed one entry: only the first of those with its coordinates, where each of these counts once."""
+        """Return the update of an answer for one entry; distinct coordinates count only at their first entry."""
         if a.is_histogram:
-            return block()  # the counter has gone up
+            return block()  # the counter of the coordinate is the histogram
 
         def index(e: IndexExpr) -> ir.Expr:
             return self._index(e, coords, env)
 
         made = self._among_threads(a, query_lowering.answer(a.statement, self._element(k, a, parent, coords), index))
-        if k in self.grouped:  # whose positions are what is counted, and entries meet there
+        if k in self.grouped:  # shared positions are counted, not entries
             return self._if_new(k, parent, coords, (made,))
         if not a.is_distinct:
             return made
@@ -363,19 +375,19 @@ class InsertionLowerer(EntryLowerer):
         return query_lowering.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
 
     def _element(self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
-        """Where an answer stands."""
+        """Return the element of the array of answers for one entry."""
         m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
         if a.place == "own":
             place = sub(place, m.lowest)
         return ir.Load(m.arrays[a.label], add(place, lit(1)) if a.label in self.format.levels[k].shifted else place)
 
     def _if_first(self, k: int, sign: ir.Expr, coords: tuple[ir.Expr, ...], then: ir.Stmt) -> ir.Stmt:
-        """``then``, for the first entry with its coordinate below a parent, whose entries come together."""
+        """Return code that runs ``then`` for the first entry of a coordinate; entries of a parent come together."""
         m = self.own[k]
         return query_lowering.mark(m.arrays["stamp"], sub(coords[k], m.lowest), sign, then)
 
     def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Environment) -> ir.Expr:
-        """An index expression over the axes; what a level has as its coordinate is not computed again."""
+        """Return an index expression over the axes as IR, taking known coordinates of levels as they are."""
         for c, coord in zip(self.format.remapping.coordinates, coords, strict=True):
             if c == expr:
                 return coord
@@ -391,12 +403,13 @@ class InsertionLowerer(EntryLowerer):
         return emit(expr, axes, self.made.dimensions)
 
     def _last(self, k: int) -> tuple[ir.Var, ...]:
-        """Of the entry before, where those of one position follow each other: its position, parent and coordinates."""
+        """Return variables for the position, parent and coordinates in level ``k`` of the entry before."""
         what = ("position", "parent", *(f"coord{n + 1}" for n in self.grouped[k]))
         return tuple(ir.Var(f"last{k + 1}_{name}") for name in what)
 
     def _if_new(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], then: Sequence[ir.Stmt]) -> ir.Stmt:
-        """``then``, for the first of the entries that meet at a position of level ``k``."""
+        """Return code that runs ``then`` for the first of consecutive entries that share a position of level ``k``."""
+        # A change of the parent or of a coordinate begins a new position.
         last = self._last(k)[1:]
         now = (parent, *(coords[n] for n in self.grouped[k]))
         differs = ne(last[0], now[0])
@@ -406,19 +419,20 @@ class InsertionLowerer(EntryLowerer):
         return if_(differs, block(*then, *same))
 
     def _grouped(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], p: ir.Var) -> list[ir.Stmt]:
-        """The position that the entry before has, or the next one."""
+        """Return code that declares ``p`` as the position of the entry before, if shared, or else the next free one."""
         position, new = self._last(k)[0], self.name(f"new{k + 1}")
         take = self.format.levels[k].yield_pos(self.own[k], parent, new)
         return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
 
     def _count(self, env: Environment) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:
-        """The coordinates in every level, counters advanced."""
+        """Return the coordinates of an entry in every level, and the statements that advance counters."""
         coords: list[ir.Expr] = []
         stmts: list[ir.Stmt] = []
         for k, c in enumerate(self.format.remapping.coordinates):
             if not isinstance(c, Counter):
                 coords.append(env.coords[self.path[k]])
                 continue
+            # The counter is a scalar, or an element of an array over the axes that it counts for.
             count: ir.Var | ir.Load = self._counter(k)
             if k not in self.counted:
                 at: ir.Expr = lit(0)

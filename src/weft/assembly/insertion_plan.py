@@ -1,8 +1,9 @@
-"""Assembly by insertion, planned (2020 paper, section 6): which passes there are, and what each level needs.
+"""Plan of an assembly by insertion (2020 paper, section 6): its passes, and the arrays that each level needs.
 
-The loops over the source run once for each level that has something to find out, from the root down (its attribute
-queries), and once more to insert every entry. A level places an entry by what its queries found (``get_pos``), as one
-before it (``find``), or at the next free position of its parent (``yield_pos``).
+The loops over the source run once for each level with attribute queries, from the root down, and once more to insert
+every entry. A level determines the position of an entry in one of three ways: from the answers of its queries
+(``get_pos``), as the position of an earlier entry with the same coordinate (``find``), or as the next free position of
+its parent (``yield_pos``).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ __all__ = [
 
 @record
 class InsertionPass:
-    """One pass over the source: the query of a level, its collection, or the insertion of every entry."""
+    """One pass over the source: the queries of a level, the collection of its coordinates, or the insertion."""
 
     name: str
     level: int | None = None
@@ -52,7 +53,15 @@ class InsertionPass:
 
 
 def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[InsertionPass, ...]:
-    """The passes that assembling a format takes."""
+    """Return the passes that assemble a format, in their order.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     found = []
     for k in range(len(format.levels)):
         if k != position_preserving_level(format, entry_order) and _asks(format, k):
@@ -64,14 +73,22 @@ def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[Insertion
 
 @lru_cache(maxsize=1024)
 def unordered_shared(format: Format, entry_order: EntryOrder) -> tuple[int, ...]:
-    """The levels at whose positions several entries meet that come together, but in any order."""
+    """Return the levels with shared positions where entries of one parent come together, but in any order.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     levels = format.levels
     met = () if entry_order.sorts(format) else _met(format)
     return tuple(k for k in met if levels[k].shares and levels[k].unique)
 
 
 def _met(format: Format) -> tuple[int, ...]:
-    """The levels that yield positions at which several entries meet: what is below them takes more than one."""
+    """Return the levels that yield shared positions, since a level below has several positions for each of them."""
     levels = format.levels
     return tuple(
         k
@@ -82,9 +99,17 @@ def _met(format: Format) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1024)
 def consecutive_shared(format: Format, entry_order: EntryOrder) -> dict[int, range]:
-    """The same where entries come sorted, so that those of one position follow each other.
+    """Return the levels with shared positions where entries come sorted, so that those of one position are consecutive.
 
-    For each the levels that decide whether it is the same position: itself, and the branchless ones below.
+    Each level is mapped to the levels whose coordinates decide if two entries share a position: the level itself and
+    the branchless levels of its chain.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
     """
     chains = {chain.start: chain for chain in format.level_groups}
     return {k: chains[k] for k in _met(format)} if entry_order.sorts(format) else {}
@@ -97,15 +122,28 @@ def _asks(format: Format, level: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def counters(format: Format) -> tuple[int, ...]:
-    """The levels whose coordinates count entries."""
+    """Return the levels whose coordinates are counters of entries.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    """
     return tuple(k for k, c in enumerate(format.remapping.coordinates) if isinstance(c, Counter))
 
 
 def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
-    """Why entries cannot be inserted in the order in which they come; None when they can.
+    """Return the reason why entries cannot be inserted in the order in which they come, or None.
 
-    A position that is taken stays taken: below a level that yields positions there is one for each entry, and what
-    the level and those below it promise about order, the order in which entries come must keep.
+    A position is never changed once it is taken. So below a level that yields positions each entry has its own
+    position. If the level is ordered, entries must come in the order of its coordinates and those below.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
     """
     coordinates = format.remapping.coordinates
     for k, level in enumerate(format.levels):
@@ -116,8 +154,10 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
         if level.curved:
             return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
+            # Entries below one parent have fixed coordinates on the axes above; they must be ordered by those below.
             above = {a for c in coordinates[:k] for a in axes_of(c) if len(axes_of(c)) == 1 and not _divides(c)}
             below = significance(coordinates[k:])
+            # Shared positions are collected for one parent at a time, so entries of one parent must come together.
             if k in unordered_shared(format, entry_order):
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
@@ -134,20 +174,20 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
 
 @record
 class EntryOrder:
-    """How the entries of a source come.
+    """Order in which the entries of a source come.
 
     Parameters
     ----------
     by : tuple of IndexExpr
-        What they are sorted by, the first deciding first; empty where by nothing.
+        The sort keys, most significant first. Empty if entries are not sorted.
     once : bool
-        Whether no two are the same in what they are sorted by.
-    grouped : tuple of int
-        The axes of the outermost loops, as far as each visits no coordinate twice.
+        True if no two entries are equal in all sort keys.
+    consecutive : tuple of int
+        The axes of the outermost loops, as long as each loop visits no coordinate twice.
     follows : bool
-        Whether the positions of the source's last level are its entries, one by one from 0, in this order.
+        True if the entries are the positions of the source's last level, counted from 0 in this order.
     curved : bool
-        Whether it is the curves of the levels over these that sort them.
+        True if the entries are sorted by the space-filling curves of the levels over the sort keys.
     """
 
     by: tuple[IndexExpr, ...] = ()
@@ -158,11 +198,11 @@ class EntryOrder:
 
     @property
     def order(self) -> tuple[IndexExpr, ...]:
-        """What they are sorted by lexicographically."""
+        """Sort keys by which the entries are sorted lexicographically."""
         return () if self.curved else self.by
 
     def sorts(self, format: Format) -> bool:
-        """Whether entries come in the order that a format has."""
+        """Return whether entries come in the order of the stored entries of a format, without duplicates."""
         return self.once and self.by == format.remapping.coordinates and self.curved == format.is_curved
 
 
@@ -170,12 +210,21 @@ UNSORTED = EntryOrder()
 
 
 def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
-    """How the entries of a tensor with the axes ``i0, i1, ...`` come that loops over its levels visit."""
+    """Return the order in which loops over the levels of a tensor visit its entries.
+
+    Parameters
+    ----------
+    source : Format
+        The format of the tensor.
+    loops : sequence of str
+        The variables of the loops from the outside in, where the axes of the tensor are ``i0, i1, ...``.
+    """
     variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
     levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
     entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
     known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
     follows = entries and known and source.is_unique and tuple(loops) == variables
+    # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.
     by: list[IndexExpr] = []
     grouped: list[int] = []
     ordered = True
@@ -194,7 +243,14 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
 
 
 def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
-    """The axes by which entries are ordered that have the same coordinates along some axes.
+    """Return the axes by which entries are ordered that have the same coordinates along the ``fixed`` axes.
+
+    Parameters
+    ----------
+    by : sequence of IndexExpr
+        The sort keys of all entries, most significant first.
+    fixed : frozenset of int
+        The axes along which the entries have the same coordinates.
 
     Examples
     --------
@@ -216,7 +272,7 @@ def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, .
 
 
 def _rising(e: IndexExpr, fixed: frozenset[int]) -> tuple[int, ...] | None:
-    """The axes in whose lexicographic order an expression rises, some axes being fixed; None where in none's."""
+    """Return the axes in whose lexicographic order an expression increases for ``fixed`` axes, or None."""
     match e:
         case Binary(op="+" | "-", left=left, right=right) if axes_of(right) <= fixed:
             return _rising(left, fixed)
@@ -230,20 +286,36 @@ def _divides(coordinate: object) -> bool:
 
 
 def scalar_counters(format: Format, entry_order: EntryOrder) -> dict[int, int]:
-    """The levels whose counters are scalars, and how many loops are outside: those over what each counts for."""
+    """Return the levels whose counters are scalars, each with the number of loops that enclose its counting.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     found = {}
     for k in counters(format):
         over = {axis for e in format.remapping.coordinates[k].over for axis in axes_of(e)}  # type: ignore[attr-defined]
+        # The counter restarts inside the loops over the axes it counts for, if those are the outermost (section 4.2).
         if over and set(entry_order.consecutive[: len(over)]) == over:
             found[k] = len(over)
     return found
 
 
 def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
-    """The level whose next free position is a scalar.
+    """Return the level whose next free position is a scalar, or None.
 
-    One parent has one next position; below levels that find theirs by arithmetic the order of the entries must be
-    that of the positions.
+    At the root there is one parent, and so one next free position. Below levels that are located by arithmetic, entries
+    must come in the order of their positions.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
     """
     found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
     if found is None or found in _met(format) or not format.levels[found].appends:
@@ -254,9 +326,16 @@ def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
 
 
 def position_preserving_level(format: Format, entry_order: EntryOrder) -> int | None:
-    """The level whose positions are those that the entries have in the source: none of its queries has to be asked.
+    """Return the level whose entries keep the positions that they have in the source, or None.
 
-    Where its parents' children end is seen as the entries pass, whose parents come in order.
+    Such a level needs no query. Its edges are inserted as the entries are visited, since their parents come in order.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
     """
     k = sequential_level(format, entry_order) if entry_order.follows else None
     if k is None or type(format.levels[k]).seq_finalize_edges is LevelFormat.seq_finalize_edges:
@@ -265,22 +344,40 @@ def position_preserving_level(format: Format, entry_order: EntryOrder) -> int | 
 
 
 def shareable(format: Format, entry_order: EntryOrder) -> bool:
-    """Whether threads can share the passes: no entry's place hangs on another's, but by what queries found."""
+    """Return whether threads can share the passes: positions depend on other entries only through queries.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
+    # Threads need levels that insert independently, at most one private array for each level, and scalar counters.
     own = [k for k, _ in private_roles(format, entry_order)]
     plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
     counted = set(counters(format)) == set(scalar_counters(format, entry_order))
     found = sequential_level(format, entry_order)
-    # Where a thread's entries are those of whole parents.
+    # Chunks of the outermost loop hold all entries of their parents if both iterate the same coordinate first.
     whole = not found or entry_order.by[:1] == format.remapping.coordinates[:1]
     in_order = found is None or (entry_order.follows and whole)
     return plain and counted and in_order and not _met(format)
 
 
 def shared_coordinates(source: TensorType, target: TensorType, entry_order: EntryOrder) -> dict[int, int]:
-    """The levels whose coordinates are those of a level of the source, array and all: which, by the target's level."""
+    """Return the source level whose coordinate array a target level can share, by target level.
+
+    Parameters
+    ----------
+    source, target : TensorType
+        The types of the source and of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     format, first = target.format, position_preserving_level(target.format, entry_order)
     if first is None or source.format.is_structured or format.is_structured:
         return {}
+    # Arrays can be shared if they store the same axis in the same dtype.
     have = dict(zip(source.format.roles, source.index_dtypes, strict=True))
     want = dict(zip(format.roles, target.index_dtypes, strict=True))
     listed = {source.format.mode_order[k]: k for k in source.format.level_groups[-1] if lists(source.format.levels[k])}
@@ -294,14 +391,35 @@ def shared_coordinates(source: TensorType, target: TensorType, entry_order: Entr
 
 @lru_cache(maxsize=1024)
 def distinct_counts(format: Format, level: int, entry_order: EntryOrder) -> tuple[LevelQuery, ...]:
-    """The questions of a level that are answered by marking coordinates in an array over all that there are."""
+    """Return the queries of a level that are answered by marking coordinates in an array over all possible ones.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    level : int
+        The number of the level, from 0.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     if level in unordered_shared(format, entry_order) or level in consecutive_shared(format, entry_order):
         return ()
     return tuple(a for a in level_queries(format, level, SourceFacts()) if a.is_distinct)
 
 
 def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str = "") -> str:
-    """Of arrays that only assembly needs: what holds the result's coordinates and positions holds all that they do."""
+    """Return the dtype of an array that only assembly needs, which is wide enough for positions of the result.
+
+    Parameters
+    ----------
+    type : TensorType
+        The type of the result.
+    level : LevelFormat, optional
+        The level that needs the array.
+    role : str
+        The role of the array in that level.
+    """
+    # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
     if level is not None and role in level.flags:
         return "uint8"
     return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
@@ -309,14 +427,30 @@ def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str 
 
 @lru_cache(maxsize=1024)
 def private_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
-    """``(level, role)`` of every array of answers that each thread has for itself."""
+    """Return ``(level, role)`` of every array of answers of which each thread has its own copy.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     levels = [k for k in range(len(format.levels)) if k != position_preserving_level(format, entry_order)]
     return tuple((k, role) for k in levels for role, how in answers(format, k).items() if how != "same")
 
 
 @lru_cache(maxsize=1024)
 def scratch_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, str], ...]:
-    """``(level, role)`` of every array that only assembly needs."""
+    """Return ``(level, role)`` of every array that only assembly needs.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    """
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
         found += [(k, role) for role in level.scratch(0, 0)]

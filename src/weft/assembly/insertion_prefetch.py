@@ -1,7 +1,8 @@
-"""Prefetch what an insertion is about to write: entries put all over a result wait for memory one by one.
+"""Prefetching of memory that an insertion is about to write.
 
-Where the place of an entry can be told from where a later one stands in the source, its lines are asked for some
-entries before. This changes no result, only when the memory comes: csr to csc takes two thirds of the time.
+Insertions at scattered positions of a result wait for memory one by one. If the position of a later entry follows from
+its coordinates in the source, its memory is prefetched some entries before. Then a conversion of csr to csc takes two
+thirds of the time. Prefetching changes no result.
 """
 
 from __future__ import annotations
@@ -20,11 +21,21 @@ from ..remapping.nodes import Axis
 __all__ = ["AHEAD", "coordinates_ahead", "prefetch_insertion"]
 
 AHEAD = 16
-"""Entries between asking for memory and writing it."""
+"""Number of entries between the prefetch of memory and its use."""
 
 
 def coordinates_ahead(source: Access, tensor: TensorVars, p: ir.Expr) -> Mapping[str, ir.Expr]:
-    """The coordinates that a tensor's last level, and those in one chain with it, list up to its size."""
+    """Return the coordinates, by variable, that the last level and others of its chain store at position ``p``.
+
+    Parameters
+    ----------
+    source : Access
+        The tensor.
+    tensor : TensorVars
+        The variables of the tensor.
+    p : Expr
+        A position in the last level, less than its size.
+    """
     format = tensor.type.format
     variables = level_variables(source, format)
     chain = format.level_groups[-1] if format.is_compact and not format.is_partial and format.levels else ()
@@ -45,28 +56,29 @@ def prefetch_insertion(
     values: ir.Var | None,
     name: ir.Var,
 ) -> ir.Stmt:
-    """Ask for the memory that an entry some way behind ``p`` will be put into.
+    """Return the prefetch of the memory for the entry ``AHEAD`` positions after ``p``, which is empty if unknown.
 
     Parameters
     ----------
     source : Access
-        Whose entries are inserted.
+        The tensor whose entries are inserted.
     tensor : TensorVars
-        It.
+        The variables of that tensor.
     p : Expr
-        The position of the entry that is inserted now.
+        The position of the current entry.
     coords : mapping
-        Its coordinates, by variable.
+        The coordinates of the current entry, by variable.
     result : (Format, sequence of LevelVars, sequence of str)
-        The format of the result, the variables of its levels, and what its levels' coordinates are called.
+        The format of the result, the variables of its levels, and the index variables of its levels.
     k : int
         The level that gives an entry the next free position of its parent.
     values : Var or None
-        The result's values, where they are written.
+        The values of the result, or None if values are not written.
     name : Var
-        A fresh variable.
+        A fresh variable for the position of the later entry.
     """
     format, made, variables = result
+    # The later position is known only if levels above are located by coordinates, at least one of which is listed.
     above = format.levels[:k]
     axes = all(isinstance(c, Axis) for c in format.remapping.coordinates[:k])
     later = add(p, lit(AHEAD))
@@ -77,6 +89,7 @@ def prefetch_insertion(
         or not found.keys() & {*variables[:k]}
     ):
         return block()
+    # Coordinates that the source does not list for each entry, such as its row, are taken to be those of this entry.
     parent: ir.Expr = lit(0)
     ahead = tuple(found.get(v, coords[v]) for v in variables)
     for n, level in enumerate(above):
@@ -87,6 +100,7 @@ def prefetch_insertion(
     written = [made[n].arrays["crd"] for n in range(k, len(format.levels)) if lists(format.levels[n])]
     arrays = [*written, values] if values is not None else written
     asks = [ir.Evaluate(ir.Call("weft_fetch", (add(array, name),), "int64")) for array in arrays]
+    # The source must not be read beyond its last entry.
     size: ir.Expr = lit(1)
     for level, m in zip(tensor.type.format.levels, tensor.levels, strict=True):
         size = level.get_size(m, size)

@@ -1,8 +1,8 @@
-"""Attribute queries of levels, lowered (2020 paper, section 5.2).
+"""Lowering of attribute queries of levels (2020 paper, section 5.2).
 
-What a level asks is brought to canonical form and optimised by the transformations of Table 1. What is left says how
-it is answered in the loops over the source: entry by entry, from the widths of segments, by marking what has been seen
-(a temporary of booleans), or from a histogram.
+A query of a level is brought to canonical form and optimized by the transformations of Table 1. The resulting statement
+decides how loops over the source answer the query: entry by entry, from the widths of segments, by marking coordinates
+that have been visited (a temporary of booleans), or from a histogram.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ __all__ = [
 ]
 
 How = Literal["sum", "max", "same"]
-"""How the answers of several threads are put together; whoever writes what is the same writes the same."""
+"""Way to combine the answers of threads: by sums, by maxima, or not at all, since all threads store the same value."""
 
 _HOW: Mapping[str, How] = {"count": "sum", "id": "same", "max": "max", "min": "max"}
 
 
 @record
 class LevelQuery:
-    """One aggregate of a level's queries.
+    """One aggregate of the queries of a level.
 
     Parameters
     ----------
     label : str
-        The array for the answers.
+        The role of the array for the answers.
     place : {'root', 'parent', 'own'}
-        What the answers are ordered by: nothing, the positions of the parent, or this level's coordinates.
+        The index of the array: always 0, the position of the parent, or the coordinate of this level.
     statement : Statement
-        How it is computed, over the axes of the tensor.
+        The computation, over the axes of the tensor.
     """
 
     label: str
@@ -61,30 +61,51 @@ class LevelQuery:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether coordinates that come up several times count once."""
+        """True if coordinates that occur several times are counted once."""
         made = self.statement.where
         return made is not None and made.op == "|"
 
     @property
     def is_histogram(self) -> bool:
-        """Whether the answer is the largest of what counts entries by their coordinates."""
+        """True if the answer is the largest count of a histogram of coordinates."""
         made = self.statement.where
         return made is not None and made.op == "+"
 
 
 @lru_cache(maxsize=1024)
 def answers(format: Format, level: int) -> Mapping[str, How]:
-    """The arrays that a level's queries are answered in."""
+    """Return the arrays of answers of a level, each with the way to combine the answers of threads.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    level : int
+        The number of the level, from 0.
+    """
     queries = format.levels[level].queries(level, len(format.levels) - 1)
     return {a.label: _HOW[a.op] for query in queries for a in query.aggregates}
 
 
 @lru_cache(maxsize=1024)
 def level_queries(format: Format, level: int, source: SourceFacts, histograms: bool = True) -> tuple[LevelQuery, ...]:
-    """What a level asks, over the axes of the tensor that is converted."""
+    """Return the queries of a level as optimized statements over the axes of the converted tensor.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    level : int
+        The number of the level, from 0.
+    source : SourceFacts
+        Facts about the storage of the source.
+    histograms : bool
+        If true, counters may be replaced by histograms.
+    """
     coordinates = dict(enumerate(format.remapping.coordinates))
     found = []
     for query in format.levels[level].queries(level, len(format.levels) - 1):
+        # Queries name coordinates of levels; the remapping expresses them by axes.
         over = tuple(substitute(e, coordinates) for e in query.over)
         for a in query.aggregates:
             moved = Aggregate(a.op, tuple(substitute(e, coordinates) for e in a.args), a.label)
@@ -104,17 +125,35 @@ def _place(query: Query, level: int) -> Literal["root", "parent", "own"]:
 
 
 def source_facts(format: Format) -> SourceFacts:
-    """What the passes may know of how a tensor is stored."""
+    """Return the facts about the storage of a tensor that the transformations of Table 1 may use.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the source.
+    """
     if format.is_structured or not format.levels:
         return SourceFacts()
+    # A segment of such a level has as many entries as positions.
     last = format.levels[-1]
     tells = last.iteration == "position" and last.unique and last.gapless and not last.branchless
     return SourceFacts(format.mode_order[-1] if tells else None, only_nonzeros=format.is_compact and format.is_unique)
 
 
 def answer(stmt: Statement, element: ir.Load, value: Callable[[IndexExpr], ir.Expr]) -> ir.Stmt:
-    """Heed one entry, or one segment where a statement asks for widths; ``value`` gives an index expression's IR."""
+    """Return the update of ``element`` for one entry, or for one segment if the statement asks for widths.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement of the query.
+    element : Load
+        The element of the array of answers.
+    value : callable
+        Returns the IR of an index expression.
+    """
     assert isinstance(stmt.value, Map | Width)
+    # ``value`` returns the mapped value of an entry, or the width of a segment.
     new = value(stmt.value.value) if isinstance(stmt.value, Map) else value(stmt.value.times)
     match stmt.op:
         case "+" if new == lit(1):
@@ -131,13 +170,25 @@ def _store(element: ir.Load, value: ir.Expr) -> ir.Stmt:
 
 
 def mark(marks: ir.Var, place: ir.Expr, sign: ir.Expr, then: ir.Stmt) -> ir.Stmt:
-    """``then``, where ``place`` is not marked by ``sign`` yet."""
+    """Return code that marks ``place`` with ``sign`` and runs ``then``, unless ``place`` has that mark already.
+
+    Parameters
+    ----------
+    marks : Var
+        The array of marks.
+    place : Expr
+        The index in that array.
+    sign : Expr
+        The mark.
+    then : Stmt
+        The statement to run.
+    """
     element = ir.Load(marks, place)
     return if_(ne(cast(element, "int64"), sign), block(_store(element, sign), then))
 
 
 def extents(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr, ir.Expr], ...]:
-    """The lowest value of some expressions, and how many they have."""
+    """Return the lowest value and the number of values of each expression."""
     found = []
     for e in over:
         low, high = (emit(end, {}, dimensions) for end in limits(e))
@@ -148,7 +199,17 @@ def extents(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> tuple[t
 def place_of(
     over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr], value: Callable[[IndexExpr], ir.Expr]
 ) -> ir.Expr:
-    """Where coordinates stand in a row-major array over all that there are."""
+    """Return the index of coordinates in a row-major array over all possible coordinates.
+
+    Parameters
+    ----------
+    over : sequence of IndexExpr
+        The expressions of the coordinates over the axes.
+    dimensions : sequence of Expr
+        The sizes of the axes.
+    value : callable
+        Returns the IR of an index expression.
+    """
     place: ir.Expr = lit(0)
     for e, (low, n) in zip(over, extents(over, dimensions), strict=True):
         place = add(mul(place, n), sub(value(e), low))
@@ -156,7 +217,15 @@ def place_of(
 
 
 def size_of(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> ir.Expr:
-    """How many combinations of coordinates there are."""
+    """Return the number of combinations of coordinates.
+
+    Parameters
+    ----------
+    over : sequence of IndexExpr
+        The expressions of the coordinates over the axes.
+    dimensions : sequence of Expr
+        The sizes of the axes.
+    """
     size: ir.Expr = lit(1)
     for _, n in extents(over, dimensions):
         size = mul(size, n)
@@ -164,10 +233,23 @@ def size_of(over: Sequence[IndexExpr], dimensions: Sequence[ir.Expr]) -> ir.Expr
 
 
 def from_histogram(stmt: Statement, answers: ir.Var, counts: ir.Var, dimensions: Sequence[ir.Expr]) -> ir.Stmt:
-    """The largest of the counts, for each of what the statement is over; these come first among what is counted for."""
+    """Return loops that store the largest count of a histogram for each combination of the statement's coordinates.
+
+    Parameters
+    ----------
+    stmt : Statement
+        The statement, whose temporary is the histogram. Its coordinates are the leading ones of the histogram.
+    answers : Var
+        The array of answers.
+    counts : Var
+        The array of the histogram.
+    dimensions : sequence of Expr
+        The sizes of the axes of the tensor.
+    """
     assert stmt.where is not None
     over = stmt.target.indices
     q, r, inner = ir.Var("q"), ir.Var("r"), size_of(stmt.where.target.indices[len(over) :], dimensions)
+    # Row-major: the counts for one answer are ``inner`` consecutive elements.
     here, element = cast(ir.Load(counts, add(mul(q, inner), r)), "int64"), ir.Load(answers, q)
     larger = if_(gt(here, cast(element, "int64")), _store(element, here))
     loop = ir.For(r, lit(0), inner, larger)

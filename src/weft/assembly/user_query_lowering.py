@@ -1,4 +1,4 @@
-"""Attribute queries of users, lowered: one pass over a tensor answers what is asked of it (2020 paper, section 5.2)."""
+"""Lowering of attribute queries of users: one pass over a tensor answers several queries (2020 paper, section 5.2)."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ __all__ = ["UserQueryLowerer"]
 
 
 class UserQueryLowerer(EntryLowerer):
-    """Lowers statements over one tensor; all ask for widths of its last level, or none does.
+    """Lowerer of queries of one tensor, which all ask for widths of segments of its last level, or none does.
 
-    The results are arrays of int64, zeroed, in row-major order of what the queries are over; after them come the
-    temporaries, one for each statement that has one.
+    The results are arrays of int64 in row-major order of the coordinates that the queries are over. The arrays must be
+    zeroed. The temporaries of the statements that have one are parameters after the results.
 
     Parameters
     ----------
     program : Program
         Loops over the tensor around one assignment.
     target : Access
-        What is assigned to, which nothing is stored of.
+        The assigned tensor, of which nothing is stored.
     types : mapping
-        The type of every tensor.
+        The type of every tensor by name.
     names : mapping
-        C names.
+        The C name of every tensor and index variable.
     statements : sequence of Statement
-        What is asked.
+        The statements of the queries.
     """
 
     def __init__(
@@ -56,13 +56,14 @@ class UserQueryLowerer(EntryLowerer):
             n: ir.Var(f"temporary{n + 1}", "int64*") for n, s in enumerate(statements) if s.where is not None
         }
         self.take(replace(self.made, arrays=()), (*self.answers, *self.temporaries.values()))
+        # Widths are answered from the bounds of the innermost loop, which is then not emitted.
         last = list(foralls_of(program.stmt))[-1:]
         widths = all(isinstance(s.value, Width) for s in statements)
         self.segments = last[0] if widths and last else None
 
     @staticmethod
     def innermost(program: Program) -> str | None:
-        """The variable of the loop whose segments can be asked for their widths."""
+        """Return the variable of the innermost loop, whose segments have the queried widths, or None without loops."""
         loops = list(foralls_of(program.stmt))
         return loops[-1].var if loops else None
 
@@ -95,12 +96,14 @@ class UserQueryLowerer(EntryLowerer):
         def index(e: IndexExpr) -> ir.Expr:
             return self._index(e, env)
 
+        # Without a temporary the answer is updated at once; a histogram is evaluated after the loops; otherwise only
+        # coordinates without a mark count.
         if s.where is None:
             return query_lowering.answer(s, self._element(n, s, env), index)
         place = query_lowering.place_of(s.where.target.indices, self.made.dimensions, index)
         if s.where.op == "+":
             return increment(ir.Load(self.temporaries[n], place))
-        # The statement's own coordinates are names for what the temporary is over.
+        # The statement's coordinates stand for the leading coordinates of its temporary.
         over = s.where.target.indices[: len(s.target.indices)]
         element = ir.Load(self.answers[n], query_lowering.place_of(over, self.made.dimensions, index))
         return query_lowering.mark(self.temporaries[n], place, lit(1), query_lowering.answer(s, element, index))

@@ -1,4 +1,4 @@
-"""Concrete index notation: loops, workspaces and order made explicit."""
+"""Concrete index notation: loops, workspaces and the order of evaluation made explicit."""
 
 from .checks import why_not_concrete
 from .nodes import (

@@ -1,4 +1,4 @@
-"""Whether a program is concrete index notation: the reason why not, or None."""
+"""Check of programs in concrete index notation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ __all__ = ["why_not_concrete"]
 
 
 def why_not_concrete(program: Program, target: Access) -> str | None:
-    """A reason why ``program`` does not compute ``target``, or None.
+    """Return the reason why ``program`` does not compute ``target``, or None.
 
-    Every variable is bound once by the loops around its use; a workspace is read only where a ``where`` makes it;
-    what is reduced into something accumulates; the target is written.
+    A valid program assigns the target. The loops around a use of a variable bind the variable exactly once. A workspace
+    is read only in the consumer of a ``where`` whose producer writes it. Only the target and workspaces are assigned,
+    and only the target is filled.
+
+    Parameters
+    ----------
+    program : Program
+        The program to check.
+    target : Access
+        The result.
+
+    Returns
+    -------
+    str or None
+        The first violation found, or None if the program is valid.
     """
     if not any(a.target.tensor == target.tensor for a in assignments(program.stmt)):
         return f"{target.tensor} is never assigned"
+    # The inner loop of a split also binds the variable of the loop that was split.
     bases = {s.inner: s.var for s in program.splits}
     return _check(program.stmt, program, target, (), frozenset(), bases)
 
@@ -28,6 +42,7 @@ def _check(
     made: frozenset[str],
     bases: dict[str, str],
 ) -> str | None:
+    # ``bound``: variables of the enclosing loops; ``made``: workspaces whose producers have run before ``stmt``.
     workspaces = {w.name: w for w in program.workspaces}
     match stmt:
         case Assign(target=written, value=value):
@@ -49,6 +64,7 @@ def _check(
                 return f"{name} is bound by two loops, one in the other"
             return _check(body, program, target, (*bound, var, name), made, bases)
         case Where(consumer=consumer, producer=producer):
+            # The producer must not read its own workspace, which exists only for the consumer.
             names = {a.target.tensor for a in assignments(producer)} & set(workspaces)
             if not names:
                 return "a producer makes no workspace"

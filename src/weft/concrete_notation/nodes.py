@@ -44,16 +44,16 @@ __all__ = [
 ]
 
 SMALL_WORKSPACE = 64
-"""Elements of a workspace that may stand in registers, or at least on the stack."""
+"""Largest number of elements of a workspace that is kept in registers or on the stack."""
 
 
 class Stmt:
-    """A statement of concrete index notation."""
+    """Statement of concrete index notation."""
 
 
 @record
 class Assign(Stmt):
-    """``target = value`` or ``target op= value`` for one element."""
+    """Assignment ``target = value`` or ``target op= value`` of one element."""
 
     target: Access
     value: Expr
@@ -62,7 +62,7 @@ class Assign(Stmt):
 
 @record
 class Fill(Stmt):
-    """Set the part of ``target`` that the enclosing loops have not fixed to ``value``."""
+    """Assignment of ``value`` to every element of ``target`` at the coordinates that the enclosing loops fix."""
 
     target: Access
     value: bool | int | float | complex
@@ -70,7 +70,7 @@ class Fill(Stmt):
 
 @record
 class Forall(Stmt):
-    """Run ``body`` for every value of ``var`` that can matter."""
+    """Loop that runs ``body`` for every value of ``var`` that can change the result."""
 
     var: str
     body: Stmt
@@ -79,7 +79,7 @@ class Forall(Stmt):
 
 @record
 class Where(Stmt):
-    """Run ``producer``, which writes a workspace, then ``consumer``, which reads it."""
+    """Statement that runs ``producer``, which writes a workspace, then ``consumer``, which reads that workspace."""
 
     consumer: Stmt
     producer: Stmt
@@ -87,31 +87,32 @@ class Where(Stmt):
 
 @record
 class Sequence(Stmt):
-    """Run each statement in turn."""
+    """Statements that run one after the other."""
 
     stmts: tuple[Stmt, ...]
 
 
 @record
 class Workspace:
-    """A temporary tensor.
+    """Temporary tensor inside one ``Where``.
 
     Parameters
     ----------
     name : str
-        Its name in accesses.
+        The name of the workspace in accesses.
     indices : tuple of str
-        Variables it is indexed by; none for a scalar.
-    kind : {'scalar', 'dense', 'listed', 'hashed', 'marked', 'paired'}
-        One number; an array that is filled before use; an array with a list of the coordinates that were set; a
-        hash table from coordinates to values, for dimensions too large for an array; an array with marks; a list of
-        coordinates as they come with a list of values, which the consumer sees in order.
+        The index variables of the workspace. A scalar workspace has none.
+    kind : {'scalar', 'dense', 'list', 'hash', 'flags', 'pairs'}
+        The data structure. ``'scalar'``: one number. ``'dense'``: an array that is filled before use. ``'list'``: an
+        array with a list of the coordinates that were written. ``'hash'``: a hash table from coordinates to values, for
+        dimensions too large for an array. ``'flags'``: an array with one flag for each coordinate. ``'pairs'``: a list
+        of coordinates in the order of writing and a list of their values, both sorted before the consumer runs.
     dtype : str
-        Value dtype.
+        The dtype of the values.
     op : str
-        The operator that reduces into it.
+        The operator that reduces values into the workspace.
     repeats : bool
-        Whether a paired one may list a coordinate more than once.
+        True if a ``'pairs'`` workspace may list a coordinate more than once.
     """
 
     name: str
@@ -124,10 +125,11 @@ class Workspace:
 
 @record
 class TileSweep:
-    """What goes round above the loops over tiles, and how large these are therefore.
+    """Rule for the size of tiles, given a loop that is repeated for each of them.
 
-    Where the loop over ``var`` has more than ``few`` iterations a tile has ``room`` elements of what is written, all of
-    the variables ``across`` included.
+    The loop over ``var`` runs once for each tile, so fewer tiles are better if that loop is long. If the loop over
+    ``var`` has more than ``few`` iterations, a tile covers ``room`` elements of the result, where all elements along
+    the variables ``across`` are counted. Otherwise a tile has as many coordinates as the ``factor`` of its ``Split``.
     """
 
     var: str
@@ -138,11 +140,13 @@ class TileSweep:
 
 @record
 class Split:
-    """The loop over ``var`` is two: over blocks of ``factor`` iterations (``outer``) and inside one (``inner``).
+    """Split of the loop over ``var`` into a loop over blocks (``outer``) and a loop inside one block (``inner``).
 
-    With ``tiles`` the blocks are of that variable's coordinates, over its whole dimension, and the outer loop can stand
-    anywhere above: the inner one is over what of its range lies in the block. ``tiles`` is ``var``, or follows from it
-    and outer loops by adding. A ``sweep`` makes them larger where it is long.
+    A block has ``factor`` iterations. If ``tiles`` is given, the blocks are tiles: ranges of coordinates of the
+    variable ``tiles``, which together cover its dimension. Then the outer loop may be placed anywhere above the inner
+    loop, and the inner loop covers the part of its range that lies in the tile. ``tiles`` is ``var`` itself, or a
+    derived variable that is the sum of ``var`` and a value that the outer loops determine. If ``sweep`` is given, tiles
+    are larger where the loop that it names is long.
     """
 
     var: str
@@ -155,10 +159,12 @@ class Split:
 
 @record
 class RegisterStrips:
-    """The loop over ``var`` is cut into strips: ``outer``, anywhere above, is over these, and ``inner`` inside one.
+    """Split of the loop over ``var`` into a loop over register strips (``outer``) and a loop inside one (``inner``).
 
-    There are as many strips of the first of ``widths`` as fit, then of the next in what is left; the last width is 1.
-    ``inner`` counts from 0, so that a workspace over it is as small as a strip, and can stand in registers.
+    The outer loop may be placed anywhere above the inner loop. The range is cut into as many strips of the first of
+    ``widths`` as fit, the remainder into as many of the next width as fit, and so on. The last width is 1, so every
+    coordinate is in a strip. ``inner`` counts from 0, so a workspace over ``inner`` has as many elements as a strip and
+    fits into registers.
     """
 
     var: str
@@ -169,7 +175,7 @@ class RegisterStrips:
 
 @record
 class Program:
-    """A statement with the workspaces it uses and the loops that are cut into blocks."""
+    """Statement with its workspaces and its split loops."""
 
     stmt: Stmt
     workspaces: tuple[Workspace, ...] = ()
@@ -177,10 +183,20 @@ class Program:
 
 
 def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
-    """``stmt`` with ``rule`` applied from the top; where it answers None, its parts are rewritten."""
+    """Return ``stmt`` rewritten by ``rule`` from the outside in.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    rule : callable
+        Takes a statement and returns its replacement. For None, the statement is kept and its parts are
+        rewritten. The parts of a replacement are not rewritten.
+    """
     new = rule(stmt)
     if new is not None:
         return new
+    # Assignments and fills have no parts.
     match stmt:
         case Forall(var=var, body=body, parallel=parallel):
             return Forall(var, rewrite(body, rule), parallel)
@@ -192,7 +208,7 @@ def rewrite(stmt: Stmt, rule: Callable[[Stmt], Stmt | None]) -> Stmt:
 
 
 def statements(stmt: Stmt) -> Iterator[Stmt]:
-    """``stmt`` and every statement below it: those around others first, producers before consumers."""
+    """Yield ``stmt`` and every statement inside it, outer statements first and producers before consumers."""
     yield stmt
     match stmt:
         case Forall(body=body):
@@ -206,27 +222,27 @@ def statements(stmt: Stmt) -> Iterator[Stmt]:
 
 
 def assignments(stmt: Stmt) -> Iterator[Assign]:
-    """Every Assign below ``stmt``, in program order."""
+    """Return an iterator over every ``Assign`` in ``stmt``, in program order."""
     return (s for s in statements(stmt) if isinstance(s, Assign))
 
 
 def result_of(stmt: Stmt) -> Assign:
-    """The assignment that a statement is there for: its last, which those before it lead up to."""
+    """Return the last assignment of ``stmt``, which writes what the statement computes."""
     return list(assignments(stmt))[-1]
 
 
 def foralls_of(stmt: Stmt) -> Iterator[Forall]:
-    """Every Forall of ``stmt``, outermost first."""
+    """Return an iterator over every ``Forall`` in ``stmt``, outermost first."""
     return (s for s in statements(stmt) if isinstance(s, Forall))
 
 
 def wheres_of(stmt: Stmt) -> Iterator[Where]:
-    """Every Where of ``stmt``, outermost first."""
+    """Return an iterator over every ``Where`` in ``stmt``, outermost first."""
     return (s for s in statements(stmt) if isinstance(s, Where))
 
 
 def accesses(expr: Expr) -> Iterator[Access]:
-    """Every access in an expression, in order, repeats included."""
+    """Yield every access in ``expr`` from left to right, repeated accesses included."""
     match expr:
         case Access():
             yield expr
@@ -234,6 +250,7 @@ def accesses(expr: Expr) -> Iterator[Access]:
             for arg in args:
                 yield from accesses(arg)
         case _:
+            # The nodes with an operand ``expr``, such as conversions of dtypes, are defined in ``analysis``.
             inner = getattr(expr, "expr", None)
             if inner is not None:
                 yield from accesses(inner)
@@ -251,6 +268,7 @@ def _expr_text(expr: Expr, strength: int = 0) -> str:
                 return f"{op}({', '.join(_expr_text(a) for a in args)})"
             if row.arity == 1:
                 return f"{row.symbol}{_expr_text(args[0], row.precedence)}"
+            # Operators are left associative: the right operand needs parentheses at the same precedence.
             a = _expr_text(args[0], row.precedence)
             b = _expr_text(args[1], row.precedence + 1)
             text = f"{a} {row.symbol} {b}" if row.precedence < 2 else f"{a}{row.symbol}{b}"
@@ -261,7 +279,7 @@ def _expr_text(expr: Expr, strength: int = 0) -> str:
 
 
 def to_text(stmt: Stmt, indent: int = 0) -> str:
-    """Readable, deterministic text of a statement."""
+    """Return a readable text of ``stmt``, which is the same for equal statements."""
     pad = "  " * indent
     match stmt:
         case Assign(target=target, value=value, op=op):

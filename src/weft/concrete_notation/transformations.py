@@ -1,7 +1,7 @@
 """Transformations of concrete index notation, for scheduling by hand.
 
-Each comes with a checker that answers with a reason: why it does not apply, or None. A transformation that is asked
-for all the same raises ``ScheduleError`` with that reason.
+Each transformation has a check (``can_...``) that returns the reason why the transformation does not apply, or None.
+The transformation itself raises ``ScheduleError`` with that reason.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 Fits = Callable[[Access, Sequence[str]], str | None]
-"""Why loops in some order cannot traverse an access, or None."""
+"""Function that returns the reason why loops over variables in the given order cannot traverse an access, or None."""
 
 
 @record
 class _Nest:
-    """Directly nested loops and what is inside."""
+    """Directly nested loops and the statement inside them."""
 
     variables: tuple[str, ...]
     body: Stmt
@@ -47,13 +47,14 @@ def _nest(stmt: Stmt) -> _Nest:
 
 
 def _nests(stmt: Stmt) -> list[_Nest]:
-    """Every maximal nest of loops, outermost first."""
+    """Return every maximal nest of loops, outermost first."""
     found: list[_Nest] = []
 
     def visit(s: Stmt) -> Stmt | None:
         if isinstance(s, Forall):
             nest = _nest(s)
             found.append(nest)
+            # ``rewrite`` serves as a traversal: returning ``s`` prevents a second visit of the loops of this nest.
             rewrite(nest.body, visit)
             return s
         return None
@@ -67,13 +68,24 @@ def _holding(program: Program, variables: Sequence[str]) -> _Nest | None:
 
 
 def can_reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> str | None:
-    """Why the loops over ``order`` cannot be put in that order, or None."""
+    """Return the reason why the loops over ``order`` cannot be put in that order, or None.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    order : sequence of str
+        The variables of directly nested loops, in their new order from the outside in.
+    fits : callable, optional
+        Returns the reason why loops in some order cannot traverse an access, or None.
+    """
     if len(set(order)) < len(order) or not order:
         return f"an order names each loop once, not {', '.join(order)}"
     nest = _holding(program, order)
     if nest is None:
         return f"the loops over {', '.join(order)} are not directly nested in one another"
     whole = _reordered(nest.variables, order)
+    # Accesses name the variable of a split loop, not that of its inner loop.
     bases = {s.inner: s.var for s in program.splits}
     named = [bases.get(v, v) for v in whole]
     for assign in assignments(nest.body):
@@ -85,17 +97,36 @@ def can_reorder(program: Program, order: Sequence[str], fits: Fits | None = None
 
 
 def _reordered(variables: Sequence[str], order: Sequence[str]) -> tuple[str, ...]:
+    # Loops that ``order`` does not name keep their places.
     turns = iter(order)
     return tuple(next(turns) if v in order else v for v in variables)
 
 
 def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) -> Program:
-    """The loops over ``order``, which are directly nested, in that order; other loops between them stay in place."""
+    """Return the program with the directly nested loops over ``order`` in that order.
+
+    Other loops of the same nest stay in place.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    order : sequence of str
+        The variables of the loops, in their new order from the outside in.
+    fits : callable, optional
+        Returns the reason why loops in some order cannot traverse an access, or None.
+
+    Raises
+    ------
+    ScheduleError
+        If ``can_reorder`` returns a reason.
+    """
     _require(can_reorder(program, order, fits))
     done = False
 
     def visit(s: Stmt) -> Stmt | None:
         nonlocal done
+        # Only the first nest that has all loops is reordered: ``can_reorder`` checked that one.
         if done or not isinstance(s, Forall) or not set(order) <= set(_nest(s).variables):
             return None
         done = True
@@ -105,13 +136,23 @@ def reorder(program: Program, order: Sequence[str], fits: Fits | None = None) ->
         for v in reversed(_reordered(nest.variables, order)):
             stmt = Forall(v, stmt)
         assert isinstance(stmt, Forall)
+        # Iterations of another loop need not be independent, so the nest stays parallel only if the outermost loop
+        # stays.
         return replace(stmt, parallel=parallel and stmt.var == s.var)
 
     return replace(program, stmt=rewrite(program.stmt, visit))
 
 
 def factors(expr: Expr) -> list[Expr]:
-    """The factors of a product; an expression that is none is its own."""
+    """Return the factors of a product, from left to right.
+
+    Any other expression is its own single factor.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     match expr:
         case Apply(op="multiply", args=(a, b)):
             return factors(a) + factors(b)
@@ -119,7 +160,13 @@ def factors(expr: Expr) -> list[Expr]:
 
 
 def product(parts: Sequence[Expr]) -> Expr:
-    """The product of some factors, from left to right."""
+    """Return the product of factors, multiplied from left to right.
+
+    Parameters
+    ----------
+    parts : sequence of Expr
+        The factors, at least one.
+    """
     whole = parts[0]
     for f in parts[1:]:
         whole = Apply("multiply", (whole, f))
@@ -127,7 +174,7 @@ def product(parts: Sequence[Expr]) -> Expr:
 
 
 def _without(value: Expr, part: Expr) -> list[Expr] | None:
-    """The factors of ``value`` other than those of ``part``; None when it has not all of them."""
+    """Return the factors of ``value`` without those of ``part``, or None if ``value`` lacks one of them."""
     rest = factors(value)
     for factor in factors(part):
         if factor not in rest:
@@ -137,7 +184,21 @@ def _without(value: Expr, part: Expr) -> list[Expr] | None:
 
 
 def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str, kind: str = "dense") -> str | None:
-    """Why ``part`` cannot be computed into a workspace over ``over`` first, or None."""
+    """Return the reason why ``part`` cannot be computed into a workspace over ``over`` first, or None.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    part : Expr
+        A product of some of the factors of an assigned value.
+    over : sequence of str
+        The variables of the innermost loops, which become the index variables of the workspace.
+    name : str
+        The name of the workspace.
+    kind : {'dense', 'scalar'}
+        The kind of the workspace.
+    """
     if kind not in ("scalar", "dense"):
         return f"a workspace to precompute into is scalar or dense, not {kind}"
     if (kind == "scalar") != (not over):
@@ -147,6 +208,7 @@ def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str,
     for nest in _nests(program.stmt):
         body = nest.body
         if isinstance(body, Assign) and _without(body.value, part) is not None:
+            # The workspace is computed just outside the loops over ``over``, so these must be the innermost.
             inner = nest.variables[len(nest.variables) - len(over) :]
             if set(inner) == set(over):
                 return None
@@ -157,13 +219,36 @@ def can_precompute(program: Program, part: Expr, over: Sequence[str], name: str,
 def precompute(
     program: Program, part: Expr, over: Sequence[str], name: str, dtype: str, kind: str = "dense"
 ) -> Program:
-    """Compute a factor into a workspace over the innermost loops, then use it from there."""
+    """Return the program with ``part`` computed into a workspace before the innermost loops use it.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    part : Expr
+        A product of some of the factors of an assigned value.
+    over : sequence of str
+        The variables of the innermost loops, which become the index variables of the workspace.
+    name : str
+        The name of the workspace.
+    dtype : str
+        The dtype of the workspace.
+    kind : {'dense', 'scalar'}
+        The kind of the workspace.
+
+    Raises
+    ------
+    ScheduleError
+        If ``can_precompute`` returns a reason.
+    """
     _require(can_precompute(program, part, over, name, kind))
     w = Access(name, tuple(over))
 
     def make(nest: _Nest, body: Assign) -> Stmt:
+        # target = part * rest becomes target = w * rest where w = part.
         rest = _without(body.value, part)
         assert rest is not None
+        # Loops over ``over`` are repeated in the consumer and in the producer; loops above enclose both.
         depth = len(nest.variables) - len(over)
         consumer: Stmt = Assign(body.target, product([w, *rest]), body.op)
         producer: Stmt = Assign(w, part)
@@ -186,9 +271,22 @@ def precompute(
 
 
 def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -> str | None:
-    """Why the loop over ``var`` cannot be cut into blocks of ``factor``, or None."""
+    """Return the reason why the loop over ``var`` cannot be split into blocks of ``factor`` iterations, or None.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    var : str
+        The variable of the loop.
+    outer, inner : str
+        New names for the variables of the loops over the blocks and inside one block.
+    factor : int
+        The number of iterations in a block.
+    """
     if factor < 1:
         return f"a block holds at least one iteration, not {factor}"
+    # A split loop no longer occurs under its own name, but the inner loop still binds its variable.
     taken = {v for n in _nests(program.stmt) for v in n.variables} | {s.var for s in program.splits}
     if var not in taken or any(s.var == var for s in program.splits):
         return f"there is no loop over {var}"
@@ -199,7 +297,27 @@ def can_split(program: Program, var: str, outer: str, inner: str, factor: int) -
 
 
 def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Program:
-    """The loop over ``var`` as one over blocks and one inside a block, of coordinates or of stored entries."""
+    """Return the program with the loop over ``var`` split into a loop over blocks and a loop inside one block.
+
+    A block consists of consecutive coordinates or of consecutive stored entries, as the loop iterates the one or the
+    other.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    var : str
+        The variable of the loop.
+    outer, inner : str
+        New names for the variables of the loops over the blocks and inside one block.
+    factor : int
+        The number of iterations in a block.
+
+    Raises
+    ------
+    ScheduleError
+        If ``can_split`` returns a reason.
+    """
     _require(can_split(program, var, outer, inner, factor))
 
     def visit(s: Stmt) -> Stmt | None:
@@ -213,10 +331,21 @@ def split(program: Program, var: str, outer: str, inner: str, factor: int) -> Pr
 
 
 def can_parallelize(program: Program, var: str, target: Access) -> str | None:
-    """Why the iterations over ``var`` cannot be shared by threads, or None."""
+    """Return the reason why threads cannot share the iterations over ``var``, or None.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    var : str
+        The variable of the outermost loop.
+    target : Access
+        The result. Iterations are independent only if ``var`` is one of its index variables.
+    """
     outermost = [n.variables[0] for n in _nests(program.stmt)[:1]]
     if outermost != [var]:
         return f"the outermost loop is over {', '.join(outermost) or 'nothing'}, not {var}"
+    # Blocks of a variable of the result are disjoint like its coordinates.
     base = next((s.var for s in program.splits if s.outer == var), var)
     if base not in target.indices:
         return f"iterations over {var} add into the same elements of {target.tensor}"
@@ -224,7 +353,22 @@ def can_parallelize(program: Program, var: str, target: Access) -> str | None:
 
 
 def parallelize(program: Program, var: str, target: Access) -> Program:
-    """Share the iterations of the outermost loop among threads."""
+    """Return the program with the iterations of the outermost loop shared among threads.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    var : str
+        The variable of the outermost loop.
+    target : Access
+        The result.
+
+    Raises
+    ------
+    ScheduleError
+        If ``can_parallelize`` returns a reason.
+    """
     _require(can_parallelize(program, var, target))
 
     def visit(s: Stmt) -> Stmt | None:

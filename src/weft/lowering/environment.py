@@ -1,4 +1,4 @@
-"""What is known at a place in a loop nest."""
+"""Environments: the coordinates, positions and values that are known at one place of a loop nest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Environment", "Strip"]
 
 @record
 class Strip:
-    """``width`` coordinates from ``low`` on, which a loop over ``inner`` counts from 0."""
+    """Register strip: the ``width`` coordinates from ``low`` on, which the loop over ``inner`` counts from 0."""
 
     inner: str
     low: ir.Expr
@@ -24,12 +24,26 @@ class Strip:
 
 @record
 class Environment:
-    """What is known at a place in the loop nest.
+    """Coordinates, positions and values that are known at one place of a loop nest.
 
-    ``coords`` are the coordinates of the enclosing loops, ``pos`` the positions reached in each access's levels,
-    ``segments`` the ends of runs of duplicates, ``values`` values already summed, ``whole`` whether all that a variable
-    can still become lies inside the tensor, ``tiles`` the parts of variables' ranges that enclosing loops are in, and
-    ``strips`` such parts that are counted from 0.
+    Parameters
+    ----------
+    coords : mapping
+        The coordinate of each known index variable: those of enclosing loops and those derived from them.
+    pos : mapping
+        The position of each located or iterated level, by access and level number.
+    segments : mapping
+        The ends of runs of duplicate coordinates, by access and level number. The children of a run are one segment
+        (iterator chaining; 2018, section 4.3).
+    values : mapping
+        Values that replace loads from an access, such as the sum of duplicates.
+    whole : mapping
+        A condition for each derived variable whose coordinate is not known yet. The condition is true if every
+        coordinate that the variable can still take lies inside the tensor.
+    tiles : mapping
+        The half-open interval of the current tile, by the variable that is tiled.
+    strips : mapping
+        The current register strip, by the variable of the loop that is cut.
     """
 
     coords: Mapping[str, ir.Expr] = field(default_factory=dict)

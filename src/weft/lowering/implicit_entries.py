@@ -1,12 +1,12 @@
-"""Reductions that do not walk what no operand stores, as that of the largest element of a row.
+"""Reductions that do not iterate implicit entries, such as the largest element of a row.
 
-Absent entries count in every reduction. Those of a sum are mostly zeros and change nothing; others matter, but all have
-the same value, and it is enough to know how many there are. The loops visit what is stored, and count it; where that
-is less than the dimensions hold, what the rest comes to is reduced after the others: the operator's repetition (a
-multiple for a sum, a power for a product), or one entry where any number come to what one makes (the largest, the
-smallest, any, all, and a product that zeros make zero).
+Implicit entries take part in every reduction. Those of a sum are mostly zeros and change nothing. Others matter, but
+all have the same value, so their number determines their contribution. The loops visit stored entries and count them.
+If the count is less than the number of elements, the contribution of the implicit entries is reduced last. The
+contribution is the operator's repetition of the value: a multiple for a sum, a power for a product. The contribution is
+the value itself if any number of copies reduce to one copy (maximum, minimum, any, all, and a product with zero).
 
-A scalar has one counter. A workspace that many coordinates are gathered in has one for each.
+A scalar workspace has one counter. A workspace over coordinates has one counter for each coordinate.
 """
 
 from __future__ import annotations
@@ -31,24 +31,26 @@ __all__ = ["ImplicitEntries", "find_implicit_entries", "visit"]
 
 @record
 class ImplicitEntries:
-    """What the absent entries of one reduction come to.
+    """Contribution of the implicit entries to one reduction.
 
     Parameters
     ----------
     op : str
         The operator of the reduction.
     value : object
-        That of one.
+        The value of one implicit entry.
     over : tuple of str
-        The index variables that are reduced: there are as many coordinates as their dimensions allow.
+        The reduced index variables. The product of their dimensions is the number of reduced elements.
     visited : ir.Var
-        Counts the coordinates that are visited; of a workspace over coordinates of its own, an array that counts for
-        each.
+        The counter of visited elements. It is an array with one counter for each coordinate of the workspace if the
+        workspace has coordinates and ``passing`` is None.
     passing : str or None
-        The loop over all elements of a workspace, which is one visit of each.
+        The variable of the loop over all elements of a dense workspace. One run of that loop visits each element once,
+        so one scalar counter is enough. None if there is no such loop.
     never_empty : bool
-        Where all is absent the reduction has the same value, however much that is, as one of nothing is an error.
-        Otherwise no loop around one passes over where all is absent.
+        True if a reduction over implicit entries alone has the same value whatever their number. A reduction over no
+        elements is then an error, so at least one entry exists. Enclosing loops may skip coordinates at which all
+        entries are implicit only if this is true.
     """
 
     op: str
@@ -60,17 +62,17 @@ class ImplicitEntries:
 
     @property
     def needs_number(self) -> bool:
-        """Whether it matters how many they are, which then has to fit into an int64."""
+        """True if the contribution depends on the number of implicit entries, which must then fit into an int64."""
         return not OPERATORS[self.op].collapses(self.value)
 
     def rest(self, owner: Lowerer, into: ir.Var | ir.Load, visited: ir.Var | ir.Load) -> ir.Stmt:
-        """Reduce the absent entries, where there are any beside those ``visited``."""
+        """Return the statement that reduces the implicit entries into ``into``, if fewer than all were ``visited``."""
         first, *others = (owner.extents[v] for v in self.over)
         value: ir.Expr = lit(self.value, into.ty)
         if self.needs_number:
             number = sub(product((first, *others)), visited)
             value = combine(REPETITIONS[self.op], number, value)
-        # Fewer than first * others, whose product need not be an int64.
+        # The condition is visited < first * others, by divisions: the product may overflow an int64.
         rows: ir.Expr = visited
         for n in others:
             rows = ir.Binary("/", rows, n)
@@ -79,7 +81,15 @@ class ImplicitEntries:
 
 
 def find_implicit_entries(owner: Lowerer, stmt: Stmt) -> None:
-    """Note which workspaces of a program need not be given what is absent, those inside others first."""
+    """Add to ``owner.implicit_entries`` the workspaces whose implicit entries are counted, not iterated.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    stmt : Stmt
+        The statement whose workspaces are considered.
+    """
     match stmt:
         case Forall(body=body):
             find_implicit_entries(owner, body)
@@ -87,25 +97,29 @@ def find_implicit_entries(owner: Lowerer, stmt: Stmt) -> None:
             for each in stmts:
                 find_implicit_entries(owner, each)
         case Where(consumer=consumer, producer=producer):
+            # Inner workspaces come first: the implicit value of an outer one depends on theirs.
             find_implicit_entries(owner, producer)
             find_implicit_entries(owner, consumer)
             w = owner.workspaces[result_of(producer).target.tensor]
             found = _implicit_entries(owner, producer)
+            # Loops may skip coordinates of a workspace, which is safe only if those need no count.
             if found is not None and (w.kind == "scalar" or found.never_empty):
                 owner.implicit_entries[w.name] = found
 
 
 def _implicit_entries(owner: Lowerer, producer: Stmt) -> ImplicitEntries | None:
-    """What the absent entries of a reduction come to; None where they change nothing, or have to be walked."""
+    """Return the contribution of implicit entries; None if they change nothing or if loops have to visit them."""
     last, value = result_of(producer), owner.view(producer)
     absent = implicit_value(value, owner.fill_value)
     if last.op is None or absent is UNKNOWN or not is_counted(last.op, absent):
         return None
     if same_value(absent, owner.skippable_value(value, last)):
         return None
+    # Loops that are cut count as the loop over the original variable.
     cut = {v: s.var for s in owner.program.splits for v in (s.outer, s.inner)}
     loops = {cut.get(v, v) for v in _loops(producer)}
     body = without_conversions(value)
+    # Dense operands alone have no implicit entries.
     if all(is_full(body, v, owner.types) for v in loops):
         return None
     follow = {d.var for d in owner.derived if not loops.isdisjoint(d.needs)}
@@ -115,7 +129,7 @@ def _implicit_entries(owner: Lowerer, producer: Stmt) -> ImplicitEntries | None:
     if owner.workspaces[last.target.tensor].kind == "dense":
         innermost = tuple(_loops(producer))[-len(own) :]
         if innermost != last.target.indices or not all(is_full(body, v, owner.types) for v in own):
-            return None  # elements are not visited as often as each other
+            return None  # some elements are visited more often than others, and there is one counter for all
         passing = innermost[0]
     reduced = tuple(v for v in over if v not in own)
     visited = ir.Var(owner.name("visited").name, "int64*" if own and passing is None else "int64")
@@ -123,14 +137,22 @@ def _implicit_entries(owner: Lowerer, producer: Stmt) -> ImplicitEntries | None:
 
 
 def visit(owner: Lowerer, loop: Forall) -> ir.Stmt:
-    """Count a visit of all elements of a workspace, before the loop over them."""
+    """Return the statement, before a loop over all elements of a workspace, that counts one visit of each element.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    loop : Forall
+        The loop.
+    """
     absences = owner.implicit_entries.get(result_of(loop.body).target.tensor)
     counts = absences is not None and absences.passing == loop.var and owner.kind.values
     return increment(absences.visited) if absences is not None and counts else block()
 
 
 def _loops(stmt: Stmt) -> Iterator[str]:
-    """The loops around the assignment that a statement is there for, but not around what leads up to it alone."""
+    """Yield the variables of the loops around the last assignment of a statement, outermost first."""
     match stmt:
         case Forall(var=var, body=body):
             yield var

@@ -1,4 +1,4 @@
-"""Loops that are cut: into blocks of iterations, tiles of the result, and strips that stand in registers."""
+"""Split loops: into blocks of iterations, tiles of the result, and register strips."""
 
 from __future__ import annotations
 
@@ -24,9 +24,24 @@ Bounds = tuple[ir.Expr, ir.Expr]
 def block_loop(
     owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment, bounds: Bounds | None
 ) -> ir.Stmt:
-    """The loop over the blocks, tiles or strips of a loop that is cut."""
+    """Return the loop over the blocks, tiles or register strips of a split loop.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    cut : Split or RegisterStrips
+        The split of the loop.
+    stmt : Forall
+        The loop over the blocks.
+    env : Environment
+        The coordinates, positions and values that are known outside the loop.
+    bounds : (Expr, Expr) or None
+        The bounds of the loop over blocks if threads share it; None for all blocks.
+    """
     if isinstance(cut, RegisterStrips):
         return _over_strips(owner, cut, stmt, env)
+    # The chunked outermost loop has already declared the size, outside the parallel region.
     sized = block() if cut.outer in owner.blocks else size_of_blocks(owner, cut, stmt)
     size = owner.blocks[cut.outer]
     begin, end = bounds or (lit(0), block_count(owner, cut, stmt, env))
@@ -45,7 +60,19 @@ def block_loop(
 
 
 def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall, env: Environment) -> ir.Stmt:
-    """The loop inside one block, tile or strip: the loop that is cut, over part of its range."""
+    """Return the loop inside one block, tile or register strip: the split loop over part of its range.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    cut : Split or RegisterStrips
+        The split of the loop.
+    stmt : Forall
+        The loop inside one block.
+    env : Environment
+        The coordinates, positions and values that are known outside the loop.
+    """
     if isinstance(cut, RegisterStrips):
         return owner.forall(Forall(cut.var, stmt.body), env)
     begin, end = _range(owner, cut, stmt.body, env)
@@ -56,6 +83,7 @@ def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall,
         first = add(begin, mul(env.coords[cut.outer], size))
         last: ir.Expr = add(start, size)
     else:
+        # The tile is an interval of the tiled variable; moved by the difference, it is one of the loop's own variable.
         lo, hi = env.tiles[cut.tiles]
         by = _ahead(owner, cut, env)
         whole = owner.name(f"{owner.names[cut.var]}_begin"), owner.name(f"{owner.names[cut.var]}_end")
@@ -67,14 +95,37 @@ def inside_block_loop(owner: Lowerer, cut: Split | RegisterStrips, stmt: Forall,
 
 
 def block_count(owner: Lowerer, cut: Split, stmt: Forall, env: Environment) -> ir.Expr:
-    """How many blocks or tiles there are."""
+    """Return the number of blocks or tiles.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    cut : Split
+        The split of the loop.
+    stmt : Forall
+        The loop over the blocks.
+    env : Environment
+        The coordinates, positions and values that are known outside the loop.
+    """
     begin, end = (lit(0), owner.extents[cut.tiles]) if cut.tiles else _range(owner, cut, stmt.body, env)
     size = owner.blocks[cut.outer]
+    # The last block may be partial, so the quotient is rounded up.
     return ir.Binary("/", add(sub(end, begin), sub(size, lit(1))), size)
 
 
 def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
-    """Declare how many iterations a block has, or coordinates a tile."""
+    """Return the declaration of the number of iterations in a block, or of coordinates in a tile.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    cut : Split
+        The split of the loop.
+    stmt : Forall
+        The loop over the blocks.
+    """
     owner.blocks[cut.outer] = lit(cut.factor)
     if cut.sweep is None or cut.tiles is None:
         return block()
@@ -82,14 +133,16 @@ def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
     across = product(owner.extents[v] for v in sweep.across)
     most: ir.Expr = lit(sweep.room)
     if sweep.across:
+        # One coordinate of the tiled variable takes ``across`` elements of the result.
         most = maximum(ir.Binary("/", most, maximum(across, lit(1))), lit(cut.factor))
-    # Each thread has a few, so that all end at the same time.
+    # A thread has about four tiles, so that all threads end at about the same time.
     share = add(ir.Binary("/", all, mul(THREADS, lit(4))), lit(1))
     most = ir.Select(gt(THREADS, lit(1)), minimum(share, most), most)
     size = owner.name(f"{owner.names[cut.outer]}size")
     owner.blocks[cut.outer] = size
     swept = next(f for f in foralls_of(stmt.body) if f.var == sweep.var)
     driver = owner._driver(swept, Environment()) if sweep.few else None
+    # Above the tiles only the length of a loop over an outermost level is known; without it, the tile is large.
     if driver is None or driver.level:
         return ir.Declare(size, most)
     begin, end = owner._bounds(driver, swept.var, Environment())
@@ -97,7 +150,7 @@ def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
 
 
 def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Environment) -> Bounds:
-    """Where the loop that is cut begins and ends."""
+    """Return the bounds of the loop that is split, or raise ``ScheduleError`` if it merges several operands."""
     driver = owner._driver(Forall(cut.var, stmt), env)
     if driver is None or not (driver.certain or driver.format.unique):
         raise ScheduleError(f"the loop over {cut.var} merges several operands and cannot be split")
@@ -105,16 +158,17 @@ def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Environment) -> Bounds:
 
 
 def _ahead(owner: Lowerer, cut: Split, env: Environment) -> ir.Expr:
-    """By how much the variable that is tiled is ahead of the loop's own."""
+    """Return the difference between the tiled variable and the variable of the split loop."""
     if cut.tiles == cut.var:
         return lit(0)
+    # The tiled variable is a sum with the loop's own variable, which is set to 0 to get the rest.
     d = next(d for d in (*owner.derived, *owner.computed) if d.var == cut.tiles)
     coords = {n: lit(0) if v == cut.var else env.coords[v] for n, v in enumerate(d.of) if v in d.needs}
     return emit(d.value, coords, owner.sizes(d))
 
 
 def _over_strips(owner: Lowerer, cut: RegisterStrips, stmt: Forall, env: Environment) -> ir.Stmt:
-    """Strips of each width in turn, as many as fit into what is left."""
+    """Return one loop over register strips for each width, with as many strips as fit into the remaining range."""
     name, all = owner.names[cut.var], owner.extents[cut.var]
     stmts: list[ir.Stmt] = []
     done: ir.Expr = lit(0)

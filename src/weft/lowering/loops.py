@@ -1,7 +1,8 @@
 """The loops of one ``forall``: a merge lattice as C-like loops (2017, Fig. 11; 2018, Fig. 9).
 
-One iterator makes a for loop. Several make a while loop for each set of them that is walked together, with the least
-of their coordinates as the loop's. Inside, every lattice point below is one case.
+One iterator becomes a for loop. Several iterators become one while loop for each set that is co-iterated. The
+coordinate of an iteration is the least coordinate of the co-iterated iterators. Inside the loop, each lattice point
+whose iterators are a subset of the set is one case.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ if TYPE_CHECKING:
 __all__ = ["LoopEmitter"]
 
 RUN = 12
-"""Entries of a coordinate for which their run is found, and summed, rather than each added to the result."""
+"""Mean number of duplicates from which on a run of them is summed first, and not added to the result one by one."""
 
 
 class LoopEmitter:
-    """The loops of one ``forall``."""
+    """Emitter of the loops of one ``forall``."""
 
     def __init__(
         self,
@@ -77,8 +78,10 @@ class LoopEmitter:
             bounds,
         )
         self.coord = owner.name(owner.names[stmt.var])
+        # One loop for each distinct set of co-iterated iterators, larger sets first: as operands end, fewer remain.
         sets = dict.fromkeys(frozenset(p.coiterate) for p in points)
         self.loops = sorted(([it for it in self._ordered() if it in s] for s in sets), key=lambda loop: -len(loop))
+        # Position, end of positions, and coordinate of each iterator over positions.
         self.p = {it: owner.name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
         self.end = {it: owner.name(f"{p.name}_end") for it, p in self.p.items()}
         self.here = {it: owner.name(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
@@ -92,7 +95,8 @@ class LoopEmitter:
                 raise LoweringError(
                     f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
                 )
-            return block()  # nothing is added, or appended
+            return block()  # nothing is added or appended
+        # A bound needs no loop if it follows from the number of iterations.
         if self.owner.kind is FunctionKind.BOUND and self._only_appends():
             return increment(self.owner.target.counters[-1], self._most())
         if len(self.loops) == 1 and len(self.loops[0]) == 1:
@@ -102,13 +106,13 @@ class LoopEmitter:
         return self.coiteration_loops()
 
     def _only_appends(self) -> bool:
-        """Whether the loop appends one coordinate at a time to the result's last level, and does nothing else."""
+        """Return whether the loop only appends one coordinate per iteration to the last level of the result."""
         known = {**self.env.coords, self.stmt.var: self.coord}
         chain = self.owner.target.chain_completed({self.stmt.var}, known) if self.writes else None
         return isinstance(self.stmt.body, Assign) and chain is not None and chain is self.owner.target.chains[-1]
 
     def _most(self) -> ir.Expr:
-        """How many coordinates the loop visits at most: all operands' together, or of an intersection the fewest."""
+        """Return a bound of the iterations: the sum over all iterators of a union, the minimum over an intersection."""
         widths = []
         for it in self._ordered():
             begin, end = self.bounds or self.owner._bounds(it, self.stmt.var, self.env)
@@ -125,6 +129,7 @@ class LoopEmitter:
         owner, env = self.owner, self.env
         whole = owner._bounds(it, self.stmt.var, env)
         begin, end = self.bounds or whole
+        # Recorded for the compiler, which decides by ``dense_inside`` and ``sums_on`` on fused multiply-add.
         if isinstance(self.stmt.body, Assign):
             single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
             if it.format.iteration == "value" or single:
@@ -133,10 +138,13 @@ class LoopEmitter:
                 owner.sums_on |= self._sums_on(it)
         if (strip := env.strips.get(self.stmt.var)) is not None:
             return self._in_strip(it, strip)
+        # Coordinate value iteration.
         if it.format.iteration == "value":
             body = block(self._picked_ahead(it, end), self._cases([it], env))
             loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
             return split_by_mean_length(fuse_adjacent_ranges(loop), whole)
+        # A branchless level has one coordinate for each parent: a declaration instead of a loop. Below a run of
+        # duplicate parents it is a segment like any other (iterator chaining; 2018, section 4.3).
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
             inner = replace(env, pos={**env.pos, it.key: begin})
@@ -145,6 +153,7 @@ class LoopEmitter:
             if it.access is not None and leaves_tensor(owner.types[it.access.tensor].format, it.level):
                 cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
             return block(decl, cases)
+        # Coordinate position iteration, duplicate by duplicate where that gives the same result.
         if it.format.unique or owner.apart or self._may_revisit(it):
             loop = self.entry_loop(it, begin, end)
             return split_by_row_length(
@@ -154,10 +163,11 @@ class LoopEmitter:
         runs = self.duplicate_run_loop(it, begin, end)
         if (outside := self._gathered_outside(it)) is None:
             return runs
+        # Both loops are emitted; the data decides. Runs pay off if there are at least RUN entries for each sum.
         return if_(ge(sub(whole[1], whole[0]), mul(lit(RUN), outside)), runs, self.entry_loop(it, begin, end))
 
     def _picked_ahead(self, it: LevelIterator, end: ir.Expr) -> ir.Stmt:
-        """Ask for what is read some coordinates later, where it lies anywhere."""
+        """Return the prefetch of entries of a later coordinate, which is empty unless positions are scattered."""
         owner = self.owner
         if it.access is None or not it.format.scattered or not owner.kind.values:
             return block()
@@ -168,14 +178,14 @@ class LoopEmitter:
         return prefetch.prefetch_rows(tensor, it.level, parent, self.coord, end, name)
 
     def entry_loop(self, it: LevelIterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
-        """A loop that meets each position by itself."""
+        """Return a loop that visits each position separately."""
         p, env = self.p[it], self.env
         inner = replace(env, pos={**env.pos, it.key: self._child(it, p, self.coord)})
         decl = ir.Declare(self.coord, self.owner.coordinate(it, p, env))
         return ir.For(p, begin, end, block(decl, self._cases([it], inner)))
 
     def duplicate_run_loop(self, it: LevelIterator, begin: ir.Expr, end: ir.Expr) -> ir.Stmt:
-        """A loop that meets each coordinate once, with all its duplicates."""
+        """Return a loop that visits each coordinate once, together with all its duplicates."""
         p = self.p[it]
         run, segment, inner = self._deduplicate(it, self.env)
         step = block(
@@ -187,9 +197,9 @@ class LoopEmitter:
         return block(ir.Declare(p, begin), ir.Declare(self.end[it], end), ir.While(lt(p, self.end[it]), step))
 
     def _gathered_outside(self, it: LevelIterator) -> ir.Expr | None:
-        """How many sums there may be, where duplicates are gathered into scalars and might as well be added singly.
+        """Return a bound of the number of sums, or None if duplicates cannot be added one by one instead of in scalars.
 
-        Which is better is a matter of how many there are to a sum on average, which the outermost loop can tell.
+        The faster way depends on the mean number of duplicates of a sum, which only an outermost loop can determine.
         """
         owner = self.owner
         wheres = list(wheres_of(self.stmt.body))
@@ -199,9 +209,9 @@ class LoopEmitter:
         return product(owner.extents[v] for v in result_of(self.stmt.body).target.indices)
 
     def _in_strip(self, it: LevelIterator, strip: Strip) -> ir.Stmt:
-        """The loop inside one strip, whose elements are to stand side by side in vectors.
+        """Return the loop inside one register strip, which compilers are to vectorize.
 
-        Compilers might else make vectors of the iterations of the loop around it.
+        The call of ``weft_single`` keeps compilers from vectorizing the loop over strips instead.
         """
         name = self.owner.names[self.stmt.var]
         number, low = self.owner.name(f"{name}_inside"), self.owner.name(f"{name}_from")
@@ -213,23 +223,25 @@ class LoopEmitter:
         )
 
     def _scatters(self, body: Assign) -> bool:
-        """Whether each iteration has another element to accumulate into."""
+        """Return whether each iteration accumulates into a different element."""
         follow = {d.var for d in self.owner.derived if self.stmt.var in d.needs}
         return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
 
     def _sums_on(self, it: LevelIterator) -> bool:
-        """Whether a sum goes on in the next segment: it is not one of those that begin anew for each."""
+        """Return whether one sum continues over several segments, instead of starting anew in each."""
+        # ``sums_segments`` holds the producers of scalar workspaces, whose sums start anew.
         begun = self.owner.sums_segments
         alone = it.format.branchless and any(isinstance(s, Forall) and s.body == self.stmt for s in begun)
         return self.stmt not in begun and not alone
 
     def _child(self, it: LevelIterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
-        """The position that values hang on, for a coordinate iterated at ``p``."""
+        """Return the position of the children and values of a coordinate that is iterated at position ``p``."""
         assert it.access is not None
         return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
 
     def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
-        """Reassociate a sum or an extreme, where allowed and not known to be so short that it is unrolled anyway."""
+        """Return the SIMD reductions of a loop that may be reassociated, as in ``For.simd``, or None."""
+        # Compilers unroll loops of few iterations anyway.
         if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body
@@ -244,17 +256,20 @@ class LoopEmitter:
         return None
 
     def _may_revisit(self, it: LevelIterator, apart: bool = False) -> bool:
-        """Whether the body may run once for each duplicate, instead of once for all of them.
+        """Return whether the body may run once for each duplicate, instead of once for all duplicates together.
 
-        Everything in it must accumulate where any coordinate can be located, or append to a list of coordinates, one
-        that may hold duplicates where entries themselves are duplicated; and then the sum must be over a product of
-        them, else of something that is nothing where none is stored.
+        The body must not fill or gather, and must not co-iterate levels below with other operands. An appended result
+        must be a list that allows duplicates, or hold each entry of the operand separately. If entries themselves may
+        be duplicates, a located result must accumulate by addition and the value must be linear in the operand. If
+        entries are unique and only leading coordinates repeat, it is enough that the value is zero where the operand
+        has no stored entry.
         """
         owner, body = self.owner, self.stmt.body
         dtypes = {name: w.dtype for name, w in owner.workspaces.items()}
         if _needs_all(body, apart or not it.format.ordered, dtypes):
             return False
         target = owner.target.access.tensor
+        # ``last``: the entries themselves may be duplicates, not only coordinates of levels above the last.
         repeatable = owner.target.format.levels != () and not owner.target.format.levels[-1].unique
         last = it.access is not None and not owner.types[it.access.tensor].format.is_unique
         for a in assignments(body):
@@ -265,6 +280,7 @@ class LoopEmitter:
                 return False
             if it.access is None:
                 continue
+            # f(a + b) = f(a) + f(b) holds for linear values, unless conversions of dtypes depend on the sum.
             if is_linear(without_conversions(a.value), it.access):
                 if last and not adds_in_place(a.value, it.access, owner.types[it.access.tensor].dtype):
                     return False
@@ -274,7 +290,7 @@ class LoopEmitter:
         return not self._merges_below(it)
 
     def _lists(self, target: Access, it: LevelIterator) -> bool:
-        """Whether a result is a list of coordinates, in which entries of a list have places of their own, in order."""
+        """Return whether the result is a list of coordinates that holds each entry of the iterated list separately."""
         whole, levels = self.owner.target.chains, self.owner.target.format.levels
         if it.access is None or not {*it.access.indices} <= {*target.indices}:
             return False
@@ -283,7 +299,7 @@ class LoopEmitter:
         return listed and all(level.branchless for level in below)
 
     def _merges_below(self, it: LevelIterator) -> bool:
-        """Whether another operand is walked together with what lies below: once for all duplicates, not for each."""
+        """Return whether levels below are co-iterated with another operand, which is done once for all duplicates."""
         owner, access = self.owner, it.access
         assert access is not None
         below = set(level_variables(access, owner.types[access.tensor].format)[it.level + 1 :])
@@ -297,7 +313,7 @@ class LoopEmitter:
         )
 
     def _deduplicate(self, it: LevelIterator, env: Environment) -> tuple[list[ir.Stmt], ir.Var, Environment]:
-        """Find the end of a run of equal coordinates, and sum its values where it is the last level (2018, 4.3)."""
+        """Return code for the end of a run of duplicates and, on a last level, their sum (2018, section 4.3)."""
         owner = self.owner
         assert it.access is not None
         p, end = self.p[it], self.end[it]
@@ -310,6 +326,7 @@ class LoopEmitter:
         ]
         tensor = owner.tensors[it.access.tensor]
         new = replace(env, pos={**env.pos, it.key: p})
+        # Above the last level the children of the whole run are one segment. On it, the sum stands for the value.
         if it.level + 1 < len(tensor.type.format.levels):
             return stmts, segment, replace(new, segments={**env.segments, (it.access, it.level): segment})
         if not owner.kind.values:
@@ -345,7 +362,7 @@ class LoopEmitter:
         return block(*stmts)
 
     def _narrow(self, iterators: Sequence[LevelIterator]) -> None:
-        """Compare coordinates in the dtype in which they are stored, where all are stored in one."""
+        """Declare merged coordinates in the dtype in which they are stored, if all iterators share one dtype."""
         if all(it in self.p for it in iterators):
             (ty, *others) = {_stored(self.owner.coordinate(it, self.p[it], self.env)).ty for it in iterators}
             if not others:
@@ -354,18 +371,21 @@ class LoopEmitter:
 
     def _while(self, loop: list[LevelIterator]) -> ir.Stmt:
         owner, env = self.owner, self.env
+        # ``full`` iterates all coordinates by value; ``merged`` iterate positions.
         full = next((it for it in loop if it.format.iteration == "value"), None)
         merged = [it for it in loop if it is not full]
         conds = [lt(self.p[it], self.end[it]) for it in merged]
         if full is not None and not merged:
             _, end = owner._bounds(full, self.stmt.var, env)
             return ir.While(lt(self.coord, end), block(self._cases(loop, env), increment(self.coord)))
+        # The coordinate of each iterator, and the least of them (2017, Fig. 11).
         body: list[ir.Stmt] = [
             ir.Declare(self.here[it], cast(_stored(owner.coordinate(it, self.p[it], env)), self.here[it].ty))
             for it in merged
         ]
         if full is None:
             body.append(ir.Declare(self.coord, minimum(*(self.here[it] for it in merged))))
+        # The step of each iterator: by one position, or past its run of duplicates.
         steps: dict[LevelIterator, ir.Stmt] = {}
         for it in merged:
             p = self.p[it]
@@ -376,24 +396,26 @@ class LoopEmitter:
                 run, segment, env = self._deduplicate(it, env)
                 body += run
                 steps[it] = ir.Set(p, segment)
+        # The cases themselves advance the iterators, or each iterator advances if it is at the coordinate.
         if self._exclusive(loop):
             code = self._sum(loop, env, steps) or self._cases(loop, env, steps)
             return ir.While(land(*conds), block(*body, code))
         advance = [self._advance(it, step, loop) for it, step in steps.items()]
         if full is not None:
-            # Only while every sparse operand has values left; the last loop goes on to the end.
+            # This loop ends with the first sparse operand; the last loop visits the remaining coordinates.
             advance.append(increment(self.coord))
         return ir.While(land(*conds), block(*body, self._cases(loop, env), *advance))
 
     def _advance(self, it: LevelIterator, step: ir.Stmt, loop: list[LevelIterator]) -> ir.Stmt:
-        """Step over the merged coordinate, where the iterator is at it."""
+        """Return the step of an iterator past the merged coordinate, conditional on being at that coordinate."""
         if len(loop) == 1:
             return step
         here = self._is_here(it, loop)
         return increment(self.p[it], cast(here, "int64")) if isinstance(step, ir.Update) else if_(here, step)
 
     def _is_here(self, it: LevelIterator, loop: list[LevelIterator]) -> ir.Expr:
-        """Whether an iterator is at the merged coordinate: of two, the one that is not ahead."""
+        """Return the condition that an iterator is at the merged coordinate."""
+        # With two iterators, the one that is not ahead is at the coordinate, so their minimum need not be computed.
         others = [o for o in loop if o is not it]
         if len(others) == 1 and others[0] in self.here and it in self.here:
             return le(self.here[it], self.here[others[0]])
@@ -406,7 +428,7 @@ class LoopEmitter:
         return [self._is_here(it, loop) for it in iterators]
 
     def _exclusive(self, loop: list[LevelIterator]) -> bool:
-        """Whether every set of iterators is a case of its own, so that the case taken says which are to advance."""
+        """Return whether each set of iterators is a case of its own, so that each case can advance its iterators."""
         points = [p for p in self.points if set(p.coiterate) <= set(loop)]
         searched = any(not it.certain for p in points for it in p.located)
         sets = {frozenset(p.coiterate) for p in points}
@@ -415,14 +437,15 @@ class LoopEmitter:
     def _sum(
         self, loop: list[LevelIterator], env: Environment, steps: Mapping[LevelIterator, ir.Stmt]
     ) -> ir.Stmt | None:
-        """A sum of many operands: what each adds where it has a value, instead of a case for every set of them.
+        """Return a sum of many operands in which each adds its value if present, or None if the body is no such sum.
 
-        None where the body is no such sum. The number of cases doubles with every operand; this does not.
+        The number of cases doubles with every operand. Here each operand has one condition.
         """
         owner, body, v = self.owner, self.stmt.body, self.stmt.var
         if len(loop) < 3 or not isinstance(body, Assign) or owner.derived or not is_left_nested(body.value):
             return None
         env = replace(env, coords={**env.coords, v: self.coord})
+        # Assign each term to the one iterator it depends on; each must have fill value 0.
         parts: dict[LevelIterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
         last: LevelIterator | None = None
         for negative, term in additive_terms(body.value):
@@ -432,7 +455,7 @@ class LoopEmitter:
                 return None
             it = mine.pop()
             if parts[it] and it != last:
-                return None  # what is added in between would be added later
+                return None  # another term lies between, and the summation order must not change
             parts[it].append((negative, term))
             last = it
         if not all(parts.values()):
@@ -450,7 +473,7 @@ class LoopEmitter:
                 adds += [*decls, update("subtract" if negative else "add", total, value)]
             adds = adds if owner.kind.values else []
             code.append(if_(self._is_here(it, loop), block(*adds, steps[it])))
-        nothing = -0.0 if total.ty.startswith("float") else 0  # to which -0.0 is added as it is
+        nothing = -0.0 if total.ty.startswith("float") else 0  # -0.0 + -0.0 is -0.0, but 0.0 + -0.0 is 0.0
         start = ir.Declare(total, lit(nothing, total.ty)) if owner.kind.values else block()
         env = replace(env, values={**env.values, whole: total})
         return block(start, *code, self._body(replace(body, value=whole), env, {v}))
@@ -465,7 +488,7 @@ class LoopEmitter:
         new = env.coords.keys() - before.coords.keys()
         if not owner.settled(env) or env.whole.keys() == before.whole.keys():
             return block(*derived, self._cases_at(loop, env, guards, new, steps))
-        # Whether a block reaches beyond an edge is known here: inside, nothing more is asked about any.
+        # Here it is known if a block reaches beyond an edge: the code inside the tensor needs no more conditions.
         inside, edge = (replace(env, whole=dict.fromkeys(env.whole, lit(whole, "bool"))) for whole in (True, False))
         return block(
             *derived,
@@ -484,13 +507,15 @@ class LoopEmitter:
         new: Set[str],
         steps: Mapping[LevelIterator, ir.Stmt] | None,
     ) -> ir.Stmt:
-        """The cases where all is known that follows from the coordinate."""
+        """Return the cases at a coordinate from which all derived variables have been computed."""
         owner, v = self.owner, self.stmt.var
         mine = set(loop)
+        # Points with more iterators come first, so that the first case whose condition is true is the right one.
         points = [p for p in self.points if set(p.coiterate) <= mine]
         points.sort(key=lambda p: -len(p.iterators))
         owner.count_cases(len(points))
         involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
+        # Locate levels that may lack the coordinate, once for all cases: -1 if it is not stored.
         missed = [it for it in loop if it.format.misses]
         searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.located if not it.certain)]))
         decls: list[ir.Stmt] = []
@@ -504,15 +529,16 @@ class LoopEmitter:
             p = owner.name(f"p{it.name}")
             coords = (*owner._above(it, env), self.coord)
             locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
-            if it.format.iteration == "value" and not it.format.misses:  # by arithmetic, right within its bounds only
+            if it.format.iteration == "value" and not it.format.misses:  # arithmetic is valid only within the bounds
                 begin, end = owner._bounds(it, v, env)
                 within = land(ge(self.coord, begin), lt(self.coord, end))
                 locate = ir.Select(within, locate, lit(-1))
             if above := [f for f in found if f.access == it.access and f.level < it.level]:
-                locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # below nothing is none
+                locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # no parent, no child
             decls += [*more, ir.Declare(p, locate)]
             env = replace(env, pos={**env.pos, it.key: p})
             found[it] = ge(p, lit(0))
+        # One branch for each lattice point: its iterators are at the coordinate, or have been located.
         merged = [it for it in loop if it.format.iteration != "value"]
         several = len(loop) > 1
         branches: list[tuple[ir.Expr, ir.Stmt]] = []
@@ -520,10 +546,12 @@ class LoopEmitter:
         for n, point in enumerate(points):
             at = [it for it in point.coiterate if it in merged]
             conds = self._are_here(at, loop) if several else []
+            # No condition is needed for the last single iterator: some iterator is at the least coordinate.
             last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
             if last and len(point.coiterate) == 1 and not searched:
                 conds = []
             conds += [found[it] for it in point.iterators if it in found]
+            # The statement that remains where the other operands have only implicit entries (2017, section 6).
             present = set(point.iterators)
             absent = {
                 a: (owner.fill_value(a), owner.types[a.tensor].dtype)
@@ -533,7 +561,7 @@ class LoopEmitter:
             stmt = specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
             here = env
             if steps and at and not owner.derived:
-                # In a case of its own the coordinate is that of any iterator at it: the least need not be known.
+                # The coordinate of any iterator of an exclusive case serves, so the least need not be computed.
                 here = replace(env, coords={**env.coords, v: self.here[at[0]]})
             body = if_(land(*guards), self._body(stmt, here, new)) if stmt is not None else block()
             branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
@@ -543,19 +571,20 @@ class LoopEmitter:
         return block(*decls, code)
 
     def _holds_entry(self, it: LevelIterator) -> ir.Expr | None:
-        """Whether the iterator is at an entry, where its level may have positions without one."""
+        """Return the condition that the iterator is at an entry, or None if all positions of its level hold entries."""
         if it.access is None or it.format.gapless:
             return None
         return it.format.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
 
     def _body(self, stmt: Stmt, env: Environment, new: Set[str]) -> ir.Stmt:
-        """What one case does at this coordinate, which makes the variables ``new`` known: locate, compute, append."""
+        """Return the code of one case, in which the variables ``new`` become known: locate, compute, append."""
         owner, target = self.owner, self.owner.target
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
         env, decls = owner._resolve(env, [*used, target.access] if self.writes else used)
         chain = target.chain_completed(new, env.coords) if self.writes else None
         if chain is None:
             return block(*decls, owner.statement(stmt, env))
+        # The coordinate is appended, so the position of the result is the counter of the chain.
         counter = target.counters[chain.index]
         here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}
         env = replace(env, pos={**env.pos, **here})
@@ -563,20 +592,21 @@ class LoopEmitter:
         made = block(*more, owner.statement(stmt, env))
         if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
             return block(*decls, target.append(chain, env.coords, made))
+        # Append only values other than the fill value.
         value = lower_expr(stmt.value, lambda a: owner.read(a, env))
         fill = owner.types[target.access.tensor].fill
-        # NaN is what does not equal itself.
+        # Only NaN differs from itself: if NaN is the fill value, values equal to themselves are appended.
         differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
         return block(*decls, target.append_if(differs, env.coords, made, even=value.ty == "bool"))
 
 
 def _stored(coordinate: ir.Expr) -> ir.Expr:
-    """A coordinate as it is stored, before it is widened."""
+    """Return a coordinate without its conversion to a wider dtype."""
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
 
 
 def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
-    """Whether what accumulates a workspace comes to the same if it does so with each part of that."""
+    """Return whether accumulating the parts of a workspace one by one gives the same as accumulating their total."""
     value, part = without_conversions(last.value), gathered.target
     if last.op != gathered.op or part not in distinct_accesses(value):
         return False
@@ -586,10 +616,10 @@ def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
 
 
 def _needs_all(stmt: Stmt, apart: bool, dtypes: Mapping[str, str]) -> bool:
-    """Whether a statement fills or gathers, which is done once for all duplicates of a coordinate.
+    """Return whether a statement fills or gathers, and so must run once for all duplicates of a coordinate.
 
-    What is gathered and then accumulated by the same operator may also be done ``apart`` for each, where duplicates do
-    not come together.
+    A workspace that is gathered and then accumulated by the same operator may be gathered for each duplicate if
+    ``apart`` is true, as where duplicates do not follow one another.
     """
     match stmt:
         case Where(consumer=consumer, producer=producer):

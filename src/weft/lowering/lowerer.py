@@ -1,8 +1,8 @@
 """Concrete index notation to imperative IR: the code generation algorithm of 2017 (Fig. 11) and 2018 (Fig. 9).
 
-``Lowerer`` walks the statement. For each ``forall`` it builds the merge lattice, emits one loop for each set of
-co-iterated levels and, inside, one case for each lattice point, and recurses on the statement that is left when the
-operands without a value there are taken out.
+``Lowerer`` traverses the statement. For each ``forall``, ``Lowerer`` builds the merge lattice and emits one loop for
+each set of co-iterated levels. Inside the loop there is one case for each lattice point. The body of a case is lowered
+from the statement without the operands that have only implicit entries there.
 """
 
 from __future__ import annotations
@@ -68,27 +68,28 @@ _DENSE = Dense()
 
 
 class Lowerer:
-    """Lowers one program to one function of a module.
+    """Lowerer of one program to one function of a module.
 
     Parameters
     ----------
     program : Program
-        The statement and its workspaces; expressions have their conversions explicit.
+        The statement and its workspaces. Conversions of dtypes are explicit in expressions.
     target : Access
         The result.
     types : mapping
-        The type of every tensor by name, the result's included.
+        The type of every tensor by name, including the result.
     names : mapping
         A legal and unique C name for every tensor, workspace and index variable.
     kind : FunctionKind
-        Which function.
+        The function of the kernel.
     skip_fill : bool
-        Do not append entries whose value is the result's fill value: what a conversion from a dense operand wants.
+        If true, entries whose value is the fill value of the result are not appended, as in a conversion from a dense
+        operand.
     most : number
-        How many cases the merges may have in all; more raise ``TooManyCases``.
+        The largest number of cases of all merges together. More cases raise ``TooManyCases``.
     """
 
-    apart = False  # whether each entry has a place of its own, so that duplicates need not come together
+    apart = False  # true if duplicate entries are handled one by one, since each has its own place
     schedule: str = "dynamic, 1"  # how chunks are handed out to threads
 
     def __init__(
@@ -112,13 +113,16 @@ class Lowerer:
         self.blocks: dict[str, ir.Expr] = {}
         self._fresh: dict[str, int] = {}
         self._taken: set[str] = set()
+        # Allocation and release of workspaces, once for each thread.
         self.scratch: list[ir.Stmt] = []
         self.release: list[ir.Stmt] = []
         self.chunked = False
+        # Recorded by the loops, for the compiler's choice of fused multiply-add and for explanations.
         self.sums_segments: set[Stmt] = set()
         self.sums_on = False
         self.dense_inside = False
         self.lattices: list[tuple[str, tuple[Point, ...]]] = []
+        # The dimension of each index variable, from the first access or level that has it.
         found = [a for s in assignments(program.stmt) for a in (*accesses(s.value), s.target)]
         stored = [a for a in (*found, target) if a.tensor in self.tensors]
         for access in stored:
@@ -128,6 +132,7 @@ class Lowerer:
             for var, level in zip(level_variables(access, tensor.type.format), tensor.levels, strict=True):
                 self.extents.setdefault(var, level.dimension)
         self.extents |= {s.inner: lit(s.widths[0]) for s in program.splits if isinstance(s, RegisterStrips)}
+        # A variable with a loop of its own is not derived from others.
         loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
         self.derived = tuple(d for d in derived_variables(stored, types) if d.var not in loops)
         self.target.derived = self.derived
@@ -139,8 +144,9 @@ class Lowerer:
 
     # -- the function -------------------------------------------------------------------------------------------
     def lower(self, operands: Sequence[str]) -> ir.Function:
-        """The whole function; ``operands`` are the parameters after the result."""
+        """Return the whole function, whose parameters are the result and then ``operands``."""
         stmt = self.program.stmt
+        # Fills and scalars that no loop encloses come before the parallel region.
         prologue, stmt = _split_fills(stmt)
         prepared = [self.statement(s, Environment()) for s in prologue]
         while isinstance(stmt, Where) and isinstance(stmt.consumer, Where | Forall) and self._makes_scalar(stmt):
@@ -152,6 +158,7 @@ class Lowerer:
         else:
             body = self.statement(stmt, Environment())
             main = block(*self.scratch, self.target.start(lit(0)), body, self.target.finish(lit(0)), *self.release)
+        # The edges of the root and edges that were inserted out of order need the totals of all chunks.
         totals = self._totals()
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
@@ -171,18 +178,19 @@ class Lowerer:
         )
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
-        """What a chunk begins with."""
+        """Return the statements at the beginning of a chunk."""
         return self.target.start(chunk)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
-        """What moves the edges of a chunk of a loop between these limits."""
+        """Return statements that move the edges of a chunk, given the limits of the whole loop."""
         return ()
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        """What a chunk ends with."""
+        """Return the statements at the end of a chunk."""
         return self.target.finish(chunk)
 
     def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
+        # After the last chunk, ``counts`` holds the position of each chain at the end of the result.
         n = len(self.target.chains)
         totals: list[tuple[ir.Var, ir.Stmt]] = []
         for k in range(n):
@@ -191,16 +199,17 @@ class Lowerer:
         return totals
 
     def _chunked(self, stmt: Forall) -> ir.Stmt | None:
-        """The outermost loop cut into chunks that threads share; None when it is not a plain loop."""
+        """Return the outermost loop cut into chunks that threads share, or None if the loop is not a plain loop."""
         cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
         if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
-            return None  # edges of dense levels below a parent that may not be kept
+            return None  # a parent without children is not kept, but dense levels below it have edges
         sized = block()
         if cut is not None:
             sized = loop_splits.size_of_blocks(self, cut, stmt)
             limits = (lit(0), loop_splits.block_count(self, cut, stmt, Environment()))
         else:
+            # Chunks by position must not cut runs of duplicates.
             driver = self._driver(stmt, Environment())
             alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
             if driver is None or not (driver.certain or alone):
@@ -210,6 +219,7 @@ class Lowerer:
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
         begin, end = limits
+        # Chunk c of n is [begin + span*c/n, begin + span*(c+1)/n).
         span = sub(end, begin)
         bounds = [
             ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
@@ -238,7 +248,7 @@ class Lowerer:
 
     @property
     def holds_values(self) -> bool:
-        """Whether workspaces hold values: where these are written, or decide what is stored."""
+        """True if workspaces hold values, which are written to the result or decide which entries are stored."""
         return self.kind.values or (self.skip_fill and self.kind in (FunctionKind.COUNT, FunctionKind.ASSEMBLE))
 
     def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
@@ -255,6 +265,7 @@ class Lowerer:
         if target.tensor in self.workspaces:
             raise LoweringError("workspaces are filled where they are declared")
         env, decls = self._resolve(env, [target])
+        # Levels down to the last one that loops have located are fixed; everything below is filled.
         resolved = 0
         while (target, resolved) in env.pos:
             resolved += 1
@@ -272,7 +283,7 @@ class Lowerer:
         return ir.Load(self.tensors[access.tensor].vals, self.position(access, env))
 
     def scalar(self, w: Workspace) -> ir.Var:
-        """The variable of a scalar workspace."""
+        """Return the variable of a scalar workspace."""
         return ir.Var(self.names[w.name], w.dtype)
 
     def position(self, access: Access, env: Environment) -> ir.Expr:
@@ -287,6 +298,7 @@ class Lowerer:
     # -- loops --------------------------------------------------------------------------------------------------
     def _lattice(self, stmt: Forall, env: Environment, record: bool = True) -> tuple[Point, ...]:
         v = stmt.var
+        # The universe iterates the whole dimension, where the expression has a value without any stored entry.
         universe = LevelIterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
         body = self.view(stmt.body)
         neutral = self.skippable_value(body, result_of(stmt.body))
@@ -298,7 +310,7 @@ class Lowerer:
         return points
 
     def count_cases(self, number: int) -> None:
-        """Add to the number of cases that all merges have."""
+        """Add ``number`` to the cases of all merges, or raise ``TooManyCases``."""
         self.cases += number
         if self.cases > self.most:
             raise TooManyCases
@@ -308,7 +320,7 @@ class Lowerer:
         return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
     def fill_value(self, access: Access) -> Any:
-        """What an operand has where it stores nothing; of a scalar that is not known."""
+        """Return the value of the implicit entries of an operand; a scalar has none, so its value is ``UNKNOWN``."""
         if access.tensor in self.workspaces:
             absences = self.implicit_entries.get(access.tensor)
             gathered = neutral_of(self.workspaces[access.tensor]) if absences is None else absences.value
@@ -317,7 +329,7 @@ class Lowerer:
         return typed(type.fill, type.dtype) if access.indices else UNKNOWN
 
     def _neutral(self, stmt: Assign) -> tuple[Any, str]:
-        """What the target of an assignment holds where nothing is assigned."""
+        """Return the value and dtype of the target of an assignment where nothing is assigned."""
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
         if (absences := self.implicit_entries.get(stmt.target.tensor)) is not None:
@@ -327,11 +339,11 @@ class Lowerer:
         return (neutral_of(w) if w else type.fill), type.dtype
 
     def skippable_value(self, value: Expr, stmt: Assign) -> Any:
-        """What the target of an assignment of ``value`` holds where nothing is; zero of either sign in a sum."""
+        """Return the implicit value at which an assignment of ``value`` is skipped: for sums, zero of either sign."""
         if (absences := self.implicit_entries.get(stmt.target.tensor)) is not None:
             return absences.value
         neutral = self._neutral(stmt)[0]
-        # What a factor makes that was taken out of a sum is zero as the sum would be, of whatever sign.
+        # A scalar sum as a factor was taken out of an outer sum, so the sign of its zero does not matter either.
         parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
         factored = any(w.kind == "scalar" and w.op == "add" for w in parts)
         summed = (
@@ -340,13 +352,13 @@ class Lowerer:
         return neutral_in_sum(implicit_value(value, self.fill_value), neutral) if summed else neutral
 
     def skippable_outside(self, value: Expr, stmt: Assign) -> Any:
-        """What loops around what makes a workspace need not visit."""
+        """Return the value that loops enclosing a workspace's producer may skip."""
         return (
             self._neutral(stmt)[0] if stmt.target.tensor in self.implicit_entries else self.skippable_value(value, stmt)
         )
 
     def view(self, stmt: Stmt) -> Expr:
-        """The statement as one expression, workspaces replaced by what is computed into them."""
+        """Return the statement as one expression, with workspaces replaced by the values computed into them."""
         match stmt:
             case Assign(value=value):
                 return value
@@ -356,7 +368,9 @@ class Lowerer:
                 made = self.view(producer)
                 last = result_of(producer)
                 if not same_value(implicit_value(made, self.fill_value), self.skippable_outside(made, last)):
-                    made = Apply("add", (made, last.target))  # it matters where nothing is stored, too
+                    # Implicit entries change the workspace, so loops must not skip them. With the workspace itself as
+                    # another operand, merge lattices keep coordinates without stored entries.
+                    made = Apply("add", (made, last.target))
                 return _substitute(self.view(consumer), last.target, made)
             case Seq(stmts=stmts):
                 parts = [self.view(s) for s in stmts if not isinstance(s, Fill)]
@@ -368,21 +382,21 @@ class Lowerer:
 
     @cached
     def whole(self) -> Expr:
-        """The whole program as one expression, without explicit conversions."""
+        """Whole program as one expression, without explicit conversions."""
         return without_conversions(self.view(self.program.stmt))
 
     @property
     def implicit_value(self) -> Any:
-        """The value of the whole program where no operand has an entry."""
+        """Value of the whole program where no operand has a stored entry."""
         return implicit_value(self.view(self.program.stmt), self.fill_value)
 
     @cached
     def reaches_stored_only(self) -> bool:
-        """Whether nothing is appended but what entries reach; where all is, how many these are is no bound."""
+        """Guarantee that only coordinates of stored entries are appended, so that the number of entries is a bound."""
         return same_value(self.implicit_value, self.types[self.target.access.tensor].fill)
 
     def _driver(self, stmt: Forall, env: Environment) -> LevelIterator | None:
-        """The one iterator that drives a plain loop; None for a merge."""
+        """Return the single iterator of a plain loop, or None for a merge."""
         points = self._lattice(stmt, env, record=False)
         if len(points) != 1 or len(points[0].coiterate) != 1:
             return None
@@ -399,6 +413,7 @@ class Lowerer:
             if v == cut.inner:
                 return loop_splits.inside_block_loop(self, cut, stmt, env)
         points = self._lattice(stmt, env)
+        # The loop may append: after it, the edges connect the appended coordinates to their parent.
         writes = self.kind is not FunctionKind.WIDEST and any(
             a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
         )
@@ -416,13 +431,14 @@ class Lowerer:
         edges = self.target.edges(chain, parent, begin, sequenced)
         below_appended = any(c.last == chain.first - 1 for c in self.target.chains)
         if below_appended:
-            # A parent without children is not kept; its place belongs to the next, perhaps another thread's.
+            # A parent without children is not kept. The next parent takes its position, perhaps in another thread.
             edges = if_(gt(counter, begin), edges) if edges != block() else edges
         declare = ir.Declare(begin, counter) if below_appended or not sequenced else block()
         return block(declare, code, edges)
 
     def visits_every_parent(self, chain: AppendChain) -> bool:
-        """Whether loops pass by every parent that a chain's coordinates can have, also those that have none."""
+        """Return whether loops visit every possible parent of a chain, including parents without children."""
+        # Located levels above need loops over all coordinates; parents in appended levels are visited as they are made.
         variables = [self.target.variable(k) for k in range(chain.first)]
         above = [set(radix_components(v, self.derived)) for v in variables]
         appended = [any(c.first <= k <= c.last for c in self.target.chains) for k in range(chain.first)]
@@ -432,19 +448,19 @@ class Lowerer:
             for digit in own
             if not kept
         )
-        # Where the result has blocks, too, parents in one beyond the edge of the tensor are passed over.
+        # If the result has blocks, parents in a block that reach beyond the edge of the tensor are not visited.
         partial = [d for d in self.derived if not d.inside and d.var not in variables]
         return full and not any(d.needs <= set().union(*above) for d in partial)
 
     def _bounds(self, it: LevelIterator, v: str, env: Environment) -> tuple[ir.Expr, ir.Expr]:
-        """Where an iterator begins and ends: coordinates or positions."""
+        """Return the bounds of an iterator: coordinates or positions, as its level iterates."""
         if it.access is None:
             return lit(0), self.extents[v]
         m = self.tensors[it.access.tensor].levels[it.level]
         if it.format.iteration == "value":
             parent = lit(0) if it.certain else self._parent(it, env)
             begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
-            # A sum of axes would have fewer coordinates than none where these have no size.
+            # An interval over a sum of axes would have a negative length if the axes have size 0.
             summed = it.format.has_every and len(used_names(stop)) > 1
             return begin, maximum(begin, stop) if summed else stop
         parent = self._parent(it, env)
@@ -468,12 +484,12 @@ class Lowerer:
         return parent
 
     def _above(self, it: LevelIterator, env: Environment) -> tuple[ir.Expr, ...]:
-        """The coordinates of the levels above the iterator's."""
+        """Return the coordinates of the levels above the level of an iterator."""
         assert it.access is not None
         return tuple(env.coords[v] for v in level_variables(it.access, self.types[it.access.tensor].format)[: it.level])
 
     def derive(self, env: Environment) -> tuple[Environment, list[ir.Stmt], list[ir.Expr]]:
-        """The variables that follow from those known, their declarations, and what must hold for them to exist."""
+        """Return ``env`` with derived variables, their declarations, and conditions that they lie in the tensor."""
         coords, whole = dict(env.coords), dict(env.whole)
         decls: list[ir.Stmt] = []
         guards: list[ir.Expr] = []
@@ -488,6 +504,7 @@ class Lowerer:
                 decls.append(ir.Declare(name, value))
                 coords[d.var] = name
                 found = True
+                # A block may reach beyond the edge of the tensor; a diagonal may begin below 0.
                 if not d.inside:
                     fits = lt(name, self.extents[d.var])
                     if not d.natural:
@@ -497,24 +514,26 @@ class Lowerer:
             if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
                 fits_whole = self._fits_whole(d, coords)
                 if fits_whole is not None:
-                    # Known further out than the coordinate itself: loops inside are compiled once with and without.
+                    # This is known outside the loop over the coordinate. Inner loops are emitted with and without the
+                    # condition on each coordinate.
                     whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")
                     decls.append(ir.Declare(name, fits_whole))
         return replace(env, coords=coords, whole=whole), decls, guards
 
     def settled(self, env: Environment) -> bool:
-        """Whether it is known of every variable that is still to follow whether all of it lies inside the tensor."""
+        """Return whether derived variables that may leave the tensor are pending, all with a condition in ``whole``."""
         pending = {d.var for d in self.derived if not d.inside and d.var not in env.coords}
         return bool(pending) and pending <= env.whole.keys()
 
     def _fits_whole(self, d: DerivedVariable, coords: Mapping[str, ir.Expr]) -> ir.Expr | None:
-        """Return whether all that a variable can become lies inside the tensor, given some of what it is made of."""
+        """Return the condition that all values a variable can still take lie inside the tensor, or None if unknown."""
         factors = linear(d.value)
         if factors is None or any(k is not None and f < 0 for k, f in factors.items()):
             return None
         if not d.natural and any(self.types[t].format.is_signed for t in self.tensors):
-            return None  # what is not known yet may begin below 0
+            return None  # variables that are not known yet may be negative
 
+        # A linear value with positive factors is least and greatest at the ends of its variables' ranges.
         def at(end: Callable[[str], ir.Expr]) -> ir.Expr:
             ends = {v: coords[v] if v in coords else end(v) for v in d.needs}
             return emit(d.value, {n: ends[v] for n, v in enumerate(d.of) if v in ends}, self.sizes(d))
@@ -526,7 +545,7 @@ class Lowerer:
         return [self.extents[v] for v in d.axes]
 
     def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
-        """Locate every level whose parent and coordinate are known."""
+        """Return ``env`` with levels located whose parent and coordinate are known, and declarations of positions."""
         pos = dict(env.pos)
         decls: list[ir.Stmt] = []
         for access in dict.fromkeys(targets):
@@ -551,11 +570,11 @@ class Lowerer:
         return replace(env, pos=pos), decls
 
     def share_names(self, other: Lowerer) -> None:
-        """Declare nothing that ``other`` declares: both become one function."""
+        """Use the declared names of ``other`` as its own, since both become parts of one function."""
         self._fresh, self._taken = other._fresh, other._taken
 
     def name(self, stem: str) -> ir.Var:
-        """A variable that no other place declares."""
+        """Return a variable whose name begins with ``stem`` and is declared nowhere else."""
         n = self._fresh.get(stem, 0)
         name = stem if n == 0 else f"{stem}_{n}"
         while name in self._taken or (n and name in self.names.values()):
@@ -567,7 +586,7 @@ class Lowerer:
 
 
 def _split_fills(stmt: Stmt) -> tuple[list[Stmt], Stmt]:
-    """Leading fills of the whole target, and the rest."""
+    """Return the leading fill of the whole target, in a list if there is one, and the rest of the statement."""
     if isinstance(stmt, Seq) and isinstance(stmt.stmts[0], Fill):
         rest = stmt.stmts[1:]
         return [stmt.stmts[0]], rest[0] if len(rest) == 1 else Seq(rest)

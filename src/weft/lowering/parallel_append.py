@@ -1,12 +1,13 @@
-"""Results that threads append to in parts, each put in its place when all before it are known.
+"""Results that threads append in parts, each copied to its place when the sizes of all parts before it are known.
 
-Threads that append to one array have to know where: what comes before must have been counted, which is half of the
-work or more. Here a chunk of the outermost loop is appended to spare memory of the thread's own, small enough to stay
-in its cache. Then the chunks take turns to say how much they hold, and copy it to where that has to be.
+Threads that append to one array must know the position at which each begins. Counting all entries before is half of
+the work or more. Here a chunk of the outermost loop is appended to a buffer of its thread, which is small enough to
+stay in the cache. Then the chunks take turns: each adds its number of entries to a total, and copies its entries to
+the position that the total had before.
 
-``counts`` holds how many chunks there are, and how many coordinates each may append at most (``bound``); then, for
-``evaluate``, how many chunks there are, how many any of them may append, how many have had their turn, and how many
-coordinates these have appended.
+For ``bound``, ``counts`` holds the number of chunks and the largest number of coordinates that each may append. For
+``evaluate``, ``counts`` holds the number of chunks, the largest number of coordinates that any chunk may append, the
+number of chunks that have had their turn, and the number of coordinates that those chunks have appended.
 """
 
 from __future__ import annotations
@@ -29,24 +30,25 @@ __all__ = ["ParallelAppendLowerer"]
 
 
 def _thread_buffers(levels: Sequence[LevelVars], vals: ir.Var, first: int) -> dict[ir.Var, ir.Var]:
-    """The arrays that are appended to, from a level on, each with the one that all threads have spare memory in."""
+    """Return the array that holds the buffers of all threads, for each array that is appended to from a level on."""
     appended = [m.arrays["crd"] for m in levels[first:] if "crd" in m.arrays]
     return {array: ir.Var(f"{array.name}_spare", array.ty) for array in (*appended, vals)}
 
 
 class ParallelAppendLowerer(Lowerer):
-    """Lowers a program to a function that appends in parts; takes what ``Lowerer`` takes.
+    """Lowerer of a program to a function whose threads append in parts; the parameters are those of ``Lowerer``.
 
-    ``why_not`` says why that cannot be done, if so.
+    ``why_not`` returns the reason why a program cannot be lowered in this way.
     """
 
-    schedule = "monotonic: dynamic, 1"  # a chunk waits for those handed out before it alone
+    schedule = "monotonic: dynamic, 1"  # so that a chunk waits only for chunks that run already
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self.spares: dict[ir.Var, ir.Var] = {}
         if self.kind is not FunctionKind.EVALUATE or not self.target.chains:
             return
+        # The loops append to the thread's own arrays. The whole arrays remain parameters, for the copies in ``finish``.
         whole = self.target.vars
         self.spares = _thread_buffers(whole.levels, whole.vals, self.target.chains[0].first)
         self.own = {array: ir.Var(f"{array.name}_own", array.ty) for array in self.spares}
@@ -58,7 +60,7 @@ class ParallelAppendLowerer(Lowerer):
         self.target = ResultWriter(own, self.target.access, self.kind, derived=self.derived)
 
     def why_not(self) -> str | None:
-        """A reason why the result cannot be appended to in parts, or None."""
+        """Return the reason why the result cannot be appended in parts, or None."""
         levels, stmt = self.target.format.levels, self.program.stmt
         if len(self.target.chains) != 1 or self.target.chains[0].last + 1 != len(levels):
             return "not one list of coordinates with values"
@@ -68,6 +70,7 @@ class ParallelAppendLowerer(Lowerer):
         if not isinstance(stmt, Forall) or not stmt.parallel or self.program.splits:
             return "no plain parallel loop"
         driver = self._driver(stmt, Environment())
+        # Every parent must be visited, since each chunk shifts the edges of all its parents.
         if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.target.variable(0)):
             return "the outermost loop does not visit all of the result's first level"
         if first and type(levels[first]).shift_edges is LevelFormat.shift_edges:
@@ -81,6 +84,7 @@ class ParallelAppendLowerer(Lowerer):
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         if not self.spares:
             return super().start(chunk)
+        # The buffer of a thread begins at its number times the room of one chunk.
         room = ir.Load(COUNTS, lit(1))
         first = mul(ir.Call("weft_thread", (), "int64"), room)
         own = [ir.Declare(self.own[array], add(spare, first)) for array, spare in self.spares.items()]
@@ -99,10 +103,11 @@ class ParallelAppendLowerer(Lowerer):
         return block(ir.Declare(at, turn), *copies, self._shift(at))
 
     def _shift(self, at: ir.Expr) -> ir.Stmt:
-        """The edges of a chunk, which count from 0, as positions of the whole, where it begins at ``at``."""
+        """Return the loop that adds ``at``, the position at which a chunk begins, to the edges of its parents."""
         (chain,) = self.target.chains
         if chain.first == 0 or chain.first in self.target.unsequenced:
             return block()
+        # Each coordinate of the outermost loop has ``inner`` parents.
         inner: ir.Expr = lit(1)
         for level, m in zip(self.target.format.levels[1 : chain.first], self.target.vars.levels[1:], strict=False):
             inner = level.get_size(m, inner)

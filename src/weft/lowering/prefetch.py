@@ -1,6 +1,6 @@
-"""Prefetch rows that are picked here and there some rows before: ``A[index]`` takes two thirds of the time.
+"""Prefetching of rows that are read in no particular order, as in ``A[index]``.
 
-This changes no result, only when the memory comes.
+With it ``A[index]`` takes two thirds of the time. Prefetching changes no result.
 """
 
 from __future__ import annotations
@@ -13,24 +13,27 @@ from ..ir.builder import add, block, if_, lit, lt
 __all__ = ["prefetch_rows"]
 
 ROWS_AHEAD = 8
-"""Rows between asking for one and reading it."""
+"""Number of rows between the prefetch of a row and its use."""
 
 
 def prefetch_rows(
     tensor: TensorVars, level: int, parent: ir.Expr, coord: ir.Expr, end: ir.Expr, name: ir.Var
 ) -> ir.Stmt:
-    """Ask for the entries below a coordinate some way behind ``coord``, where these lie here and there.
+    """Return the prefetch of the entries below the coordinate ``ROWS_AHEAD`` after ``coord``.
+
+    The statement is empty unless the positions of the level are scattered and the level below it stores coordinates in
+    segments.
 
     Parameters
     ----------
     tensor : TensorVars
         The operand.
     level : int
-        The level that is iterated, by value.
+        The level that is iterated by coordinate value.
     parent, coord, end : Expr
-        The position above it, the coordinate that it is at, and where it ends.
+        The position of the parent, the current coordinate, and the end of the loop over coordinates.
     name : Var
-        A fresh variable.
+        A fresh variable for the first position below the later coordinate.
     """
     own, *below = tensor.type.format.levels[level:]
     if not own.scattered or not below or not lists(below[0]) or below[0].branchless:

@@ -1,4 +1,4 @@
-"""The result side of a kernel: storing values, appending coordinates and edges (2017, section 6.3; 2020, section 6)."""
+"""Result side of a kernel: storing values, appending coordinates and edges (2017, section 6.3; 2020, section 6)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ COUNTS = Var("counts", "int64*")
 
 
 class FunctionKind(Enum):
-    """Which of a module's functions a loop nest becomes.
+    """Function of a module that a loop nest becomes.
 
-    ``COUNT`` counts the coordinates of each appended level; ``BOUND`` counts as many or more, without finding out
-    which of those that reach a workspace are the same; ``WIDEST`` is no function but the loops that find the
-    most that reach it at one time.
+    ``COUNT`` counts the coordinates of each appended level. ``BOUND`` computes an upper bound of that count: equal
+    coordinates that reach a workspace are counted separately. ``WIDEST`` is no function, but the loops that determine
+    the largest number of values that reach a workspace at one time. ``ASSEMBLE`` writes level arrays, ``COMPUTE``
+    writes values, and ``EVALUATE`` writes both.
     """
 
     COUNT = "count"
@@ -35,18 +36,18 @@ class FunctionKind(Enum):
 
     @property
     def structure(self) -> bool:
-        """Whether level arrays are written."""
+        """True if level arrays are written."""
         return self in (FunctionKind.ASSEMBLE, FunctionKind.EVALUATE)
 
     @property
     def values(self) -> bool:
-        """Whether values are written."""
+        """True if values are written."""
         return self in (FunctionKind.COMPUTE, FunctionKind.EVALUATE)
 
 
 @dataclass
 class ResultWriter:
-    """The result of a kernel while it is being lowered."""
+    """Result of a kernel while the kernel is lowered."""
 
     vars: TensorVars
     access: Access
@@ -55,7 +56,7 @@ class ResultWriter:
     counters: tuple[Var, ...] = ()
     unsequenced: set[int] = field(default_factory=set)
     derived: tuple[DerivedVariable, ...] = ()
-    bounded: bool = False  # whether it is asked where the last chain of a chunk ends
+    bounded: bool = False  # true if the code reads ``end``, which ``start`` must then declare
 
     def __post_init__(self) -> None:
         self.format = self.vars.type.format
@@ -64,15 +65,15 @@ class ResultWriter:
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
 
     def level_of(self, var: str) -> int | None:
-        """The level whose coordinate ``var`` is, or is the leading part of."""
+        """Return the level whose coordinate is ``var``, or has it as its most significant component, or None."""
         return next((k for k, v in enumerate(self.path) if radix_components(v, self.derived)[:1] == (var,)), None)
 
     def variable(self, level: int) -> str:
-        """The index variable of a level."""
+        """Return the index variable of a level."""
         return self.path[level]
 
     def chain_completed(self, new: Set[str], coords: Mapping[str, Expr]) -> AppendChain | None:
-        """The chain whose last unknown coordinates are among ``new``, given all that are known with them."""
+        """Return the chain whose variables are all in ``coords`` and not all outside ``new``, or None."""
         for chain in self.chains:
             variables = [self.variable(k) for k in range(chain.first, chain.last + 1)]
             if not new.isdisjoint(variables) and all(v in coords for v in variables):
@@ -84,7 +85,7 @@ class ResultWriter:
 
     # -- counters -----------------------------------------------------------------------------------------------
     def start(self, chunk: Expr) -> Stmt:
-        """Declare the counters: where this chunk starts, or zero while chunks are being counted."""
+        """Return declarations of the counters: the first positions of a chunk, or 0 in functions that count."""
         n = len(self.chains)
         counting = self.kind in (FunctionKind.COUNT, FunctionKind.BOUND)
         stmts: list[Stmt] = [
@@ -96,7 +97,7 @@ class ResultWriter:
         return block(*stmts)
 
     def finish(self, chunk: Expr) -> Stmt:
-        """Write the counters back, as where the next chunk starts."""
+        """Return stores of the counters at the end of a chunk, as the first positions of the next chunk."""
         n = len(self.chains)
         return block(
             *(
@@ -107,12 +108,12 @@ class ResultWriter:
 
     @property
     def end(self) -> Var:
-        """Where the last chain of a chunk ends, or its room does."""
+        """End of the positions of a chunk in the last chain, or of the room for them."""
         return Var(f"{self.counters[-1].name}_end")
 
     # -- appending ----------------------------------------------------------------------------------------------
     def append(self, chain: AppendChain, coords: Mapping[str, Expr], body: Stmt) -> Stmt:
-        """``body`` computes below the coordinate that ``chain`` appends; it is kept when something was."""
+        """Return ``body`` and the append of a coordinate to ``chain``, which is kept if ``body`` appends children."""
         counter = self.counters[chain.index]
         keep = [*self._coordinates(chain, coords), increment(counter)]
         if chain.index + 1 == len(self.chains):
@@ -122,10 +123,11 @@ class ResultWriter:
         return block(Declare(before, below), body, if_(gt(below, before), block(*keep)))
 
     def append_if(self, kept: Expr, coords: Mapping[str, Expr], body: Stmt, even: bool) -> Stmt:
-        """The last chain appends where ``kept`` is true, which may be about as often as not: no processor foresees it.
+        """Return ``body`` and the append of a coordinate to the last chain, both only if ``kept`` is true.
 
-        Then what is not kept is written, too, and the next over it. Only whether there is room is asked, which there
-        is up to the end of a chunk.
+        If ``even`` is true, ``kept`` is about as often true as false, and processors cannot predict a branch on it.
+        Then every coordinate is written but the counter advances only for those to keep, so the next coordinate
+        overwrites one that is not kept. The only branch is on the room up to the end of the chunk.
         """
         chain, counter = self.chains[-1], self.counters[-1]
         step = increment(counter, cast(kept, counter.ty))
@@ -137,7 +139,7 @@ class ResultWriter:
         return block(if_(lt(counter, self.end), block(body, *self._coordinates(chain, coords))), step)
 
     def _coordinates(self, chain: AppendChain, coords: Mapping[str, Expr]) -> list[Stmt]:
-        """Store the coordinates that a chain appends."""
+        """Return stores of the coordinates that a chain appends."""
         counter = self.counters[chain.index]
         levels = range(chain.first, chain.last + 1) if self.kind.structure else ()
         return [
@@ -145,7 +147,7 @@ class ResultWriter:
         ]
 
     def edges(self, chain: AppendChain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
-        """Connect what a loop appended to its parent."""
+        """Return the insertion of edges that connect the coordinates appended by a loop to their parent."""
         level = self.format.levels[chain.first]
         if not self.kind.structure or not level.roles or level.branchless:
             return block()
@@ -157,7 +159,7 @@ class ResultWriter:
         return level.unseq_insert_edges(m, parent, sub(counter, begin))
 
     def init(self) -> Stmt:
-        """Before anything is appended."""
+        """Return the initialization of edges before anything is appended."""
         if not self.kind.structure:
             return block()
         stmts = [
@@ -168,7 +170,7 @@ class ResultWriter:
         return block(*stmts)
 
     def finalize(self, counts: tuple[Expr, ...]) -> Stmt:
-        """After everything is appended, given the total of each chain: root edges, and edges inserted out of order."""
+        """Return the completion of root edges and unsequenced edges, given the number of positions in each chain."""
         if not self.kind.structure:
             return block()
         stmts: list[Stmt] = []
@@ -182,7 +184,7 @@ class ResultWriter:
         return block(*stmts)
 
     def size(self, level: int, counts: tuple[Expr, ...]) -> Expr:
-        """Positions of a level, given the total of each chain."""
+        """Return the number of positions of a level, given the number of positions in each chain."""
         if level < 0:
             return lit(1)
         for chain in self.chains:
@@ -191,14 +193,14 @@ class ResultWriter:
         return self.format.levels[level].get_size(self.vars.levels[level], self.size(level - 1, counts))
 
     def _below(self, level: int) -> Expr:
-        """Positions of the last level below one of the level above ``level``: all are found by arithmetic."""
+        """Return the number of positions in the last level below one parent of ``level``; all levels are located."""
         size: Expr = lit(1)
         for k in range(level, len(self.format.levels)):
             size = self.format.levels[k].get_size(self.vars.levels[k], size)
         return size
 
     def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
-        """Set every value below position ``base`` of level ``resolved - 1``; of the root, below ``part`` of level 0."""
+        """Return a loop that fills values below ``base`` in level ``resolved - 1``, or below ``part`` of level 0."""
         if not self.kind.values:
             return block()
         size = self._below(resolved)

@@ -1,4 +1,4 @@
-"""Index expressions to IR expressions: one element's value from the operator table's C spellings."""
+"""Lowering of index expressions to IR expressions, by the C spellings of the operator table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ _BY_LAST = frozenset({"select", *REPETITIONS.values()})
 
 
 def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
-    """The value of ``expr``, given how each access is read."""
+    """Return the value of ``expr`` in IR, where ``load`` returns the value of each access.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression, with conversions of dtypes explicit.
+    load : callable
+        Returns the value of an access.
+    """
     match expr:
         case Access():
             return load(expr)
@@ -32,7 +40,15 @@ def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
 
 
 def combine(op: str, *args: ir.Expr) -> ir.Expr:
-    """An operator applied to IR values of the dtypes it computes in."""
+    """Return an operator applied to IR values, which have the dtypes that the operator computes in.
+
+    Parameters
+    ----------
+    op : str
+        The name of the operator in the operator table.
+    *args : Expr
+        The operands.
+    """
     row = OPERATORS[op]
     if row.c.startswith("call:"):
         result = loop_dtypes(op, tuple(a.ty for a in args))[-1]
@@ -43,14 +59,15 @@ def combine(op: str, *args: ir.Expr) -> ir.Expr:
         return ir.Unary(row.c, args[0])
     if args[0].ty == "bool" and row.c in ("+", "*"):
         return ir.Binary("||" if row.c == "+" else "&&", *args)
-    if {a.ty for a in args} == {"int64", "uint64"}:  # NumPy compares these by value
+    if {a.ty for a in args} == {"int64", "uint64"}:  # NumPy compares such integers by value
         return ir.Call(f"weft_{row.ufunc.__name__}_{args[0].ty}_{args[1].ty}", args, "bool")
     return ir.Binary(row.c, *args)
 
 
 def update(op: str, target: ir.Var | ir.Load, value: ir.Expr) -> ir.Stmt:
-    """``target = target op value``."""
+    """Return the statement ``target = target op value``."""
     row = OPERATORS[op]
+    # Sums of booleans are logical, so they have no compound assignment.
     if row.c in ("+", "-", "*") and target.ty != "bool":
         return ir.Update(row.c, target, value)
     new = combine(op, target, value)

@@ -1,7 +1,7 @@
 """Sums over the stored entries of many rows: reassociated by SIMD where rows are long, in order where they are short.
 
-A sum in order waits for each addition; cut into several it does not, but takes longer to begin and to end. Which is
-better is asked once for all rows, by their average length.
+In a sum in order each addition waits for the one before. Several partial sums do not wait, but take longer to begin and
+to end. The mean length of the rows decides which way is taken, once for all rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..records import replace
 __all__ = ["SHORT", "split_by_mean_length", "split_by_row_length"]
 
 SHORT = 32
-"""Entries below which a sum is made in order."""
+"""Number of entries from which on a sum is reassociated."""
 
 
 def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
@@ -27,19 +27,20 @@ def _many(begin: ir.Expr, end: ir.Expr, segments: ir.Expr) -> ir.Expr:
 def split_by_row_length(
     loop: ir.Stmt, simd: tuple[tuple[str, str], ...] | None, name: Callable[[str], ir.Var]
 ) -> ir.Stmt:
-    """A sum over stored entries: of many of them reassociated, of few from the first to the last.
+    """Return a loop that sums many entries reassociated and few entries in order.
 
     Parameters
     ----------
     loop : Stmt
-        The loop of the sum; anything else is left as it is.
+        The loop of the sum. Any other statement is returned unchanged.
     simd : tuple, optional
-        What may be reassociated, as in ``For.simd``; None where nothing may.
+        The reductions that may be reassociated, as in ``For.simd``, or None.
     name : callable
-        A fresh variable by its stem.
+        Returns a fresh variable for a stem.
     """
     if simd is None or not isinstance(loop, ir.For) or any(isinstance(n, ir.For) for n in walk(loop.body)):
         return loop
+    # Branches and calls in the body, other than the reduction itself, keep compilers from vectorizing it.
     reduces = {op for op, _ in simd}
     branches = [n for n in walk(loop) if isinstance(n, ir.If | ir.Call | ir.While | ir.Select)]
     if any(not (isinstance(n, ir.Call) and n.name in reduces) for n in branches):
@@ -54,17 +55,18 @@ def split_by_row_length(
 
 
 def split_by_mean_length(loop: ir.For, whole: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
-    """Loops in which sums of many and of few entries are told apart, with that done once, by the average.
+    """Return a loop in which the branch between long and short sums is taken once, by the mean length of segments.
 
-    Segments must adjoin, each beginning where the one before ended, so that the first edge and the last say how many
-    entries there are; else each segment is asked.
+    Segments must adjoin: each must begin where the one before ends, so that the first and last edge tell the number of
+    entries. Otherwise the branch remains in each segment.
 
     Parameters
     ----------
     loop : For
-        The loop around the sums.
+        The loop around the sums, as ``split_by_row_length`` returns them.
     whole : (Expr, Expr)
-        Where it would begin and end if it were not shared by threads, whose number shall change no value.
+        The bounds of the loop before threads share it. The summation order depends on the decision, so the decision
+        must not depend on the number of threads.
     """
     stmts = list(loop.body.stmts) if isinstance(loop.body, ir.Block) else [loop.body]
     declared = {s.var.name: s.value for s in stmts if isinstance(s, ir.Declare)}

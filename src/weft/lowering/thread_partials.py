@@ -1,6 +1,6 @@
-"""How threads share work: an outermost loop by chunks, a range of memory by one piece for each.
+"""Sharing of work among threads: an outermost loop by chunks, a range of memory by one piece for each thread.
 
-What they count they count for themselves, each in an array of its own, and put it together afterwards.
+Each thread counts in an array of its own. The arrays of all threads are combined afterwards.
 """
 
 from __future__ import annotations
@@ -17,13 +17,29 @@ THREADS = ir.Var("threads")
 
 
 def piece_of(n: ir.Expr, piece: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
-    """Where a thread's piece of ``n`` elements begins and ends."""
+    """Return the half-open interval of the piece with number ``piece`` of ``n`` elements.
+
+    Parameters
+    ----------
+    n : Expr
+        The number of elements.
+    piece : Expr
+        The number of the piece, from 0. There are as many pieces as threads.
+    """
     begin, end = (ir.Binary("/", mul(n, e), THREADS) for e in (piece, add(piece, lit(1))))
     return begin, end
 
 
 def each_thread(piece: ir.Var, body: ir.Stmt) -> ir.Stmt:
-    """What every thread does once, for the piece of that number."""
+    """Return a parallel region that runs ``body`` once for each piece, of which there is one for each thread.
+
+    Parameters
+    ----------
+    piece : Var
+        The variable that holds the number of the piece.
+    body : Stmt
+        The statement.
+    """
     return ir.Parallel(THREADS, block(), ir.For(piece, lit(0), THREADS, body), block())
 
 
@@ -33,18 +49,18 @@ def _put(at: ir.Load, value: ir.Expr) -> ir.Stmt:
 
 @record
 class ThreadPartials:
-    """What each thread has found by itself.
+    """Answers that each thread has computed in an array of its own.
 
     Parameters
     ----------
     whole : Var
-        The array for what they found together.
+        The array for the combined answers.
     parts : Var
-        Their own arrays, one behind the other.
+        The arrays of all threads, one behind the other.
     size : Expr
-        The length of each.
+        The length of the array of one thread.
     totals : int
-        Where ``counts`` has room for a number of each thread.
+        The index from which on ``counts`` has room for one number of each thread.
     """
 
     whole: ir.Var
@@ -53,17 +69,18 @@ class ThreadPartials:
     totals: int
 
     def largest(self) -> ir.Stmt:
-        """The largest of the answers at each place."""
+        """Return a loop that stores the largest answer of all threads at each index."""
         t, q = ir.Var("t"), ir.Var("q")
         part = ir.Load(self.parts, add(mul(t, self.size), q))
         larger = if_(gt(part, ir.Load(self.whole, q)), ir.Store(self.whole, q, part))
         return ir.For(t, lit(0), THREADS, ir.For(q, lit(0), self.size, larger))
 
     def sums(self) -> ir.Stmt:
-        """Of histograms the sums of all before each place, and for each thread where its own entries begin there.
+        """Return loops that turn the histograms of threads into positions.
 
-        What a thread counted at ``q`` stands behind it, at ``q + 1``, and so does what it is to know of ``q``. All
-        loops but one are such that neighbours can be added at once.
+        A thread stores its count for ``q`` at index ``q + 1``. Afterwards ``whole[q]`` is the number of entries counted
+        for all indices before ``q``. The array of thread ``t`` holds at ``q + 1`` the position at which the entries of
+        that thread for ``q`` begin. All loops but the prefix sum can be vectorized.
         """
         t, q, piece, total = (ir.Var(name) for name in ("t", "q", "piece", "total"))
         dtype = self.whole.ty[:-1]
@@ -82,6 +99,7 @@ class ThreadPartials:
         def more(at: ir.Load, by: ir.Expr) -> ir.Stmt:
             return _put(at, ir.Binary("+", at, by))
 
+        # First, each count is replaced by the sum of the counts of threads before, and each piece adds up its total.
         among = block(ir.Declare(one, part), _put(part, whole), more(whole, one))
         counted = block(
             *bounds,
@@ -90,6 +108,7 @@ class ThreadPartials:
             ir.For(q, begin, end, increment(total, cast(whole, "int64"))),
             _put(total_of(piece), total),
         )
+        # Second, each piece computes a prefix sum from the totals of the pieces before it.
         next_begin = minimum(add(begin, lit(1)), end)
         placed = block(
             *bounds,
@@ -97,7 +116,7 @@ class ThreadPartials:
             ir.For(t, lit(0), piece, increment(total, total_of(t))),
             ir.Declare(before, cast(total, dtype)),
             ir.For(q, begin, end, block(increment(total, cast(whole, "int64")), _put(whole, cast(total, dtype)))),
-            # What is before a piece another thread is writing.
+            # Another thread writes the element before the piece, so ``before`` holds its value.
             each(
                 ir.For(q, begin, next_begin, more(part, before)),
                 ir.For(q, next_begin, end, more(part, ir.Load(self.whole, q))),

@@ -1,10 +1,13 @@
 """Workspaces: temporaries inside a kernel, allocated once for each thread.
 
-A scalar is a variable. A dense workspace is an array that is filled before use. A listed one is an array with marks
-and a list of the coordinates that were set, so that it costs no more than what is put in; a hashed one is the same
-over a hash table, for dimensions that no array should have. Both leave their list sorted for the consumer. A marked one
-has no list, and may be over several dimensions: it serves a whole result of which most coordinates are expected, once.
-A paired one is two lists, of coordinates and of their values: what is only to be put in order.
+- A ``scalar`` workspace is a variable.
+- A ``dense`` workspace is an array that is filled before use.
+- A ``list`` workspace is an array with flags and a list of the coordinates that were written. Its cost depends only on
+  the number of written coordinates. The list is sorted for the consumer if that needs order.
+- A ``hash`` workspace is a hash table with such a list, for dimensions too large for an array.
+- A ``flags`` workspace is an array with a flag for each coordinate, and may be over several dimensions. It is used
+  once, for a whole result of which most coordinates are expected to be written.
+- A ``pairs`` workspace is a list of coordinates and a list of their values. It only sorts, and reduces nothing.
 """
 
 from __future__ import annotations
@@ -37,17 +40,29 @@ _LEVELS = {
     "pairs": Paired(),
 }  # fmt: skip
 LISTED = ("list", "hash", "flags", "pairs")
-"""The kinds that know which coordinates were set."""
+"""Kinds of workspaces that record which coordinates were written."""
 _VISITS = ir.Var("visits")
 
 
 def neutral_of(w: Workspace) -> Any:
-    """What a workspace holds before anything is reduced into it."""
+    """Return the value of a workspace before anything is reduced into it.
+
+    Parameters
+    ----------
+    w : Workspace
+        The workspace.
+    """
     return OPERATORS[w.op].start(w.dtype)
 
 
 def declare(owner: Lowerer) -> None:
-    """Give every workspace its arrays, and the statements that allocate and release them."""
+    """Declare the arrays of every workspace, and add their allocation and release to the owner.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    """
     for w in owner.workspaces.values():
         if w.kind == "scalar":
             continue
@@ -55,13 +70,20 @@ def declare(owner: Lowerer) -> None:
         arrays: dict[str, ir.Var] = {}
         if owner.kind not in (FunctionKind.BOUND, FunctionKind.WIDEST):
             arrays = {"hash": _hashed, "pairs": _paired}.get(w.kind, _array)(owner, w, name)
+        # To the loops a workspace is a tensor like any other.
         vals = ir.Var(f"{name}_vals", f"{w.dtype}*")
         variables = tuple(LevelVars(k, owner.extents[v], arrays) for k, v in enumerate(w.indices))
         owner.tensors[w.name] = TensorVars(name, owner.types[w.name], (), (), vals, variables)
 
 
 def types(owner: Lowerer) -> dict[str, TensorType]:
-    """The types of all workspaces, as those of tensors."""
+    """Return the types of all workspaces by name, in the form of tensor types.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    """
     return {name: _type(w) for name, w in owner.workspaces.items()}
 
 
@@ -73,9 +95,9 @@ def _type(w: Workspace) -> TensorType:
 
 
 def _in_order(owner: Lowerer) -> bool:
-    """Whether the consumer needs a list in order.
+    """Return whether the consumer needs a sorted list.
 
-    Any will do to find each coordinate's place in an array, or to count what the list holds, and nothing between.
+    A result in which coordinates are located does not, and neither does a count of the listed coordinates alone.
     """
     return bool(owner.target.chains) and (owner.kind is not FunctionKind.COUNT or not owner.reaches_stored_only)
 
@@ -87,7 +109,7 @@ def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> 
 
 
 def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
-    """The array of what is gathered, and that of how often each element was where others count as well."""
+    """Add the array of values, and counters of visits for each element if implicit entries are counted."""
     _scratch(owner, ir.Var(f"{name}_vals", f"{w.dtype}*"), size)
     absences = owner.implicit_entries.get(w.name)
     if absences is not None and absences.passing is None and w.kind != "flags":
@@ -95,20 +117,20 @@ def _values(owner: Lowerer, w: Workspace, name: str, size: ir.Expr) -> None:
 
 
 def _extent(owner: Lowerer, w: Workspace, env: Environment | None = None) -> ir.Expr:
-    """How many elements a workspace has, or uses in the strips that enclosing loops are in."""
+    """Return the number of elements of a workspace, or with ``env`` of those in the current register strips."""
     widths = {s.inner: lit(s.width) for s in env.strips.values()} if env else {}
     return product(widths.get(v, owner.extents[v]) for v in w.indices)
 
 
 def _few(owner: Lowerer, w: Workspace) -> int | None:
-    """How many elements a dense workspace has, where that is known when compiling and few."""
+    """Return the number of elements if it is a constant of at most ``SMALL_WORKSPACE``, else None."""
     size = simplify_expression(_extent(owner, w))
     found = int(size.value) if isinstance(size, ir.Const) else SMALL_WORKSPACE + 1  # type: ignore[arg-type]
     return found if found <= SMALL_WORKSPACE else None
 
 
 def _paired(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
-    """Lists of what comes, and of the same in order."""
+    """Add the lists of a ``pairs`` workspace, in order of writing and sorted, and return them by role."""
     size = _widest(owner, name) if w.repeats else _extent(owner, w)
     types = {"come": "int32*", "list": "int32*", "order": "int32*", "keys": "int64*", "spare": "int64*"}
     if owner.holds_values:
@@ -139,7 +161,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 
 
 def _widest(owner: Lowerer, name: str) -> ir.Var:
-    """The most that reaches a workspace at one time, which loops over positions alone find."""
+    """Return the largest number of values that reach a workspace at one time, which separate loops count first."""
     widest = ir.Var(f"{name}_widest")
     finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST)
     finder.widest = widest
@@ -149,13 +171,14 @@ def _widest(owner: Lowerer, name: str) -> ir.Var:
 
 
 def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
-    """A table that never has to grow."""
+    """Add a hash table with room for all values, so that it never grows, and return its arrays by role."""
     widest = _widest(owner, name)
     size, mask = ir.Var(f"{name}_room"), ir.Var(f"{name}_mask")
     owner.scratch += [
         ir.Declare(size, ir.Call("weft_hash_size", (widest,), "int64")),
         ir.Declare(mask, sub(size, lit(1))),
     ]
+    # Key -1 is a free slot.
     keys = _scratch(owner, ir.Var(f"{name}_keys", "int64*"), size)
     q = owner.name("q")
     owner.scratch.append(ir.For(q, lit(0), size, ir.Store(keys, q, lit(-1))))
@@ -168,14 +191,24 @@ def _hashed(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 
 
 def _nothing(w: Workspace) -> Any:
-    """What a reduction can begin with and leave its first value as it is: zero would turn a sum's -0.0 into 0.0."""
+    """Return a start value that leaves the first reduced value unchanged: 0.0 would turn a sum of -0.0 into 0.0."""
     if w.op != "add":
         return neutral_of(w)
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(np.dtype(w.dtype).kind, 0)
 
 
 def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
-    """Produce a scalar."""
+    """Return the code that computes a scalar workspace.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    stmt : nodes.Where
+        The statement whose producer computes the scalar.
+    env : Environment
+        The coordinates, positions and values that are known at the statement.
+    """
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     if not owner.holds_values:
         return block()
@@ -189,9 +222,20 @@ def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
 
 
 def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
-    """Produce into a workspace, then consume it."""
+    """Return the code of the producer, which writes a workspace, and of the consumer, which reads it.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    stmt : nodes.Where
+        The statement.
+    env : Environment
+        The coordinates, positions and values that are known at the statement.
+    """
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     kind = owner.kind
+    # Functions without values need only those workspaces that tell coordinates; bounds and widths need none.
     if not owner.holds_values and w.kind not in LISTED:
         return owner.statement(stmt.consumer, env)
     if kind is FunctionKind.BOUND:
@@ -204,6 +248,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     producer = owner.statement(stmt.producer, env)
     tensor = owner.tensors[w.name]
     q = owner.name("q")
+    # A dense workspace is filled; one with few elements is an array on the stack.
     if w.kind == "dense":
         begin, few = ir.Store(tensor.vals, q, lit(neutral_of(w), w.dtype)), _few(owner, w)
         reset = ir.For(q, lit(0), _extent(owner, w, env), begin, unroll=bool(env.strips))
@@ -212,12 +257,14 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
         none = block() if absences is None else ir.Declare(absences.visited, lit(0))
         rests = _rests(owner, w, env)
         return block(array, reset, none, producer, rests, owner.statement(stmt.consumer, env))
+    # Flags are zero when allocated and are not cleared, since the workspace is used once.
     if w.kind == "flags":
         start = ir.For(q, lit(0), _extent(owner, w), ir.Store(tensor.vals, q, lit(_nothing(w), w.dtype)))
         stmts = (start if owner.holds_values else block(), producer, _rests(owner, w, env))
         return block(*stmts, owner.statement(stmt.consumer, env))
     (m,) = tensor.levels
     empty = ir.Declare(m["size"], lit(0))
+    # Pairs are sorted by coordinate through a permutation.
     if w.kind == "pairs":
         lists = (m["come"], m["size"], m["order"], m["keys"], m["spare"])
         order, place = ir.Evaluate(ir.Call("weft_order_int32", lists, "int64")), ir.Load(m["order"], q)
@@ -226,6 +273,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
             moved.append(ir.Store(tensor.vals, q, ir.Load(m["values"], place)))
         move = ir.For(q, lit(0), m["size"], block(*moved))
         return block(empty, producer, order, move, owner.statement(stmt.consumer, env))
+    # After the consumer only the elements on the list are cleared.
     clear: ir.Stmt
     if w.kind == "list":
         clear = ir.Store(m["mark"], ir.Load(m["list"], q), lit(False, "bool"))
@@ -246,7 +294,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
 
 
 def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
-    """Reduce into each coordinate that may have been set what is absent there, where that counts."""
+    """Return a loop that reduces implicit entries into each coordinate that may have been written, if they count."""
     absences = owner.implicit_entries.get(w.name)
     if absences is None or not owner.holds_values:
         return block()
@@ -261,10 +309,23 @@ def _rests(owner: Lowerer, w: Workspace, env: Environment) -> ir.Stmt:
 
 
 def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.Stmt:
-    """Reduce one value into a workspace."""
+    """Return the code that reduces one value into a workspace.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the program.
+    w : Workspace
+        The workspace.
+    stmt : Assign
+        The assignment to the workspace.
+    env : Environment
+        The coordinates, positions and values that are known at the statement.
+    """
     kind = owner.kind
     if kind is FunctionKind.WIDEST:
         return increment(_VISITS)
+    # Each write may become one coordinate of every chain that ends in a variable of the workspace.
     if kind is FunctionKind.BOUND:
         target = owner.target
         return block(*[increment(n) for n, c in zip(target.counters, target.chains, strict=True)
@@ -290,6 +351,7 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.S
     if w.kind == "pairs":
         store = ir.Store(m["values"], m["size"], value) if owner.holds_values else block()
         return block(entered, store, increment(m["size"]))
+    # List and hash: the first value of a coordinate is stored and listed, later ones are reduced into it.
     slot: ir.Expr = coord
     before, seen, mark = block(), coord, block()
     if w.kind == "list":
