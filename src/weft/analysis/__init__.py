@@ -1,1 +1,1 @@
-"""Analysis: what scheduling, lowering and execution ask of expressions and formats; nothing here makes loops."""
+"""Analysis: queries of scheduling, lowering and execution about expressions and formats, without building loops."""

@@ -1,4 +1,4 @@
-"""How a result is assembled: which levels are located and which are appended, and their counters."""
+"""Append chains: which levels of a result are located, which are appended, and with which counters."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["AppendChain", "append_chains", "is_appendable", "is_unordered_list"]
 
 @record
 class AppendChain:
-    """Result levels appended together: one that branches, and the branchless ones below it.
+    """Result levels that are appended together: one that branches, and the branchless levels below it.
 
     Parameters
     ----------
     first, last : int
-        Level numbers, from 0.
+        Numbers of the first and the last level, from 0.
     index : int
-        Which counter it has.
+        Number of the counter that the levels share, from 0.
     """
 
     first: int
@@ -26,11 +26,24 @@ class AppendChain:
 
 
 def append_chains(format: Format) -> tuple[AppendChain, ...]:
-    """The appended levels of a result format, grouped by the counter they share."""
+    """Return the appended levels of a result format, grouped by the counter that they share.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the result.
+
+    Returns
+    -------
+    tuple of AppendChain
+        The chains, outermost first. Levels that are located by arithmetic are in none.
+    """
     found: list[AppendChain] = []
     for k, level in enumerate(format.levels):
         if level.locates == "direct" and level.inserts:
             continue
+        # A branchless level has one entry for each of its parent, and so shares the parent's counter (2018, section
+        # 3.3).
         if level.branchless and found and found[-1].last == k - 1:
             found[-1] = AppendChain(found[-1].first, k, found[-1].index)
         else:
@@ -39,17 +52,40 @@ def append_chains(format: Format) -> tuple[AppendChain, ...]:
 
 
 def is_appendable(format: Format) -> bool:
-    """Whether every level can be appended to in the order of coordinates, or be located with nothing stored of it.
+    """Return whether a result in this format can be assembled in coordinate order.
 
-    Where all are located it takes the tensor's own axes: elements of a structured format may lie beyond its edge.
+    Each level must either be appended, or be located without an array of its own. A structured format whose levels are
+    all located is refused: its elements may lie beyond the edge of the tensor, so that such a result takes the tensor's
+    own axes. A format that follows a space-filling curve or that sets conditions on its data is refused, too.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the result.
+
+    Returns
+    -------
+    bool
     """
     if format.is_curved or format.conditions or (format.is_structured and not append_chains(format)):
-        return False  # whether a format can hold the entries is asked before any is stored
+        return False  # conditions are checked before any entry is stored
     return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
 
 
 def is_unordered_list(format: Format) -> bool:
-    """Whether coordinates can be appended as they come: one chain that promises neither order nor uniqueness."""
+    """Return whether coordinates can be appended in any order, and more than once.
+
+    All levels must form one chain that guarantees neither order nor uniqueness.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the result.
+
+    Returns
+    -------
+    bool
+    """
     found = append_chains(format)
     whole = len(found) == 1 and found[0].first == 0 and found[0].last + 1 == len(format.levels)
     return whole and is_appendable(format) and not any(level.ordered or level.unique for level in format.levels)

@@ -1,7 +1,8 @@
-"""Logical and physical index variables (2018 paper, section 3.1): how a structured format's levels see an expression.
+"""Derived variables: logical and physical index variables of structured formats (2018 paper, section 3.1).
 
-A structured operand is walked by the variables of its levels (``i/2``, ``j-i``); every other operand keeps its own,
-which follow from them by the remapping, and the other way round. Such facts are *derived*.
+A structured operand is iterated by the variables of its levels, such as ``i/2`` and ``j-i``. Every other operand keeps
+the variables of its axes. The remapping makes each kind of variable follow from the other. A variable that follows from
+others is *derived*.
 """
 
 from __future__ import annotations
@@ -33,11 +34,23 @@ __all__ = [
 
 @lru_cache(maxsize=4096)
 def level_variables(access: Access, format: Format) -> tuple[str, ...]:
-    """The tensor path: one variable for each level, in their order.
+    """Return the tensor path of an access: one variable for each level, outermost first.
 
-    A level that stores an axis has that axis's variable. Any other has a variable of its own, called by what the
-    remapping makes of the axes' variables (``i/2``): levels of two tensors that mean the same have the same one. Only
-    a counter (``#i``) is never another tensor's.
+    A level that stores an axis has the variable of that axis. Any other level has a variable of its own, named by the
+    expression that the remapping makes of the axes' variables (``i/2``). Levels of two tensors with the same expression
+    therefore share a variable. The variable of a counter (``#i``) is never shared, and its name includes that of the
+    tensor.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    format : Format
+        Format of the tensor.
+
+    Returns
+    -------
+    tuple of str
     """
     if not format.is_structured:
         return tuple([access.indices[axis] for axis in format.mode_order])
@@ -47,7 +60,7 @@ def level_variables(access: Access, format: Format) -> tuple[str, ...]:
 
 @record
 class DerivedVariable:
-    """``var`` follows from the variables ``of``.
+    """A variable ``var`` that follows from the variables ``of``.
 
     Parameters
     ----------
@@ -56,15 +69,15 @@ class DerivedVariable:
     value : IndexExpr
         Its value; ``Axis(n)`` is the variable ``of[n]``.
     of : tuple of str
-        What it is made of.
+        The variables from which it follows.
     axes : tuple of str
         The variables of the tensor's axes, whose sizes the value may need.
     inside : bool
-        Whether the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
+        True if the value is certain to be a coordinate of the tensor; a block may reach beyond its edge.
     natural : bool
-        Whether the value is certain not to be below 0; a block of ``(i+1)/2`` may begin there.
+        True if the value is certain not to be negative; a block of ``(i+1)/2`` may begin below 0.
     sizes : tuple of (int or None)
-        How many values each of the variables ``of`` has, where the remapping says: inside a block.
+        Number of values of each of the variables ``of``, if the remapping determines it, as it does inside a block.
     """
 
     var: str
@@ -81,7 +94,19 @@ class DerivedVariable:
 
 
 def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType]) -> tuple[DerivedVariable, ...]:
-    """What follows from what, by the remappings of the structured operands among ``accesses``."""
+    """Return how variables follow from each other by the remappings of structured operands.
+
+    Parameters
+    ----------
+    accesses : iterable of Access
+        Accesses; only those of structured tensors contribute.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of DerivedVariable
+    """
     found: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
@@ -91,16 +116,40 @@ def derived_variables(accesses: Iterable[Access], types: Mapping[str, TensorType
 
 
 def passes_edge(value: IndexExpr, format: Format) -> bool:
-    """Whether levels show coordinates from which an axis would have ``value`` beyond the edge of the tensor."""
+    """Return whether the levels can give an axis a coordinate beyond the edge of the tensor.
+
+    Parameters
+    ----------
+    value : IndexExpr
+        Coordinate of the axis; ``Axis(k)`` is the coordinate of level ``k``.
+    format : Format
+        The levels.
+
+    Returns
+    -------
+    bool
+    """
     made_of = sorted(axes_of(value))
+    # A bounded level leaves out exactly the coordinates for which the axis lies outside.
     bounded = format.levels[made_of[-1]].bounded and level_bounds.is_bounded_by(value, made_of[-1])
     return any(format.levels[k].pads for k in made_of) and not bounded
 
 
 def leaves_tensor(format: Format, k: int) -> bool:
-    """Whether the coordinate of an axis that a level computes may lie beyond the edge of the tensor.
+    """Return whether the coordinate of an axis that level ``k`` computes may lie beyond the edge of the tensor.
 
-    So do those of ``i`` in ``(j-i, j, i)``, unless the level over ``j`` is bounded by what is above it.
+    An example is ``i`` in ``(j-i, j, i)``, unless the level over ``j`` is bounded by the level above it.
+
+    Parameters
+    ----------
+    format : Format
+        The levels.
+    k : int
+        Number of the level, from 0.
+
+    Returns
+    -------
+    bool
     """
     value = level_bounds.computed(format.remapping, k)
     if value is None or not isinstance(format.remapping.coordinates[k], Axis):
@@ -112,11 +161,13 @@ def leaves_tensor(format: Format, k: int) -> bool:
 def _of(access: Access, format: Format) -> Iterable[DerivedVariable]:
     levels = level_variables(access, format)
     sizes = _sizes(format)
+    # Variables of axes follow from those of levels, by the inverse remapping.
     for axis, value in enumerate(format.remapping.inverse()):
         if value is not None and not isinstance(value, Axis):
             inside = not passes_edge(value, format)
             natural = inside or is_natural(value, format.remapping.coordinates)
             yield DerivedVariable(access.indices[axis], value, levels, access.indices, inside, natural, sizes)
+    # Variables of levels follow from those of axes, by the remapping. A counter has no such value.
     for k, value in enumerate(format.remapping.coordinates):
         if not isinstance(value, Axis) and "#" not in levels[k]:
             yield DerivedVariable(levels[k], value, access.indices, access.indices)
@@ -125,7 +176,22 @@ def _of(access: Access, format: Format) -> Iterable[DerivedVariable]:
 def single_coordinate_levels(
     accesses: Iterable[Access], types: Mapping[str, TensorType]
 ) -> tuple[DerivedVariable, ...]:
-    """The levels that store nothing and have one coordinate, which follows from those above: their loops are none."""
+    """Return the levels that store nothing and have one coordinate, which follows from the levels above.
+
+    Such a level needs no loop.
+
+    Parameters
+    ----------
+    accesses : iterable of Access
+        Accesses whose levels are looked at; only structured formats have such levels.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of DerivedVariable
+        The variables of these levels.
+    """
     found: dict[DerivedVariable, None] = {}
     for access in accesses:
         format = types[access.tensor].format
@@ -138,7 +204,23 @@ def single_coordinate_levels(
 
 
 def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, TensorType]) -> int | None:
-    """How many values a level's variable has, where the remapping alone says: inside a block."""
+    """Return the number of values of a level's variable; None unless the remapping alone determines it.
+
+    The remapping determines it inside a block, as for ``i%2``.
+
+    Parameters
+    ----------
+    variable : str
+        The variable.
+    accesses : iterable of Access
+        Accesses among whose levels the variable is searched.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    int or None
+    """
     for access in accesses:
         format = types[access.tensor].format
         for v, c in zip(level_variables(access, format), format.remapping.coordinates, strict=True):
@@ -148,20 +230,34 @@ def size_of(variable: str, accesses: Iterable[Access], types: Mapping[str, Tenso
 
 
 def radix_components(variable: str, derived: Sequence[DerivedVariable]) -> tuple[str, ...]:
-    """The variables whose order, the first deciding first, is that of ``variable``: its digits, or it alone.
+    """Return the variables that order ``variable`` lexicographically, the most significant first.
 
-    ``i`` follows from ``i/2`` and ``i%2``, and loops over these in this order visit it in order. Empty where a
-    variable follows from others in no such way.
+    These are the digits of a derived variable, or the variable alone if it is not derived. For example, ``i`` follows
+    from ``i/2`` and ``i%2``, and loops over these in this order visit ``i`` in order.
+
+    Parameters
+    ----------
+    variable : str
+        The variable.
+    derived : sequence of DerivedVariable
+        Known derivations.
+
+    Returns
+    -------
+    tuple of str
+        Empty if the variable follows from others in a way that no such order has.
     """
     found = next((d for d in derived if d.var == variable), None)
     if found is None:
         return (variable,)
-    if found.of == found.axes:  # a level's variable, of the axes'
+    if found.of == found.axes:  # a level's variable, which follows from the axes
         axes = significance([found.value])
         return tuple(found.of[axis] for axis in axes or ())
     factors = linear(found.value)
     if factors is None or any(k is not None and f <= 0 for k, f in factors.items()):
         return ()
+    # The factors must be those of a number system: the values of each digit times its factor must not exceed the factor
+    # of the next more significant digit.
     places = sorted(((f, k) for k, f in factors.items() if k is not None), reverse=True)
     for (above, _), (factor, k) in pairwise(places):
         size = found.sizes[k]
@@ -175,7 +271,7 @@ def _sizes(format: Format) -> tuple[int | None, ...]:
 
 
 def _size_of_digit(value: IndexExpr) -> int | None:
-    """How many values a coordinate has inside a block."""
+    """Return the number of values of a coordinate inside a block; None for other coordinates."""
     match value:
         case Binary(op="%", right=Constant(value=size)):
             return size
@@ -191,6 +287,16 @@ _SPELLED = {
 
 
 def spelling(variable: str) -> str:
-    """A readable identifier for a level's variable: ``i/2`` is ``i_div_2``."""
+    """Return a readable identifier for a level's variable: ``i/2`` is ``i_div_2``.
+
+    Parameters
+    ----------
+    variable : str
+        The variable.
+
+    Returns
+    -------
+    str
+    """
     parts = re.findall(r">>|<<|.", variable)
     return "".join(_SPELLED.get(c, c if c.isalnum() else "_") for c in parts)

@@ -1,7 +1,8 @@
-"""Expressions ready for lowering: every conversion explicit, absent operands simplified away by the operator table.
+"""Implicit values: expressions with explicit conversions, simplified for operands that have no stored entry.
 
-Two nodes join those of index notation: ``CastExpr`` (NumPy's promotion made visible) and ``ImplicitValue`` (an operand
-that is known to be its fill value here, as it has no stored entry).
+Two nodes are added to those of index notation. ``CastExpr`` makes NumPy's promotion visible. ``ImplicitValue`` is an
+operand that has its fill value, since it has no stored entry. The operator table decides how such operands simplify an
+expression.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ __all__ = [
 
 
 class _Unknown:
-    """The fill value of an expression whose absent value is not known when compiling."""
+    """Implicit value of an expression that is not known at compile time."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -56,7 +57,7 @@ UNKNOWN = _Unknown()
 
 @record
 class CastExpr(Expr):
-    """``expr`` in another dtype."""
+    """An expression converted to another dtype."""
 
     expr: Expr
     dtype: str
@@ -64,7 +65,7 @@ class CastExpr(Expr):
 
 @record
 class TypedLiteral(Expr):
-    """A literal with its dtype decided."""
+    """A literal whose dtype is decided."""
 
     value: bool | int | float | complex
     dtype: str
@@ -75,40 +76,107 @@ class TypedLiteral(Expr):
 
 @record
 class ImplicitValue(Expr):
-    """An operand without a stored entry: it has its fill value."""
+    """An operand that has its fill value, since it has no stored entry."""
 
     value: Any
     dtype: str
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Equality of fill values: NaN equals NaN, -0.0 does not equal 0.0."""
+    """Return whether two fill values are the same: NaN equals NaN, -0.0 does not equal 0.0.
+
+    Parameters
+    ----------
+    a, b : scalar or UNKNOWN
+        The fill values; ``UNKNOWN`` equals nothing.
+
+    Returns
+    -------
+    bool
+    """
     if a is UNKNOWN or b is UNKNOWN:
         return False
     if a != a or b != b:
         return bool(a != a and b != b)
+    # Only the sign of the real part is compared.
     return bool(a == b) and math.copysign(1, a.real) == math.copysign(1, b.real)
 
 
 def neutral_in_sum(absent: Any, neutral: Any) -> Any:
-    """What absent entries of a sum need not be other than: zero of either sign, which a sum from zero does not see."""
+    """Return ``absent`` if it and ``neutral`` are zeros of any sign, else ``neutral``.
+
+    A sum that starts from zero does not depend on the sign of a zero that is added. An implicit value that is a zero of
+    either sign is therefore neutral.
+
+    Parameters
+    ----------
+    absent : scalar or UNKNOWN
+        Implicit value of a term.
+    neutral : scalar or UNKNOWN
+        Value that the sum holds where nothing is added.
+
+    Returns
+    -------
+    scalar or UNKNOWN
+    """
     return absent if absent is not UNKNOWN and neutral is not UNKNOWN and absent == 0 == neutral else neutral
 
 
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names of the dtypes an operator's operands are converted to, and of its result's."""
+    """Return the names of the dtypes to which an operator converts its operands, and last that of its result.
+
+    Parameters
+    ----------
+    op : str
+        A row of the operator table.
+    dtypes : tuple of (str or type)
+        Dtypes of the operands; Python types are weak.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(d.name for d in dtype_promotion.loop_dtypes(op, _known(dtypes)))
 
 
 @lru_cache(maxsize=4096)
 def application_dtypes(expr: Apply, dtypes: tuple[Any, ...]) -> tuple[str, ...]:
-    """The same, of an operator with its operands."""
+    """Return the dtypes of `loop_dtypes` for an operator together with its operands.
+
+    Integer literals among the operands must fit the dtype to which they are converted, or are compared by value.
+
+    Parameters
+    ----------
+    expr : Apply
+        Operator and operands.
+    dtypes : tuple of (str or type)
+        Dtypes of the operands; Python types are weak.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    OverflowError
+        If a literal does not fit, as in NumPy.
+    """
     return tuple(d.name for d in dtype_promotion.application_dtypes(expr, _known(dtypes)))
 
 
 def literal_dtype(value: complex) -> Any:
-    """The name of the dtype of a number in an expression; its Python type where it is weak."""
+    """Return the name of the dtype of a literal, or its Python type if the literal is weak.
+
+    Parameters
+    ----------
+    value : number
+        The literal.
+
+    Returns
+    -------
+    str or type
+    """
     dtype = dtype_promotion.literal_dtype(value)
     return dtype if isinstance(dtype, type) else dtype.name
 
@@ -118,7 +186,27 @@ def _known(dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
-    """``expr`` with NumPy's promotion made explicit, and its dtype (a Python type where it is a bare literal)."""
+    """Return an expression with NumPy's promotion made explicit, and its dtype.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression without reductions.
+    dtypes : mapping
+        Names of the tensors' dtypes.
+
+    Returns
+    -------
+    Expr
+        The expression with ``CastExpr`` and ``TypedLiteral`` nodes.
+    str or type
+        Name of its dtype; a Python type for a bare literal.
+
+    Raises
+    ------
+    TypeError
+        If the expression has a node of another kind.
+    """
     match expr:
         case Access(tensor=tensor):
             return expr, dtypes[tensor]
@@ -126,6 +214,7 @@ def convert(expr: Expr, dtypes: Mapping[str, str]) -> tuple[Expr, Any]:
             return expr, literal_dtype(value)
         case Apply(op=op, args=args):
             done = [convert(arg, dtypes) for arg in args]
+            # Literals alone have no dtype to adapt to: they take NumPy's default dtypes.
             if all(isinstance(d, type) for _, d in done):
                 done = [(_typed(a, np.result_type(d).name), np.result_type(d).name) for a, d in done]
             *wanted, result = application_dtypes(expr, tuple(d for _, d in done))
@@ -144,15 +233,43 @@ def _cast(expr: Expr, dtype: Any, wanted: str) -> Expr:
 
 
 def converted(expr: Expr, dtypes: Mapping[str, str], wanted: str) -> Expr:
-    """``expr`` with promotion made explicit, converted to ``wanted`` at the end."""
+    """Return an expression with NumPy's promotion made explicit, converted to the dtype ``wanted``.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression without reductions.
+    dtypes : mapping
+        Names of the tensors' dtypes.
+    wanted : str
+        Dtype of the result.
+
+    Returns
+    -------
+    Expr
+    """
     done, dtype = convert(expr, dtypes)
     return _cast(done, dtype, wanted)
 
 
 def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
-    """Tell whether a linear expression of one part of a sum after another adds up to that of the sum, in its dtype.
+    """Return whether the values that an expression has for the parts of a sum add up to its value for the whole sum.
 
-    A conversion on the way must not depend on what is summed.
+    The expression is linear in ``access``. Its conversions must not depend on the sum. For example, a sum of int8 that
+    wraps around is not the sum of the same values in float64.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression with explicit conversions.
+    access : Access
+        Operand whose entries are the parts of the sum.
+    dtype : str
+        Dtype of that operand.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -166,11 +283,12 @@ def adds_in_place(expr: Expr, access: Access, dtype: str) -> bool:
 
 
 def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype that a sum is in after the conversions of an expression; None where one of them depends on it."""
+    """Return the dtype of a sum after the conversions of an expression; None if a conversion depends on the sum."""
     match expr:
         case CastExpr(expr=inner, dtype=wanted) if access in accesses(inner):
             found, to = _passed(inner, access, dtype), np.dtype(wanted)
             return to if found is not None and adds_alike(found, to) else None
+        # Only one operand has the access, since the expression is linear.
         case Apply(args=args):
             found = dtype
             for arg in args:
@@ -184,7 +302,19 @@ def _passed(expr: Expr, access: Access, dtype: np.dtype[Any]) -> np.dtype[Any] |
 
 
 def without_conversions(expr: Expr) -> Expr:
-    """``expr`` as index notation again, for what depends on operands and operators only."""
+    """Return an expression as index notation again, without conversions and dtypes.
+
+    Some decisions depend on operands and operators only.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression with explicit conversions.
+
+    Returns
+    -------
+    Expr
+    """
     match expr:
         case CastExpr(expr=inner):
             return without_conversions(inner)
@@ -196,7 +326,19 @@ def without_conversions(expr: Expr) -> Expr:
 
 
 def typed(value: Any, dtype: str) -> Any:
-    """A fill value as a scalar of its dtype, so that operators on it compute as they do on stored values."""
+    """Return a fill value as a scalar of its dtype, so that operators treat it as they treat stored values.
+
+    Parameters
+    ----------
+    value : scalar or UNKNOWN
+        The fill value.
+    dtype : str
+        Name of the dtype; the value stays as it is if this is empty.
+
+    Returns
+    -------
+    scalar or UNKNOWN
+    """
     if value is UNKNOWN or not dtype:
         return value
     with np.errstate(all="ignore"):
@@ -209,7 +351,7 @@ def _apply(op: str, values: tuple[Any, ...]) -> Any:
 
 
 def _decided(op: str, value: Any) -> Any:
-    """The result that an absent operand ``value`` decides."""
+    """Return the result that an implicit operand with the fill value ``value`` decides."""
     row = OPERATORS[op]
     if row.absorbed is None:
         return value
@@ -218,7 +360,26 @@ def _decided(op: str, value: Any) -> Any:
 
 
 def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
-    """The value of an expression where every operand is absent: the operator applied to the fill values (law 5)."""
+    """Return the value of an expression where no operand has a stored entry.
+
+    The value is the operator applied to the fill values (law 5).
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression without reductions.
+    fills : callable
+        Function from an access to its fill value.
+
+    Returns
+    -------
+    scalar or UNKNOWN
+
+    Raises
+    ------
+    TypeError
+        If the expression has a node of another kind.
+    """
     match expr:
         case Access():
             return fills(expr)
@@ -230,6 +391,7 @@ def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
             return typed(implicit_value(inner, fills), dtype)
         case Apply(op=op, args=args):
             values = [implicit_value(arg, fills) for arg in args]
+            # An annihilator decides the result even if the other operand is not known.
             for position, value in enumerate(values):
                 if annihilates(op, args, position, value):
                     return _decided(op, value)
@@ -241,7 +403,19 @@ def implicit_value(expr: Expr, fills: Callable[[Access], Any]) -> Any:
 
 
 def asked_of(expr: Expr) -> Access | None:
-    """The one tensor whose entries are asked, where an operator states what the answer is without an entry."""
+    """Return the tensor whose entries an operator is asked about; None for other expressions.
+
+    Such an operator states its result for a coordinate without an entry.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    Access or None
+    """
     match expr:
         case Apply(op=op, args=(arg,)) if OPERATORS[op].absent is not None:
             (asked,) = dict.fromkeys(a for a in accesses(arg) if a.indices)
@@ -250,7 +424,17 @@ def asked_of(expr: Expr) -> Access | None:
 
 
 def is_constant(expr: Expr) -> bool:
-    """Whether an expression is made of literals alone."""
+    """Return whether an expression is made of literals alone.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    bool
+    """
     match expr:
         case Literal() | TypedLiteral():
             return True
@@ -262,9 +446,24 @@ def is_constant(expr: Expr) -> bool:
 
 
 def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bool:
-    """Whether the absence of an operand, whose fill value is ``fill``, decides the result alone.
+    """Return whether an implicit operand, whose fill value is ``fill``, decides the result alone.
 
-    A literal is never absent: zero times NaN is NaN.
+    A literal is never implicit: zero times NaN is NaN.
+
+    Parameters
+    ----------
+    op : str
+        The operator.
+    args : tuple of Expr
+        Its operands.
+    position : int
+        Number of the implicit operand.
+    fill : scalar or UNKNOWN
+        Its fill value.
+
+    Returns
+    -------
+    bool
     """
     if fill is UNKNOWN or not OPERATORS[op].annihilates(position, fill):
         return False
@@ -274,10 +473,23 @@ def annihilates(op: str, args: tuple[Expr, ...], position: int, fill: Any) -> bo
 def drop_implicit_operands(
     expr: Expr, absent: Mapping[Access, tuple[Any, str]], fills: Callable[[Access], Any] = lambda a: UNKNOWN
 ) -> Expr:
-    """``expr`` where the accesses in ``absent`` have their fill values, simplified by the operator table.
+    """Return an expression in which some accesses have their fill values, simplified by the operator table.
 
-    Only an absent operand simplifies: a stored zero times infinity stays NaN. An identity is left out where it leaves
-    the fill value of the other operand as it is, too: zero added to -0.0 does not.
+    Only implicit entries simplify: a stored zero times infinity stays NaN. An identity is left out only if that does
+    not change the implicit value of the expression. Zero plus -0.0 is 0.0, so that this zero stays.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression with explicit conversions.
+    absent : mapping
+        For each access without a stored entry its fill value and dtype.
+    fills : callable
+        Function from an access to its fill value; all are unknown by default.
+
+    Returns
+    -------
+    Expr
     """
     match expr:
         case Access():
@@ -290,15 +502,18 @@ def drop_implicit_operands(
         case Apply(op=op, args=args):
             args = tuple(drop_implicit_operands(arg, absent, fills) for arg in args)
             row = OPERATORS[op]
+            # An annihilator decides the result.
             for position, arg in enumerate(args):
                 if isinstance(arg, ImplicitValue) and row.annihilates(position, arg.value):
                     made = _decided(op, typed(arg.value, arg.dtype))
                     return arg if row.absorbed is None else ImplicitValue(made.item(), made.dtype.name)
+            # If all operands are known, so is the result. The result is implicit only if an operand is.
             known = [arg for arg in args if isinstance(arg, ImplicitValue | TypedLiteral)]
             if len(known) == len(args) and any(isinstance(arg, ImplicitValue) for arg in args):
                 dtypes = tuple(arg.dtype for arg in known)
                 value = _apply(op, tuple(typed(arg.value, arg.dtype) for arg in known))
                 return ImplicitValue(value.item(), loop_dtypes(op, dtypes)[-1])
+            # An identity leaves the other operand.
             if row.arity == 2:
                 for position, other in ((0, 1), (1, 0)):
                     arg = args[position]
@@ -316,16 +531,36 @@ def specialize(
     neutral: Callable[[Assign], tuple[Any, str]],
     fills: Callable[[Access], Any],
 ) -> Stmt | None:
-    """``stmt`` where some accesses are absent, while ``fills`` are those of all; None when nothing is left of it.
+    """Return a statement in which some accesses have no stored entry; None if nothing is left of it.
 
-    An assignment of an absent value vanishes when that value is what its target holds anyway (``neutral``: the value
-    and dtype). A producer that vanishes makes its workspace absent in the consumer; where the consumer does not read it
-    any more the producer goes.
+    An assignment of an implicit value vanishes if its target holds that value anyway. If a producer vanishes, its
+    workspace has no entries in the consumer. A producer also vanishes if the consumer no longer reads its workspace.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    absent : mapping
+        For each access without a stored entry its fill value and dtype.
+    neutral : callable
+        Function from an assignment to the value that its target holds anyway, and the dtype of that value.
+    fills : callable
+        Function from an access to its fill value, for all accesses.
+
+    Returns
+    -------
+    Stmt or None
+
+    Raises
+    ------
+    TypeError
+        If ``stmt`` is not a statement.
     """
     match stmt:
         case Assign(target=target, value=value, op=op):
             new = drop_implicit_operands(value, absent, fills)
             if isinstance(new, ImplicitValue):
+                # The sign of a zero does not change a sum.
                 kept = neutral(stmt)[0]
                 if same_value(new.value, neutral_in_sum(new.value, kept) if op == "add" else kept):
                     return None
@@ -334,6 +569,7 @@ def specialize(
             inner = specialize(body, absent, neutral, fills)
             return None if inner is None else stmt if inner is body else Forall(var, inner, parallel)
         case Where(consumer=consumer, producer=producer):
+            # The producer comes first: if it vanishes, the consumer reads a workspace without entries.
             made = specialize(producer, absent, neutral, fills)
             if made is None:
                 made_into = result_of(producer)
@@ -341,10 +577,11 @@ def specialize(
             used = specialize(consumer, absent, neutral, fills)
             name = result_of(made).target.tensor
             if used is None or all(a.tensor != name for each in assignments(used) for a in accesses(each.value)):
-                return used  # without what made it, nobody asks for the workspace
+                return used  # the consumer no longer reads the workspace
             return Where(used, made)
         case Sequence(stmts=stmts):
             kept = tuple(s for s in (specialize(each, absent, neutral, fills) for each in stmts) if s is not None)
+            # A sequence of fills alone counts as vanished: it assigns nothing.
             if not any(next(assignments(each), None) for each in kept):
                 return None
             return kept[0] if len(kept) == 1 else Sequence(kept)

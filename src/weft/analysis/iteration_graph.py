@@ -1,4 +1,4 @@
-"""Iteration graphs (2017 paper, section 4): tensor paths, and the loop orders they allow."""
+"""Iteration graphs (2017 paper, section 4): tensor paths, and the loop orders that they allow."""
 
 from __future__ import annotations
 
@@ -47,16 +47,33 @@ __all__ = [
     "types_of",
 ]  # fmt: skip
 
-# How a statement meets stored entries: adds each into a result with random access; sums them into a scalar inside the
-# free variables; puts each in its own place of such a result; adds them into a workspace over some variables; or needs
-# them merged or appended in order.
+# The way a statement uses stored entries:
+# - "scatter" adds each to a result with random access;
+# - "gather" sums them into a scalar, inside the loops over free variables;
+# - "place" writes each to its own element of a result with random access;
+# - "workspace" adds them to a workspace over some variables;
+# - "merge" needs them merged with other operands, or appended in order.
 Visit: TypeAlias = Literal["scatter", "gather", "place", "workspace", "merge"]
 
 _DENSE = Dense()
 
 
 def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
-    """Pairs ``(outer, inner)`` of variables: a level without random access comes after all levels above it."""
+    """Yield pairs ``(outer, inner)`` of variables that the loop order must keep.
+
+    A level without random access to every coordinate comes after all levels above it.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    format : Format
+        Format of the tensor.
+
+    Yields
+    ------
+    tuple of (str, str)
+    """
     variables = level_variables(access, format)
     for k, level in enumerate(format.levels):
         if not level.has_every:
@@ -66,8 +83,22 @@ def constraints(access: Access, format: Format) -> Iterator[tuple[str, str]]:
 
 
 def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dict[str, int]:
-    """At which loop each variable becomes known, those included that follow from the loops' own."""
+    """Return the number of the loop at which each variable becomes known, derived variables included.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Variables of the loops, outermost first.
+    derived : sequence of DerivedVariable
+        Variables that follow from others.
+
+    Returns
+    -------
+    dict
+        Number of the loop by variable; -1 for a variable that needs no loop.
+    """
     place = {v: n for n, v in enumerate(order)}
+    # A derived variable may need another one. One pass for each variable resolves every chain.
     for _ in derived:
         for d in derived:
             if d.var not in place and all(v in place for v in d.needs):
@@ -76,16 +107,43 @@ def places(order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> dic
 
 
 def fits(access: Access, format: Format, order: Sequence[str], derived: Sequence[DerivedVariable] = ()) -> bool:
-    """Whether a loop order traverses the access from the root of its hierarchy to the leaves."""
+    """Return whether a loop order iterates an access from the root of its hierarchy to the leaves.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    format : Format
+        Format of the tensor.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    derived : sequence of DerivedVariable
+        Variables that follow from those of the loops.
+
+    Returns
+    -------
+    bool
+    """
     place, loops = places(order, derived), set(order)
     variables = level_variables(access, format)
+    # A level that can be located takes a derived coordinate; any other level needs a loop of its own.
     if any(v not in (place if level.has_every else loops) for v, level in zip(variables, format.levels, strict=True)):
         return False
     return all(place[a] < place[b] for a, b in constraints(access, format))
 
 
 def distinct_accesses(expr: Expr) -> list[Access]:
-    """The distinct accesses of an expression, in order."""
+    """Return the distinct accesses of an expression, in the order in which they first occur.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    list of Access
+    """
     found: dict[Access, None] = {}
 
     def visit(e: Expr) -> None:
@@ -103,7 +161,19 @@ def distinct_accesses(expr: Expr) -> list[Access]:
 
 
 def typed_implicit_value(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """The fill value of an expression, reductions included, computed in the dtypes that its values have."""
+    """Return the implicit value of an expression with reductions, computed in the dtypes of its values.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    scalar or UNKNOWN
+    """
     kinds = tuple([(a.tensor, types[a.tensor].without_structure) for a in distinct_accesses(expr)])
     return _known_fill(expr, kinds)
 
@@ -114,7 +184,7 @@ def _known_fill(expr: Expr, kinds: tuple[tuple[str, TensorType], ...]) -> object
 
 
 def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, Any]:
-    """The fill value and the dtype, a Python type for a bare literal."""
+    """Return the implicit value of an expression and its dtype, a Python type for a bare literal."""
     match expr:
         case Access(tensor=tensor, indices=indices):
             dtype = types[tensor].dtype
@@ -122,6 +192,8 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
         case nodes.Literal(value=value):
             return value, literal_dtype(value)
         case Reduce(op=op, body=body):
+            # The number of reduced entries is not known. The value of the reduction is known only if that number does
+            # not matter.
             fill, dtype = _fill_and_dtype(body, types)
             row = OPERATORS[op]
             fill = neutral_in_sum(row.identity, fill) if op == "add" else fill
@@ -132,6 +204,8 @@ def _fill_and_dtype(expr: Expr, types: Mapping[str, TensorType]) -> tuple[Any, A
             if all(isinstance(d, type) for _, d in found):
                 found = [(fill, np.result_type(d).name) for fill, d in found]
             *wanted, dtype = application_dtypes(expr, tuple(d for _, d in found))
+            # Operands are replaced by their implicit values. The distinction from literals remains: only an implicit
+            # operand annihilates.
             parts = tuple(
                 _SCALAR if fill is UNKNOWN else (TypedLiteral if is_constant(arg) else ImplicitValue)(typed(fill, w), w)
                 for arg, (fill, _), w in zip(args, found, wanted, strict=True)
@@ -144,7 +218,17 @@ _SCALAR = Access("")
 
 
 def strip(expr: Expr) -> Expr:
-    """The expression without its Reduce nodes."""
+    """Return an expression without its Reduce nodes.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    Expr
+    """
     match expr:
         case Reduce(body=body):
             return strip(body)
@@ -154,10 +238,25 @@ def strip(expr: Expr) -> Expr:
 
 
 def is_full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
-    """Whether the loop over ``v`` visits every coordinate, whatever operands turn out to be absent outside it."""
+    """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression that the loop computes.
+    v : str
+        Variable of the loop.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    bool
+    """
     return _full(strip(expr), v, types) is not False
 
 
+# The question of is_full, with None for an expression that does not depend on ``v``.
 def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
     match expr:
         case Access(tensor=tensor):
@@ -171,19 +270,22 @@ def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
                 return _full(asked_of(expr) or args[0], v, types)
             a, b = (_full(arg, v, types) for arg in args)
             fill = [typed_implicit_value(arg, types) for arg in args]
+            # An intersection is full only if all operands that depend on ``v`` are.
             if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else a and b
             if a is None and b is None:
                 return None
             if is_constant(args[0]) or is_constant(args[1]):
                 return b if a is None else a
+            # A union is full if both operands are. The union is also full if one operand is full and has a value
+            # whatever happens outside the loop.
             full_a, full_b = a is not False, b is not False
             return (full_a and full_b) or (full_a and _solid(args[0], types)) or (full_b and _solid(args[1], types))
     raise TypeError(f"cannot tell whether {expr!r} is full")
 
 
 def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
-    """Whether an expression has a value at every coordinate."""
+    """Return whether an expression has a value at every coordinate, from dense operands alone."""
     match expr:
         case Access(tensor=tensor):
             return types[tensor].format.is_dense
@@ -193,6 +295,7 @@ def _solid(expr: Expr, types: Mapping[str, TensorType]) -> bool:
             if len(args) == 1:
                 return _solid(asked_of(expr) or args[0], types)
             fill = [typed_implicit_value(arg, types) for arg in args]
+            # An intersection needs all of its operands, a union only one of them.
             both = annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1])
             return (all if both else any)(_solid(a, types) for a in args if not is_constant(a))
     return False
@@ -202,7 +305,21 @@ Types: TypeAlias = tuple[tuple[str, TensorType], ...]
 
 
 def types_of(expr: Expr, types: Mapping[str, TensorType]) -> Types:
-    """The types of what an expression reads, by which is kept what all loop orders share."""
+    """Return the types of the tensors that an expression reads, as a hashable key.
+
+    Results that all loop orders share are cached by this key.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of (str, TensorType)
+    """
     return tuple([(a.tensor, types[a.tensor]) for a in distinct_accesses(expr)])
 
 
@@ -217,11 +334,36 @@ def conversions(
     *,
     dtype: str,
 ) -> tuple[Access, ...]:
-    """The accesses whose operand must be stored another way for this loop order.
+    """Return the accesses whose operand must be stored another way for a loop order.
 
-    An operand does not fit when its levels come in another order than the loops; when a level that must be merged
-    with others, or whose coordinates are appended, cannot be; or when it may hold duplicates that cannot be summed in
-    place, in the ``dtype`` of the result. Coordinates of ``loose`` variables may come in any order in a workspace.
+    An operand does not fit in three cases:
+
+    * its levels come in another order than the loops;
+    * a level must be merged with others, or its coordinates must be appended, but cannot be;
+    * the operand may hold duplicates that cannot be summed in place, in the dtype of the result.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression that the loops compute.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    types : mapping
+        Types of the tensors.
+    how : {'scatter', 'gather', 'place', 'workspace', 'merge'}
+        Way in which the statement uses stored entries.
+    derived : sequence of DerivedVariable
+        Variables that follow from those of the loops.
+    copying : bool
+        True if the statement is a conversion.
+    loose : frozenset of str
+        Variables whose coordinates may come in any order, into a workspace.
+    dtype : str
+        Dtype of the result.
+
+    Returns
+    -------
+    tuple of Access
     """
     walked = _walked(expr, types_of(expr, types), how, copying, loose, dtype)
     return tuple(
@@ -233,7 +375,7 @@ def conversions(
 def _walked(
     expr: Expr, kinds: Types, how: Visit, copying: bool, loose: frozenset[str], dtype: str
 ) -> frozenset[Access]:
-    """The accesses whose operand can be walked as it is stored, wherever the loops follow its levels."""
+    """Return the accesses whose operand can be iterated as it is stored, if the loops follow its levels."""
     types = dict(kinds)
     return frozenset(a for a in distinct_accesses(expr) if _is_walked(expr, a, types, how, copying, loose, dtype))
 
@@ -243,15 +385,18 @@ def _is_walked(
     dtype: str,
 ) -> bool:  # fmt: skip
     format = types[access.tensor].format
+    # An access such as A(i,i) locates a coordinate in its second level, which needs unique levels with random access.
     repeats = len(set(access.indices)) < len(access.indices)
     if repeats and any(not level.unique or level.locates is None for level in format.levels):
         return False
+    # Entries can be used one by one if they are copied, or if the statement is linear in them and merges nothing.
     last = level_variables(access, format)[-1:]
     alone = _found_beside(expr, access, last, types) if how == "workspace" else _alone(expr, access, types)
     summable = (copying and expr == access) or (is_linear(expr, access) and alone and adds_nothing(expr, access, types))
     if summable and not format.is_unique:  # a sum of duplicates wraps around in the dtype that they have
         explicit = converted(strip(expr), {name: type.dtype for name, type in types.items()}, dtype)
         summable = adds_in_place(explicit, access, types[access.tensor].dtype)
+    # The way in which entries are used decides how much order and uniqueness is required.
     match how:
         case "scatter":
             as_it_is = summable
@@ -265,6 +410,7 @@ def _is_walked(
         case "merge":
             as_it_is = False
     walks = all(level.walks for level in format.levels)
+    # Otherwise the operand must be one that can be merged, or that is iterated alone.
     adding = how == "scatter" and not copying
     ordered = {*level_variables(access, format)} - loose if how in ("workspace", "merge") else set[str]()
     return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered)
@@ -273,9 +419,10 @@ def _is_walked(
 def _can_be_walked(
     expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str]
 ) -> bool:
-    """Whether no level of an access is merged with others that cannot be, or out of order where it must be ``ordered``.
+    """Return whether the loops can iterate an access without merging a level that cannot be merged.
 
-    Where what comes up is ``adding`` to the result, absent entries are not counted.
+    A level over a variable in ``ordered`` must also be iterated in order. If values are added to the result
+    (``adding``), implicit entries need not be visited.
     """
     format = types[access.tensor].format
     if all(level.merges for level in format.levels):
@@ -283,12 +430,14 @@ def _can_be_walked(
     if not format.is_unique or any(not level.merges and not level.unique for level in format.levels):
         return False
 
+    # A scalar has no implicit entries.
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a.indices else UNKNOWN
 
     for k, (v, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True)):
         if level.merges:
             continue
+        # Build the merge lattice of the loop over this level's variable, as lowering will.
         owner = _reduction_over(expr, v)
         body = _in_loops(expr if owner is None else owner.body, fill)
         summed = owner is None or owner.op == "add"
@@ -302,11 +451,13 @@ def _can_be_walked(
             )
         except merge_lattice.TooManyCases:
             return False
+        # The level is restricted only where a lattice point iterates it instead of locating its coordinates.
         walks = {p.coiterate for p in points if any(it.key == (access, k) for it in p.coiterate if it.access)}
         if not walks:
             continue
         if not level.walks:
             return False
+        # The level must be the only iterator, and the same in every point.
         alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
         if not alone or (v in ordered and not level.ordered):
             return False
@@ -314,7 +465,7 @@ def _can_be_walked(
 
 
 def _reduction_over(expr: Expr, v: str) -> Reduce | None:
-    """The reduction that binds a variable; None for a free one."""
+    """Return the reduction that binds a variable; None for a free variable."""
     match expr:
         case Reduce(vars=vars, body=body):
             return expr if v in vars else _reduction_over(body, v)
@@ -324,7 +475,11 @@ def _reduction_over(expr: Expr, v: str) -> Reduce | None:
 
 
 def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
-    """What loops around an expression see of it: of a reduction what is reduced, and that absent entries matter."""
+    """Return an expression as the loops around its reductions see it.
+
+    A reduction is replaced by its body. If implicit entries of the body may change the reduction, a scalar of unknown
+    value is added, so that the implicit value is unknown.
+    """
     match expr:
         case Reduce(op=op, body=body):
             seen, row = _in_loops(body, fill), OPERATORS[op]
@@ -338,9 +493,10 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
 
 
 def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
-    """What makes no difference where it is absent: to the reduction that the expression is, or to its result.
+    """Return the implicit value that makes no difference to the reductions of an expression, or to its result.
 
-    What many absent entries come to is found by counting those that are not.
+    If the number of implicit entries determines what they contribute, they are counted instead of visited. Then the
+    implicit value of the body is neutral.
     """
     match expr:
         case Reduce(op=op, body=body):
@@ -355,18 +511,56 @@ def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
 
 
 def is_counted(op: str, absent: Any) -> bool:
-    """Whether it follows from their number what absent entries of a reduction come to."""
+    """Return whether the number of implicit entries determines what they contribute to a reduction.
+
+    Parameters
+    ----------
+    op : str
+        Operator of the reduction.
+    absent : scalar
+        Implicit value that is reduced.
+
+    Returns
+    -------
+    bool
+    """
     return op in REPETITIONS or OPERATORS[op].collapses(absent)
 
 
 def is_never_empty(op: str, absent: Any) -> bool:
-    """Whether a reduction has the same value wherever all is absent, and none where there is nothing to reduce."""
+    """Return whether a reduction of implicit entries alone has their value, and one of no entries has no value.
+
+    Parameters
+    ----------
+    op : str
+        Operator of the reduction.
+    absent : scalar or UNKNOWN
+        Implicit value that is reduced.
+
+    Returns
+    -------
+    bool
+    """
     row = OPERATORS[op]
     return absent is not UNKNOWN and not row.has_identity and row.collapses(absent)
 
 
 def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> tuple[merge_lattice.LevelIterator, ...]:
-    """The levels of an access that iterate over ``v``, outermost first."""
+    """Return the iterators of those levels of an access that are over ``v``, outermost first.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    v : str
+        Variable of the loop.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of LevelIterator
+    """
     if not access.indices:
         return ()
     format = types[access.tensor].format
@@ -378,7 +572,19 @@ def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> 
 
 
 def is_linear(expr: Expr, access: Access) -> bool:
-    """Whether an expression is a product (or sum of products) in which ``access`` is a factor once."""
+    """Return whether an expression is a product, or a sum of products over a variable, with ``access`` as one factor.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression; it is linear, too, if it does not read the access.
+    access : Access
+        The factor.
+
+    Returns
+    -------
+    bool
+    """
     match expr:
         case Access():
             return True
@@ -393,8 +599,23 @@ def is_linear(expr: Expr, access: Access) -> bool:
 
 
 def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Whether entries of an access can be summed one by one: where none is there is nothing to sum."""
+    """Return whether implicit entries of an access add nothing, so that its stored entries can be summed one by one.
 
+    Parameters
+    ----------
+    expr : Expr
+        Expression that is summed.
+    access : Access
+        Operand whose entries are summed.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    bool
+    """
+
+    # Only the access itself is implicit; nothing is known of other operands.
     def fill(a: Access) -> object:
         return typed(types[a.tensor].fill, types[a.tensor].dtype) if a == access and a.indices else UNKNOWN
 
@@ -403,12 +624,12 @@ def adds_nothing(expr: Expr, access: Access, types: Mapping[str, TensorType]) ->
 
 
 def _alone(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> bool:
-    """Whether every other operand can be located, so that nothing has to be merged."""
+    """Return whether every operand other than ``access`` is dense, so that nothing has to be merged."""
     return all(a == access or types[a.tensor].format.is_dense for a in distinct_accesses(expr))
 
 
 def _found_beside(expr: Expr, access: Access, over: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Whether every other operand's coordinates along some variables are found, so that nothing is merged there."""
+    """Return whether all operands other than ``access`` can be located along the variables ``over``."""
     others = [(a, types[a.tensor].format) for a in distinct_accesses(expr) if a != access]
     return all(
         level.has_every

@@ -1,8 +1,8 @@
 """Merge lattices (2017 paper, section 5; 2018 paper, sections 4.2 and 4.4).
 
-A lattice is a tuple of points, largest first. A point says which level iterators have values there: those that are
-co-iterated and those that are located. Construction follows the operator table: a point of one operand alone exists
-unless the absent other operand annihilates the operator. Everything is decided by level properties.
+A lattice is a tuple of points, largest first. A point names the level iterators that have values: those that are
+co-iterated and those that are located. Construction follows the operator table. A point of one operand alone exists
+unless the other operand, if it is implicit, annihilates the operator. Level properties decide everything else.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["MANY_CASES", "LevelIterator", "Point", "TooManyCases", "build", "to_
 
 
 MANY_CASES = 128
-"""Cases that are merged in one nest of loops; a compiler takes about a second for them."""
+"""Largest number of lattice points in one loop nest; a C compiler takes about a second for that many."""
 
 
 class TooManyCases(Exception):
-    """More cases than were asked for: they double with every operand that may be absent."""
+    """A merge lattice has more points than allowed: their number doubles with each operand that may be implicit."""
 
 
 @record
 class LevelIterator:
-    """Iteration over one level of an access; ``access`` None is the whole dimension (the universe)."""
+    """Iterator over one level of an access, or over the whole dimension (the universe) if ``access`` is None."""
 
     access: Access | None
     level: int
@@ -42,18 +42,18 @@ class LevelIterator:
 
     @property
     def key(self) -> tuple[Access, int]:
-        """The level of the access that is iterated."""
+        """Access and level number that are iterated."""
         assert self.access is not None
         return self.access, self.level
 
     @property
     def locatable(self) -> bool:
-        """Whether finding a coordinate is cheaper than walking the level."""
+        """True if locating a coordinate is cheaper than iterating the level."""
         return self.format.has_every or self.format.locates == "probe"
 
     @property
     def certain(self) -> bool:
-        """Whether every coordinate is found."""
+        """True if every coordinate is located without a miss."""
         return self.format.has_every
 
     @property
@@ -63,9 +63,9 @@ class LevelIterator:
 
 @record
 class Point:
-    """One case of a merge: the iterators that have a value there.
+    """Lattice point: one case of a merge, with the iterators that have a value in that case.
 
-    ``coiterate`` are walked together; ``located`` are found by coordinate once that is known.
+    Those in ``coiterate`` are iterated together. Those in ``located`` are located at the coordinate that results.
     """
 
     coiterate: tuple[LevelIterator, ...] = ()
@@ -84,34 +84,38 @@ def _unique(iterators: Iterable[LevelIterator]) -> tuple[LevelIterator, ...]:
 
 
 def _conjunction(p: Point, q: Point) -> Point:
-    """Both sides have a value: co-iterate one side, locate what the other can locate (2018, section 4.4)."""
+    """Combine points of two operands that both have a value: co-iterate one, locate the other (2018, section 4.4)."""
     must = _unique(it for it in p.coiterate + q.coiterate if not it.locatable)
     located = _unique(it for it in p.coiterate + q.coiterate if it.locatable)
     if not must and located:
-        # Of those that could all be located, one that stores less than every coordinate is walked.
+        # All could be located, but one must be iterated: preferably one that stores fewer than all coordinates.
         walked = min(located, key=lambda it: (it.certain, not it.format.walks))
         must, located = (walked,), tuple(it for it in located if it is not walked)
     return Point(must, _unique(located + p.located + q.located))
 
 
 def _union(p: Point, q: Point) -> Point:
-    """Either side may have a value and here both have: everything is walked, but one full dimension is enough."""
+    """Combine points of two operands either of which may have a value.
+
+    All iterators of both are co-iterated, except that one full dimension is enough.
+    """
     coiterate = _unique(p.coiterate + q.coiterate)
     locate = _unique(it for it in p.located + q.located if it not in coiterate)
+    # One full iterator visits every coordinate, at which the other full ones are located.
     full = [it for it in coiterate if it.full]
     extra = tuple(it for it in full[1:] if it.locatable)
     return Point(tuple(it for it in coiterate if it not in extra), _unique(locate + extra))
 
 
 def _distinct(points: Iterable[Point], most: float) -> tuple[Point, ...]:
-    """The first point of each set of iterators that may be absent.
+    """Return the first point of each set of iterators that may have no value.
 
-    Full levels are superfluous in this: each has a value in every case, where any of its operand has.
+    Full levels make no difference to such a set: they have a value in every case in which their operand has any.
 
     Raises
     ------
     TooManyCases
-        When there are more than ``most``.
+        If there are more than ``most`` points.
     """
     found: dict[tuple[frozenset[LevelIterator], bool], Point] = {}
     for p in points:
@@ -129,10 +133,11 @@ def _points(
 ) -> tuple[Point, ...]:
     match expr:
         case Access():
+            # Several levels over one variable, as in A(i,i): the outermost is iterated, the others are located.
             found = iterators(expr)
             return (Point(found[:1], found[1:]),)
         case Literal() | TypedLiteral() | ImplicitValue():
-            return ()  # nothing to walk: its value is part of the fill value
+            return ()  # nothing to iterate: its value is part of the implicit value
         case CastExpr(expr=inner):
             return _points(inner, iterators, fills, most)
         case Apply(op=op, args=args):
@@ -140,9 +145,10 @@ def _points(
                 return _points(asked_of(expr) or args[0], iterators, fills, most)
             a, b = (_points(arg, iterators, fills, most) for arg in args)
             fill_a, fill_b = (implicit_value(arg, fills) for arg in args)
-            # An absent operand decides the result alone: then there is no point without that operand.
+            # If an implicit operand annihilates, there is no point without that operand.
             needs_b, needs_a = annihilates(op, args, 1, fill_b), annihilates(op, args, 0, fill_a)
             combine = _conjunction if needs_a or needs_b else _union
+            # An operand without iterators, such as a scalar, has a value at every coordinate: no point is without it.
             alone = () if needs_b or Point() in b else a
             others = () if needs_a or Point() in a else b
             return _distinct(chain((combine(p, q) for p in a for q in b), alone, others), most)
@@ -157,62 +163,66 @@ def build(
     neutral: Any,
     most: float = inf,
 ) -> tuple[Point, ...]:
-    """The merge lattice of one index variable.
+    """Return the merge lattice of one index variable.
 
     Parameters
     ----------
     expr : Expr
-        What the loop computes.
+        Expression that the loop computes.
     iterators : callable
-        The level iterators of an access over this variable, outermost level first.
+        Function from an access to its level iterators over this variable, outermost level first.
     fills : callable
-        The fill value of an access.
+        Function from an access to its fill value.
     universe : LevelIterator
-        Iterates the whole dimension; used where coordinates matter that no operand stores.
+        Iterator over the whole dimension, used if coordinates matter that no operand stores.
     neutral : object
-        What the target holds where nothing is computed: any other absent value must be computed too.
+        Value that the target holds if nothing is computed. Any other implicit value must be computed.
     most : number
-        How many points are of use.
+        Largest number of points that is of use.
 
     Returns
     -------
     tuple of Point
-        Largest first. Empty when there is nothing to compute.
+        Largest first. Empty if there is nothing to compute.
 
     Raises
     ------
     TooManyCases
-        When there are more than ``most``.
+        If there are more than ``most`` points.
     """
     points = list(_points(expr, iterators, fills, most))
+    # The empty point stands for coordinates at which no iterator has a value. This point is needed if the target does
+    # not hold the implicit value anyway.
     everywhere = Point() in points
     if not everywhere and not same_value(implicit_value(expr, fills), neutral):
         everywhere = True
         points.append(Point())
     if everywhere:
+        # An operand that is full visits these coordinates; without one, the universe does.
         full = next((it for p in points for it in p.coiterate if it.full and it.locatable), universe)
         points = [_union(p, Point((universe,))) if full is universe else _union(p, Point((full,))) for p in points]
         points = [_drop_universe(p, universe) for p in points]
     full_iterators = _unique(it for p in points for it in p.coiterate if it.full)
     if full_iterators:
-        # Dense spaces are supersets: when one is exhausted, all is, and each has a value in every case. That an operand
-        # is absent then is for another of its levels over the same variable to say, as in A(i,i).
+        # A full level has a value at every coordinate, hence in every point. Another level over the same variable may
+        # still make its operand implicit, as in A(i,i).
         points = [_union(p, Point((), tuple(it for it in full_iterators if it not in p.iterators))) for p in points]
-        # One of them is walked: one that cannot be located, where there is such.
+        # One full iterator drives the loop: preferably one that cannot be located.
         first = next((it for it in full_iterators if not it.locatable), full_iterators[0])
         points = [_one_full(p, first) for p in points]
     points = _without_impossible(_merge_equal(points))
+    # Larger points come first; points of one size keep their order.
     order = sorted(range(len(points)), key=lambda n: (-len(points[n].iterators), n))
     return tuple(points[n] for n in order)
 
 
 def _drop_universe(p: Point, universe: LevelIterator) -> Point:
-    """The universe has no position to locate."""
+    """Return a point without the universe among its located iterators, as the universe has no positions."""
     return Point(p.coiterate, tuple(it for it in p.located if it is not universe and it != universe))
 
 
 def _one_full(p: Point, first: LevelIterator) -> Point:
-    """Walk one full dimension in every point: ``first``; the others are located."""
+    """Return a point that iterates only the full dimension ``first``, and locates the other full ones."""
     others = tuple(it for it in p.coiterate if it.full and it != first and it.locatable)
     rest = tuple(it for it in p.coiterate if it not in others and it != first)
     walks_first = first in p.coiterate or first in p.located
@@ -222,14 +232,15 @@ def _one_full(p: Point, first: LevelIterator) -> Point:
 
 
 def _without_impossible(points: list[Point]) -> list[Point]:
-    """Leave out cases in which a full level, though it is only located, would have no value."""
+    """Return the points without those in which a full level, though only located, would have no value."""
+    # A point is impossible if adding a full iterator gives another point.
     full = {it for p in points for it in p.located if it.full}
     sets = {frozenset(p.iterators) for p in points}
     return [p for p in points if not any(it not in p.iterators and {*p.iterators, it} in sets for it in full)]
 
 
 def _merge_equal(points: list[Point]) -> list[Point]:
-    """One point for each set of iterators."""
+    """Return the first point for each set of iterators."""
     seen: dict[frozenset[LevelIterator], Point] = {}
     for p in points:
         seen.setdefault(frozenset(p.iterators), p)
@@ -237,7 +248,17 @@ def _merge_equal(points: list[Point]) -> list[Point]:
 
 
 def to_text(points: tuple[Point, ...]) -> str:
-    """E.g. ``(B2 ∧ C2) (B2) (C2)``, located iterators after a bar."""
+    """Format a merge lattice as text, e.g. ``(B2 ∧ C2) (B2) (C2)``, with located iterators after a bar.
+
+    Parameters
+    ----------
+    points : tuple of Point
+        The lattice.
+
+    Returns
+    -------
+    str
+    """
     return " ".join(
         "(" + " ∧ ".join(map(str, p.coiterate)) + (" | " + ", ".join(map(str, p.located)) if p.located else "") + ")"
         for p in points

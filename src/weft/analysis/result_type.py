@@ -1,8 +1,8 @@
-"""The format of a result where the user gives none, from the operands' formats.
+"""Dtype, fill value and format of a result for which the user gives none, from the types of the operands.
 
-Level by level: a level is dense where the loop over its variable visits every coordinate, else compressed. The
-order of the axes is that of the first sparse operand that has them all, else the target's own; a matrix computed from
-matrices and lists of entries has an array over its first axis (``docs/results.md``).
+The format is chosen level by level. A level is dense if the loop over its variable visits every coordinate, else
+compressed. The order of the axes is that of the first sparse operand that has all of them, else the target's own. A
+matrix that is computed from matrices and coordinate lists has an array over its first axis (``docs/results.md``).
 """
 
 from __future__ import annotations
@@ -22,15 +22,39 @@ __all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
 
 
 def result_dtype(value: Expr, types: Mapping[str, TensorType]) -> str:
-    """NumPy's promotion over the expression."""
+    """Return the dtype of an expression by NumPy's promotion.
+
+    Parameters
+    ----------
+    value : Expr
+        The expression.
+    types : mapping
+        Types of the operands.
+
+    Returns
+    -------
+    str
+    """
     dtypes = {name: type.dtype for name, type in types.items()}
-    # NumPy does not reduce everything: this raises for bits of floating point numbers.
+    # The call raises an error for reductions that NumPy does not have, such as bitwise ones of floating-point numbers.
     dtype_promotion.result_dtype(value, dtypes)
     return dtype_of(value, dtypes)
 
 
 def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
-    """The operators applied to the fill values; None where that depends on stored values."""
+    """Return the implicit value of an expression; None if it depends on stored values.
+
+    Parameters
+    ----------
+    value : Expr
+        The expression.
+    types : mapping
+        Types of the operands.
+
+    Returns
+    -------
+    scalar or None
+    """
     fill = typed_implicit_value(value, types)
     return None if fill is UNKNOWN else fill
 
@@ -38,19 +62,34 @@ def result_fill(value: Expr, types: Mapping[str, TensorType]) -> object:
 def result_format(
     assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False, part: bool = False
 ) -> Format:
-    """The format of a result for which none is given.
+    """Return the format of a result for which none is given.
 
-    A ``part`` of a larger expression has arrays only over what all of its coordinates are visited of, so that what
-    reads it visits what it would if the part was computed there.
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment with explicit reductions.
+    types : mapping
+        Types of the operands.
+    wide : bool
+        True if dimensions are too large for dense levels.
+    part : bool
+        True if the result is a part of a larger expression. A part has dense levels only over variables of which all
+        coordinates are visited. The loops that read the part thus visit the same coordinates as loops that compute it.
+
+    Returns
+    -------
+    Format
     """
     indices = assignment.target.indices
     value = assignment.value
     if (kept := _same_structure(assignment, types)) is not None:
         return kept
+    # Otherwise structured operands count as if they were stored plainly.
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
     sparse = [
         a for a in distinct_accesses(value) if not types[a.tensor].format.is_dense and set(a.indices) & set(indices)
     ]
+    # The operand that leads has all axes of the result, and so decides their order.
     lead = next((a for a in sparse if set(indices) <= set(a.indices)), None)
     outermost, arrays = _outermost(indices, sparse, types)
     if lead is not None:
@@ -61,10 +100,12 @@ def result_format(
     if arrays and not (wide or part):
         full[order[0]] = True
     for v in order[1:]:
-        # Below the first level: not what only some other operand has dense, in another order or for other rows.
+        # Below the first level, a dense level of another operand alone does not make the result's level dense: that
+        # operand has it in another order, or for other rows.
         own = lead is not None and _dense_level(lead, v, types)
         first = lead is None and sparse != [] and v in sparse[0].indices
         full[v] = full[v] and bool(own or first or (is_full(value, v, types) and not _linked(sparse, v)))
+    # An array holds a result that is full, has no known fill value, or comes from a contraction with an array.
     contracts = not part and _contracts_to_dense(assignment, types)
     if all(full.values()) or result_fill(value, types) is None or contracts:
         return dense_format(assignment, types)
@@ -73,11 +114,22 @@ def result_format(
 
 
 def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format:
-    """The order in which an array holds a dense result.
+    """Return the dense format of a result: the order of axes in which an array holds it.
 
-    That of the arrays that have all its axes, if it is one, as in NumPy. In a product, the last axis but one is
-    innermost where only arrays have it, while the last is that of a sparse operand, as in ``X @ A``: what one of its
-    entries adds to lies together then.
+    The order is that of the dense operands with all axes, if they agree, as in NumPy. In a reduction, the last two axes
+    may be swapped: if only arrays have the last axis but one and a sparse operand has the last, as in ``X @ A``. Then
+    all that one sparse entry adds to is contiguous.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment with explicit reductions.
+    types : mapping
+        Types of the operands.
+
+    Returns
+    -------
+    Format
     """
     indices, value = assignment.target.indices, assignment.value
     order = list(indices)
@@ -102,15 +154,17 @@ def dense_format(assignment: Assignment, types: Mapping[str, TensorType]) -> For
 def _outermost(
     indices: Sequence[str], sparse: Sequence[Access], types: Mapping[str, TensorType]
 ) -> tuple[tuple[str, ...], bool]:
-    """The axis that comes first in a matrix computed from matrices, and whether it is to have an array over it.
+    """Return the axis that comes first in a matrix computed from matrices, and whether an array is to be over it.
 
-    It is one over which an operand has an array, or would have one: a list of entries has no rows that say otherwise.
-    Where all have arrays, but over axes that the result has not, it is the last.
+    The axis is one over which an operand has an array, or could have one: a coordinate list has no rows that would
+    decide otherwise. If all operands have arrays, but over axes that the result does not have, the last axis of the
+    result comes first.
     """
     matrices = [a for a in sparse if len(a.indices) == 2]
     if len(indices) != 2 or not matrices or any(len(a.indices) > 2 for a in sparse):
         return (), False
     roots = [level_variables(a, types[a.tensor].format)[0] for a in matrices if _may_have_array(types[a.tensor].format)]
+    # An array is only chosen if every matrix has one, and the sparse operands together have both axes.
     arrays = len(roots) == len(matrices) and {v for a in sparse for v in a.indices}.issuperset(indices)
     found = [v for v in indices if v in roots]
     if arrays and not found:
@@ -119,18 +173,33 @@ def _outermost(
 
 
 def _may_have_array(format: Format) -> bool:
-    """Whether the outermost level has every coordinate, or is that of a list of entries."""
+    """Return whether the outermost level has every coordinate, or is that of a coordinate list."""
     outermost, *inner = format.levels
     return outermost.full or any(level.branchless for level in inner)
 
 
 def plain_type(type: TensorType, wide: bool = False) -> TensorType:
-    """The type with dense and compressed levels instead of a structured format's."""
+    """Return a type with dense and compressed levels instead of those of a structured format.
+
+    Parameters
+    ----------
+    type : TensorType
+        The type.
+    wide : bool
+        True if dimensions are too large for dense levels.
+
+    Returns
+    -------
+    TensorType
+    """
     return TensorType.of(type.dtype, type.format.plain(wide), fill=type.fill)
 
 
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
-    """The structured format that every operand with coordinates has, with the result's indices."""
+    """Return the structured format that all operands share; None if there is none.
+
+    All operands but scalars must have this format, and the indices of the result.
+    """
     read = [a for a in distinct_accesses(assignment.value) if a.indices]
     formats = {types[a.tensor].format for a in read}
     same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
@@ -141,12 +210,19 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
 
 
 def _linked(sparse: Sequence[Access], v: str) -> bool:
-    """Whether ``v`` comes from a sparse operand after the first: two sparse operands make few pairs of coordinates."""
+    """Return whether ``v`` belongs to a sparse operand after the first, and not to the first.
+
+    Two sparse operands make few pairs of coordinates.
+    """
     return any(v in access.indices for access in sparse[1:]) and v not in sparse[0].indices
 
 
 def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
-    """Whether a level over ``v`` should be dense: a product's is where every factor's is, a sum's where a term's is."""
+    """Return whether a level over ``v`` should be dense; None if the expression does not depend on ``v``.
+
+    The level of a product should be dense if that of every factor is. The level of a sum should be if that of one term
+    is.
+    """
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
@@ -162,15 +238,16 @@ def _dense_level(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | 
             fills = [typed_implicit_value(arg, types) for arg in args]
             if len(args) == 1 or any(annihilates(op, args, k, fill) for k, fill in enumerate(fills)):
                 return all(known)
+            # A term that does not depend on ``v`` has a value at every coordinate of it.
             unaware = sum(f is None and bool(distinct_accesses(arg)) for f, arg in zip(found, args, strict=True))
             return any(known) or unaware > 0
     return None
 
 
 def _contracts_to_dense(assignment: Assignment, types: Mapping[str, TensorType]) -> bool:
-    """Whether sparse matrices are contracted with a dense array, as in ``A.T @ x``: that gives a dense array.
+    """Return whether sparse matrices are contracted with a dense array, as in ``A.T @ x``, which gives a dense array.
 
-    A sparse operand that keeps all its axes, as the mask of a sampled product does, keeps the result sparse.
+    A sparse operand of which no axis is summed over, such as the mask of a sampled product, keeps the result sparse.
     """
     kept = set(assignment.target.indices)
     sparse, contracted = False, False

@@ -1,8 +1,9 @@
-"""How large an appended result can get, from the sizes of its operands' levels: results are sized once.
+"""Size bounds: how large an appended result can become, from the sizes of its operands' levels.
 
-The bound of a result level is the number of coordinates that the expression can have over the variables down to that
-level. It is known when an operand has exactly those variables in its upper levels: their number is the size of a
-level. What a workspace gathers from one operand is never more than that operand holds. Elsewhere the kernel counts.
+With a bound, memory is allocated once. The bound of a result level is the number of coordinates that the expression can
+have over the variables down to that level. The bound is known if an operand has exactly those variables in its upper
+levels: the number is then the size of a level. A workspace never gathers more from one operand than that operand
+stores. If no bound is known, the kernel counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ def _indices(expr: Expr) -> frozenset[str]:
 
 
 def _apart(factors: Sequence[Expr], variables: frozenset[str], types: Mapping[str, TensorType]) -> Bound | None:
-    """A bound of an outer product: each combination of coordinates that factors have over variables of their own."""
+    """Return a bound of an outer product: the product of the factors' numbers of coordinates.
+
+    Each factor must have variables of its own. The bound is None if they share one, or if the bound of a factor is not
+    known.
+    """
     own = [variables & _indices(factor) for factor in factors]
     found = [bound(factor, over, types) for factor, over in zip(factors, own, strict=True)]
     known = [f for f in found if f is not None]
@@ -42,15 +47,31 @@ def _level_size(tensor: str, level: int) -> Bound:
 def bound(
     expr: Expr, variables: frozenset[str], types: Mapping[str, TensorType], gathered: bool = False
 ) -> Bound | None:
-    """A function from level sizes by operand name to the most coordinates over ``variables``, where one is known.
+    """Return a bound of the number of coordinates that an expression has over some variables.
 
-    ``gathered`` says that a reduction's coordinates are those of its entries, as where a workspace gathers it; one
-    that is summed in a scalar has a coordinate without an entry, too.
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    variables : frozenset of str
+        Variables of the result down to one level.
+    types : mapping
+        Types of the operands.
+    gathered : bool
+        True if the coordinates of a reduction are those of its entries, as in a workspace. A reduction into a scalar
+        also has a coordinate without an entry.
+
+    Returns
+    -------
+    callable or None
+        Function from level sizes by operand name to the bound; None if no bound is known.
     """
     match expr:
         case Access(tensor=tensor, indices=indices):
+            # The sizes of a partial format do not say how many entries it has.
             if not variables & set(indices) or types[tensor].format.is_partial:
                 return None
+            # The first level at which all variables are seen has at least as many coordinates as they have together.
             seen: set[str] = set()
             for k, v in enumerate(level_variables(expr, types[tensor].format)):
                 seen.add(v)
@@ -60,7 +81,7 @@ def bound(
         case Literal():
             return None
         case Reduce(op=op, body=body):
-            # Where absent entries are reduced too, every coordinate is computed.
+            # If implicit entries change the reduction, every coordinate is computed.
             neutral = same_value(typed_implicit_value(body, types), OPERATORS[op].identity)
             return bound(body, variables, types, gathered and isinstance(body, Access)) if neutral else None
         case Apply(args=(arg,)):
@@ -68,7 +89,7 @@ def bound(
         case Apply(op=op, args=args):
             found = [bound(arg, variables, types) for arg in args]
             fills = [typed_implicit_value(arg, types) for arg in args]
-            # Entries are among those of each operand whose absence decides the result.
+            # The entries of the result are among those of each annihilating operand.
             deciding = [annihilates(op, args, k, fill) for k, fill in enumerate(fills)]
             needed = [f for f, alone in zip(found, deciding, strict=True) if alone]
             known = [f for f in found if f is not None]
@@ -78,7 +99,8 @@ def bound(
                     return lambda sizes: min(f(sizes) for f in within)
                 own = [variables & _indices(arg) for arg in args]
                 if not all(alone for over, alone in zip(own, deciding, strict=True) if over):
-                    return None  # the result has coordinates where one of them has none
+                    return None  # the result has coordinates at which an operand has none
                 return _apart([arg for arg, over in zip(args, own, strict=True) if over], variables, types)
+            # A union has at most the coordinates of all operands together.
             return (lambda sizes: sum(f(sizes) for f in known)) if len(known) == len(args) else None
     return None

@@ -1,4 +1,4 @@
-"""The order in which each element of a result is summed, whatever loops make it."""
+"""Summation order: the order in which the terms of each element of a result are added."""
 
 from __future__ import annotations
 
@@ -19,17 +19,33 @@ __all__ = ["order_of_sums"]
 def order_of_sums(
     program: Program, target: Access, types: Mapping[str, TensorType]
 ) -> tuple[tuple[str, ...], ...] | None:
-    """The variables over which each term of a result is summed, in the order of their loops.
+    """Return the variables over which each term of a result is summed, in the order of their loops.
 
-    Every loop over one of them visits its coordinates in order, each once, so that programs with the same answer give
-    the same result to the last bit. None where it is not so; it does not matter for integers.
+    Two programs with the same answer give the same result to the last bit, as every loop over one of these variables
+    visits its coordinates in order, each once.
+
+    Parameters
+    ----------
+    program : Program
+        The loops.
+    target : Access
+        The result.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of tuple of str, or None
+        The variables of each accumulation. Empty for integers, whose sums do not depend on the order. None if the order
+        is not determined in this way.
     """
     dtype = types[target.tensor].dtype
     if np.dtype(dtype).kind not in "fc":
         return ()
+    # A workspace in another dtype rounds differently. A scalar whose sum may be reassociated has no fixed order.
     if any(w.dtype != dtype or (w.kind == "scalar" and config.reassociate) for w in program.workspaces):
         return None
-    # A piece of the result has all that is added to its elements.
+    # Loops over tiles of the result do not divide the sum of an element.
     whole = {s.inner: s.var for s in program.splits}
     pieces = {
         s.outer for s in program.splits if (s.tiles or s.var if isinstance(s, Split) else s.var) in target.indices
@@ -42,13 +58,13 @@ def order_of_sums(
             if not all(_in_order(a, summed, types) for a in read):
                 return None
             found.append(summed)
-        # Else it is a sum gathered in a workspace, which is added to zero.
+        # Otherwise the statement adds a complete sum from a workspace to zero, which does not change that sum.
         begun |= assign.target == target
     return tuple(found)
 
 
 def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Sequence[str]]]:
-    """Yield each accumulation, with the loops around it."""
+    """Yield each accumulation of a statement, with the variables of the loops around it."""
     match stmt:
         case Assign(op=op) if op is not None:
             yield stmt, loops
@@ -65,7 +81,7 @@ def _sums(stmt: Stmt, loops: Sequence[str] = ()) -> Iterator[tuple[Assign, Seque
 
 
 def _in_order(access: Access, summed: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Tell whether loops over an operand's levels visit the coordinates that are summed over in order, each once."""
+    """Return whether the loops visit an operand's coordinates over the variables ``summed`` in order, each once."""
     if access.tensor not in types:
         return True
     format = types[access.tensor].format

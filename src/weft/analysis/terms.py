@@ -1,4 +1,4 @@
-"""What the scheduler asks of expressions: their terms, factors, reductions; and small rewrites."""
+"""Terms, factors and reductions of expressions, and small rewrites, for the scheduler."""
 
 from __future__ import annotations
 
@@ -37,7 +37,19 @@ __all__ = [
 
 
 def dtype_of(expr: Expr, dtypes: Mapping[str, str]) -> str:
-    """The name of the dtype of an expression, reductions included; that of a bare literal is its Python type's."""
+    """Return the name of the dtype of an expression with reductions.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression; a bare literal has NumPy's default dtype for its Python type.
+    dtypes : mapping
+        Names of the tensors' dtypes.
+
+    Returns
+    -------
+    str
+    """
     dtype = convert(strip(expr), dtypes)[1]
     return np.result_type(dtype).name if isinstance(dtype, type) else dtype
 
@@ -51,7 +63,24 @@ def foralls(order: Sequence[str], stmt: Stmt) -> Stmt:
 def additive_terms(
     expr: Expr, dtype: Callable[[Expr], str] = lambda _: "", negative: bool = False
 ) -> list[tuple[bool, Expr]]:
-    """Additive terms with their signs; a sum in another ``dtype`` than the whole, which may wrap around, is one."""
+    """Return the additive terms of an expression, each with its sign.
+
+    A sum in another dtype than that of the whole may wrap around, and so is one term.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    dtype : callable
+        Function from an expression to its dtype; by default all dtypes are the same.
+    negative : bool
+        True if the whole is subtracted.
+
+    Returns
+    -------
+    list of (bool, Expr)
+        For each term, true if it is subtracted, and the term.
+    """
 
     def terms(part: Expr, sign: bool) -> list[tuple[bool, Expr]]:
         if isinstance(part, Apply) and part.op in _SUMS and dtype(part) != dtype(expr):
@@ -72,7 +101,17 @@ _SUMS = ("add", "subtract", "negative")
 
 
 def is_left_nested(expr: Expr) -> bool:
-    """Tell whether additive terms are added one after the other: none to the right is itself a sum."""
+    """Return whether additive terms are added one after the other: no right operand is itself a sum.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    bool
+    """
     match expr:
         case Apply(op="add" | "subtract", args=(a, b)):
             return is_left_nested(a) and not (isinstance(b, Apply) and b.op in _SUMS)
@@ -82,9 +121,22 @@ def is_left_nested(expr: Expr) -> bool:
 
 
 def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, Assignment] | None:
-    """A sum of integers that is added to something in another dtype: what is left without it, and itself.
+    """Return an assignment in which a tensor replaces a sum of integers, and the assignment of that tensor.
 
-    It wraps around in its own dtype, and so is not accumulated where the others are.
+    The sum is a term of an expression in another dtype. Since the sum wraps around in its own dtype, it cannot be
+    accumulated together with the other terms.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment with explicit reductions.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    tuple of (Assignment, Assignment), or None
+        None if there is no such sum.
     """
     dtypes = {name: type.dtype for name, type in types.items()}
 
@@ -97,6 +149,7 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
     whole = dtype(assignment.value)
     for term in terms:
         if isinstance(term, Reduce) and dtype(term) != whole and np.dtype(dtype(term)).kind in "iu":
+            # The sum becomes a tensor of its own, over those indices of the result that it has.
             free = tuple(v for v in assignment.target.indices if v in free_variables(term))
             name = next(n for k in itertools.count(1) if (n := f"T{k}") not in {*types, assignment.target.tensor})
             target = Access(name, free)
@@ -105,7 +158,7 @@ def split_narrow_sum(assignment: Assignment, types: Mapping[str, TensorType]) ->
 
 
 def _replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """An expression with a term of its own replaced, once."""
+    """Return an expression in which one additive term, identified as an object, is replaced."""
     if expr is old:
         return new
     if isinstance(expr, Apply) and expr.op in _SUMS:
@@ -132,9 +185,21 @@ def bound_variables(expr: Expr) -> tuple[str, ...]:
 
 
 def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
-    """Reductions inside others as one where that is the same: ``sum(j, B(j)*sum(k, C(k)))`` is ``sum(j,k, B(j)*C(k))``.
+    """Return an expression in which nested reductions are merged if that gives the same result.
 
-    Those of another operator, or that something is added to, stay where they are.
+    For example, ``sum(j, B(j)*sum(k, C(k)))`` becomes ``sum(j,k, B(j)*C(k))``. Reductions by different operators, and
+    those to which something is added, stay nested.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    dtype : callable
+        Function from an expression to its dtype.
+
+    Returns
+    -------
+    Expr
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
@@ -144,6 +209,7 @@ def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
             match inner:
                 case [Reduce(op=same, vars=more, body=rest)] if same == op and is_flat(rest):
                     whole = product([rest if f is inner[0] else f for f in parts]) if len(parts) > 1 else rest
+                    # The inner sum must not change its dtype, in which it may wrap around.
                     if dtype(rest) == dtype(whole):
                         return Reduce(op, (*vars, *more), whole)
             return Reduce(op, vars, body)
@@ -153,7 +219,17 @@ def merge_reductions(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
 
 
 def nested(expr: Expr) -> list[tuple[Reduce, Reduce]]:
-    """Reductions, each with one that is inside it, at any depth."""
+    """Return pairs of reductions, the second of which is inside the first, at any depth.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    list of (Reduce, Reduce)
+    """
     found = []
     for outer in reductions_of(expr):
         below = nested(outer.body)
@@ -172,7 +248,17 @@ def reductions_of(expr: Expr) -> list[Reduce]:
 
 
 def without_reductions(expr: Expr) -> Expr | None:
-    """What is left of an expression outside its reductions, for its cost; None when nothing is."""
+    """Return the part of an expression outside its reductions, to estimate its cost; None if there is none.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+
+    Returns
+    -------
+    Expr or None
+    """
     match expr:
         case Reduce():
             return None
@@ -196,9 +282,23 @@ def rename(expr: Expr, old: Access, new: Access) -> Any:
 
 
 def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Expr], set[str]]) -> Expr:
-    """``sum(k, B*C(k))`` is ``B * sum(k, C(k))`` when ``B`` does not depend on ``k``, nor the sum's dtype on ``B``.
+    """Return an expression with factors moved out of sums that do not change them.
 
-    ``loops`` are those that an expression depends on.
+    For example, ``sum(k, B*C(k))`` becomes ``B * sum(k, C(k))`` if ``B`` does not depend on ``k``. The dtype of the sum
+    must stay the same without ``B``.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    dtype : callable
+        Function from an expression to its dtype.
+    loops : callable
+        Function from an expression to the loops on which it depends.
+
+    Returns
+    -------
+    Expr
     """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
@@ -213,13 +313,27 @@ def hoist_factors(expr: Expr, dtype: Callable[[Expr], str], loops: Callable[[Exp
 
 
 def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
-    """``sum(j,k, B(j)*C(k))`` as ``sum(j, B(j)) * sum(k, C(k))``: what no index connects need not meet in pairs.
+    """Return an expression with each sum divided into a product of independent sums.
 
-    So, inside a sum over what connects them, of variables that only one factor has each; and of a factor that none of
-    the variables has. A sum whose dtype would be another stays whole.
+    For example, ``sum(j,k, B(j)*C(k))`` becomes ``sum(j, B(j)) * sum(k, C(k))``: factors that no index connects need
+    not be combined in pairs. Inside a sum over connecting variables, a variable that only one factor has is summed
+    inside that factor. A factor that has none of the variables is moved out. A sum stays whole if its dtype would
+    change.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    dtype : callable
+        Function from an expression to its dtype.
+
+    Returns
+    -------
+    Expr
     """
     match expr:
         case Reduce(op="add", vars=vars, body=body) if is_flat(body):
+            # Group the factors that summed variables connect.
             connected: list[tuple[set[str], list[Expr]]] = []
             for factor in factors(body):
                 over, parts = set(free_variables(factor)) & set(vars), [factor]
@@ -227,7 +341,9 @@ def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
                     connected.remove(group)
                     over, parts = over | group[0], [*group[1], *parts]
                 connected.append((over, parts))
+            # Each group becomes a sum of its own.
             new = product([_summed([v for v in vars if v in over], parts) for over, parts in connected])
+            # Accept the product only if it splits the sum, keeps each dtype, and still sums over every variable.
             sums = reductions_of(new)
             outside = any(not over and any(free_variables(p) for p in parts) for over, parts in connected)
             several = outside or len(sums) > 1 or any(len(reductions_of(r.body)) > 1 for r in sums)
@@ -239,7 +355,10 @@ def with_independent_sums(expr: Expr, dtype: Callable[[Expr], str]) -> Expr:
 
 
 def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
-    """A product summed over variables, each inside its factor where that alone has it, if several have such."""
+    """Return a product summed over variables.
+
+    If two or more factors have variables of their own, each of these is summed inside its factor.
+    """
     have = [set(free_variables(p)) for p in parts]
     own = [[v for v in vars if v in h and sum(v in other for other in have) == 1] for h in have]
     if sum(bool(o) for o in own) > 1:
@@ -249,7 +368,22 @@ def _summed(vars: Sequence[str], parts: Sequence[Expr]) -> Expr:
 
 
 def uniform_factors(expr: Expr, dtype: Callable[[Expr], str]) -> list[Expr]:
-    """The factors of a product of one dtype; a product of several is left alone, as promotion depends on order."""
+    """Return the factors of a product if all have one dtype, else the product as its only factor.
+
+    Promotion makes the dtypes of a mixed product depend on the order of its factors. A product with a literal stays
+    whole, too.
+
+    Parameters
+    ----------
+    expr : Expr
+        The product.
+    dtype : callable
+        Function from an expression to its dtype.
+
+    Returns
+    -------
+    list of Expr
+    """
     found = factors(expr)
     same = len({dtype(f) for f in found}) == 1
     return found if same and not any(isinstance(f, Literal) for f in found) else [expr]

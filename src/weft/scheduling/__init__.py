@@ -1,1 +1,1 @@
-"""Scheduling: every strategy and every loop order is priced, and the cheapest written as concrete index notation."""
+"""Scheduling: estimate the cost of every strategy and loop order, and write the cheapest as concrete index notation."""

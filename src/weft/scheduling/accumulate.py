@@ -1,4 +1,7 @@
-"""Nests that accumulate into a result with random access: what is filled first, gathered on the way, stored once."""
+"""Loop nests that accumulate into a result with random access.
+
+The methods decide what is initialized first, what is gathered in workspaces, and what is stored once.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,22 @@ from .operand_conversions import OperandConversion, widest_index
 __all__ = ["Accumulation"]
 
 WIDTHS = (32, 8, 2, 1)
-"""Widths of strips. 32 numbers of 8 bytes take half of 16 vector registers of 32 bytes each."""
+"""Widths of register strips. 32 numbers of 8 bytes take half of 16 vector registers of 32 bytes each."""
 
 
 @dataclass
 class Accumulation(Orders):
-    """Writes the statements that accumulate."""
+    """Writer of the statements that accumulate."""
 
     def stored_for(self, expr: Expr, order: Sequence[str], converts: Mapping[Access, Format]) -> Expr:
-        """The expression with the operands that do not fit stored again, in the order of the loops."""
+        """Return an expression in which operands that do not fit the loops are stored again, and note the conversions.
+
+        The formats of the new operands follow the order of the loops.
+        """
         for access, wanted in converts.items():
             type = self.types[access.tensor]
             origin = self.origins.get(access.tensor, access.tensor)
+            # Two accesses of one operand that need the same format share its conversion.
             made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
             if made is None:
                 axes = "".join(access.indices[m] for m in wanted.mode_order)
@@ -57,34 +64,37 @@ class Accumulation(Orders):
         return expr
 
     def misfit(self, access: Access, wanted: Format, order: Sequence[str]) -> str:
-        """What the loops do with an operand that is to be stored again."""
+        """Return the phrase that says what the loops would do with an operand if it was not stored again."""
         format = self.types[access.tensor].format
         if format.is_dense:
             return "would pass across"
         kept = wanted.remapping == format.remapping and not format.levels[0].full
         return "would walk all of" if kept and wanted != self.stored_as(access, order) else "cannot traverse"
 
+    # Each additive term has its own nest that accumulates into the result.
     def scatter(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
         for nest in nests:
             self.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {self.target.tensor}")
         if len(terms) == 1 and self.assignment.op is None:
             (negative, term), (nest,) = terms[0], nests
             return self.scatter_filled(negative, term, nest)
+        # A term that writes every element comes first, so that it can initialize the result.
         pairs = sorted(zip(terms, nests, strict=True), key=lambda pair: not self.covers(pair[0][1]))
         stmts = [self.accumulate(n, t, nest) for (n, t), nest in pairs]
         before: list[Stmt] = []
         if self.assignment.op is None:
             negative, first = pairs[0][0]
-            if self.covers(first):  # it writes every element, and so may as well initialise them
+            if self.covers(first):  # it writes every element, and so can initialize the result
                 value = converted(first, self.dtypes, self.result.dtype)
                 value = Apply("negative", (value,)) if negative else value
-                if is_constant(value):  # no loop reaches elements for the sake of what they might hold already
+                if is_constant(value):  # a fill replaces the loops of a constant
                     before.append(Fill(self.target, np.asarray(implicit_value(value, lambda a: UNKNOWN)).item()))
                     stmts, terms = stmts[1:], [t for t, _ in pairs[1:]]
                 else:
                     stmts[0] = foralls(pairs[0][1].order, Assign(self.target, value))
             else:
                 before.append(Fill(self.target, 0))
+        # Nests that share their outermost loop pass over the result once.
         if (v := self.in_common(stmts, [t for _, t in terms])) is not None:
             bodies = [s.body for s in stmts if isinstance(s, Forall)]
             if v == level_variables(self.target, self.result.format)[0]:
@@ -93,28 +103,37 @@ class Accumulation(Orders):
         return stmts[0] if len(stmts) + len(before) == 1 else Seq((*before, *stmts))
 
     def in_common(self, stmts: Sequence[Stmt], terms: Sequence[Expr]) -> str | None:
-        """The variable of the outermost loop of several nests, where that visits all of each: they can share it."""
+        """Return the variable of the outermost loop that several nests can share; None if they cannot.
+
+        The loop must visit all coordinates in each nest.
+        """
         outermost = {s.var if isinstance(s, Forall) else None for s in stmts}
         v = outermost.pop() if len(stmts) > 1 and len(outermost) == 1 else None
         if v is None or not all(is_full(t, v, self.types) for t in terms):
             return None
-        # One loop merges what each of several walks; unordered levels cannot be merged.
+        # The shared loop merges the levels that each nest iterates; unordered levels cannot be merged.
         found = [it.format for t in terms for a in distinct_accesses(t) for it in level_iterators(a, v, self.types)]
         walked = [level for level in found if not level.has_every]
         return v if len(walked) < 2 or all(level.merges for level in walked) else None
 
     def scatter_filled(self, negative: bool, term: Expr, nest: LoopOrder) -> Stmt:
-        """One accumulating term, the result initialised as deep inside as every coordinate is still visited."""
+        """Return the nest of a single accumulating term, with the initialization of the result.
+
+        The result is filled as deep inside the loops as every coordinate is still visited.
+        """
         term = self.stored_for(term, nest.order, nest.converts)
         nest = LoopOrder(nest.order, nest.cost, {})
         bound = term.vars if isinstance(term, Reduce) else ()
         variables = level_variables(self.target, self.result.format)
         appended = append_chains(self.result.format)
+        # The dense levels below the last appended one are filled where the loops have appended it.
         depth = appended[-1].last + 1 if appended else 0
         first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
+        # A register workspace stores each element once, and so needs no fill if the loops reach all elements.
         reached = depth <= first and all(is_full(term, v, self.types) for v in nest.order[depth:first])
         if reached and (stmt := self.in_registers(negative, term, nest, None)) is not None:
             return stmt
+        # Go inside while the loops follow the levels of a dense result and visit every coordinate.
         while (
             not appended
             and depth < len(variables)
@@ -125,6 +144,7 @@ class Accumulation(Orders):
             depth += 1
         inner_free = [v for v in nest.order[depth:] if v in self.free]
         stmt = self.accumulate(negative, term, nest)
+        # The loops assign each element exactly once: no fill is written.
         if not inner_free and depth == len(self.free) and not bound:
             return stmt
         outer = nest.order[:depth]
@@ -134,11 +154,12 @@ class Accumulation(Orders):
         return foralls(outer, Seq((Fill(self.target, 0), stmt)))
 
     def covers(self, term: Expr) -> bool:
-        """Whether a term without a reduction has a value at every coordinate of the result, from arrays alone."""
+        """Return whether a term has no reduction and reads dense operands alone, so that it writes every element."""
         return not isinstance(term, Reduce) and all(
             self.types[a.tensor].format.is_dense for a in distinct_accesses(term)
         )
 
+    # One term: a nest that adds its values to the result, or to the workspace ``into``.
     def accumulate(self, negative: bool, term: Expr, nest: LoopOrder, into: Access | None = None) -> Stmt:
         target = into or self.target
         term = self.stored_for(term, nest.order, nest.converts)
@@ -148,11 +169,13 @@ class Accumulation(Orders):
         body = term.body if isinstance(term, Reduce) else term
         bound = term.vars if isinstance(term, Reduce) else ()
         place = {v: n for n, v in enumerate(nest.order)}
+        # Factors are sorted by the loop at which they become known: those outside are hoisted.
         factors = sorted(
             uniform_factors(body, self.dtype), key=lambda f: max((place[v] for v in self.loops_of(f)), default=-1)
         )
         depth = self.depth_of_result(nest.order)
         outer, inner = nest.order[:depth], nest.order[depth:]
+        # Loops inside those of the result sum into a scalar, which is added to the result once.
         if outer and inner and not self.is_single(body, inner):
             dtype = self.dtype(body)
             t = self.workspace((), "scalar", dtype)
@@ -163,17 +186,18 @@ class Accumulation(Orders):
         return self.nest(nest.order, bound, factors, target, "add", negative)
 
     def signed(self, negative: bool, term: Expr, dtype: str) -> Expr:
-        """A term in the dtype in which it is added, or taken off.
+        """Return a term in the dtype in which it is added, subtracted from zero if it is ``negative``.
 
-        Zero minus it, unlike its negative, is no -0.0 where it is absent, and adds nothing there.
+        The negation of an implicit zero would be -0.0. Zero minus zero is 0.0, and so adds nothing.
         """
         value = converted(term, self.dtypes, dtype)
         return Apply("subtract", (TypedLiteral(0, dtype), value)) if negative else value
 
     def is_single(self, expr: Expr, loops: Sequence[str]) -> bool:
-        """Whether each of the loops goes on where the one around it is: then nothing is to be gathered inside.
+        """Return whether each of the loops is over a branchless level, so that nothing is gathered inside.
 
-        Where that may hold duplicates in order, their run is.
+        Such a level has one coordinate for each of the level above. If the level above may hold duplicates in order,
+        the loop visits a segment of several entries (iterator chaining), whose sum is gathered.
         """
         single: set[str] = set()
         for access in distinct_accesses(expr):
@@ -185,27 +209,31 @@ class Accumulation(Orders):
         return single.issuperset(loops)
 
     def in_registers(self, negative: bool, term: Expr, nest: LoopOrder, op: str | None) -> Stmt | None:
-        """What loops below the first reduction accumulate, in a workspace that is stored once; None where it is large.
+        """Return a nest that accumulates in a small workspace, which is stored once; None if that would be large.
 
-        Written in each iteration of the reduction, it would go to memory and back. It is the inside of a block, whose
-        size is known, or a strip of a dense level: then loops over strips are put around the reduction, which is walked
-        for each. That is worth it where it is one loop: what is below several may be much.
+        Without it, the result would be read and written in each iteration of the reduction. The workspace holds either
+        the inside of a block, whose size is known, or a register strip of a dense level. For strips, loops over them
+        are put around the reduction, which is repeated for each. Strips pay if the reduction is one loop: the body of
+        several nested loops may be much work.
         """
         if (found := self.registers(term, nest.order)) is None:
             return None
         outer, inner, small = found
         cut = None
+        # Cut the loop of the result into strips, and give the workspace the size of one.
         if not small:
             (v,) = inner
             cut = RegisterStrips(v, self.fresh(f"{v}_strip"), self.fresh(f"{v}_inside"), WIDTHS)
             self.splits.append(cut)
             self.counted[v] = cut.inner
+        # Write the producer: the reduction into the workspace.
         if isinstance(term, Reduce) and term.op != "add":
             w = self.workspace(inner, "dense", self.result.dtype, term.op)
             producer = foralls(nest.order, Assign(w, converted(term.body, self.dtypes, self.result.dtype), term.op))
         else:
             w = self.workspace(inner, "dense", self.result.dtype)
             producer = self.accumulate(False, term, nest, into=w)
+        # The loops outside the reduction are put around the whole statement instead.
         for _ in outer:
             assert isinstance(producer, Forall)
             producer = producer.body
@@ -219,12 +247,13 @@ class Accumulation(Orders):
         return foralls(outer, stmt)
 
     def registers(self, term: Expr, order: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...], bool] | None:
-        """The loops around a reduction and those of the result inside, where these are over few elements or strips.
+        """Return the loops outside a reduction, the loops of the result inside, and whether these have few coordinates.
 
-        And whether they are few.
+        None if no block or strip of the result can be held in registers.
         """
         bound = term.vars if isinstance(term, Reduce) else ()
         first = next((n for n, v in enumerate(order) if v in bound), 0)
+        # Inside the outermost reduction loop, the result needs a workspace over its own loops.
         outer, inner = order[:first], tuple(v for v in order[first:] if v in self.free)
         if not outer or not inner or any(self.passes_edge(v) for v in inner):
             return None
@@ -232,12 +261,16 @@ class Accumulation(Orders):
         if not {order[place[v]] for v in self.target.indices} <= {*outer, *inner}:
             return None  # an axis of the result follows from what is reduced over
         sizes = [size_of(v, distinct_accesses(term), self.types) for v in inner]
+        # The sizes inside a block are known. A loop of unknown size counts as too large.
         small = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
         single = self.variant.tile and len(bound) == len(inner) == 1
         return (outer, inner, small) if small or (single and self.is_stripped(term, inner[0])) else None
 
     def best_passing(self, term: Expr) -> LoopOrder | None:
-        """Loops that reduce all elements of a workspace at a time, so that each has had as many as the others."""
+        """Return the cheapest nest that reduces all elements of a workspace at a time; None if there is none.
+
+        In such a nest each element has had as many values as the others, so that implicit entries can be counted.
+        """
         nests: list[LoopOrder] = []
         bound = term.vars if isinstance(term, Reduce) else ()
         for order in self.orders(self.free, bound):
@@ -251,9 +284,12 @@ class Accumulation(Orders):
         return min(nests, key=lambda n: n.cost, default=None)
 
     def is_stripped(self, term: Expr, v: str) -> bool:
-        """Whether every operand that has ``v``, and the result, has an array over it, in which a strip is found."""
+        """Return whether the result and each operand that has ``v`` can be cut into strips over it.
+
+        Each must have an array over ``v``, in which a strip is located.
+        """
         if is_complex(self.result.dtype) or any(v == d.var or v in d.needs for d in self.view.derived):
-            return False  # compilers make no vectors of complex numbers so
+            return False  # C compilers do not vectorize such loops over complex numbers
         stored = [(a, self.types[a.tensor].format) for a in (*distinct_accesses(term), self.target)]
         levels = [level for a, f in stored for u, level in zip(level_variables(a, f), f.levels, strict=True) if u == v]
         return all(u.full and u.iteration == "value" and u.locates == "direct" for u in levels)
@@ -262,15 +298,17 @@ class Accumulation(Orders):
         self, order: Sequence[str], bound: Sequence[str], factors: Sequence[Expr], target: Access, op: str | None,
         negative: bool = False, outer: Sequence[str] = (),
     ) -> Stmt:  # fmt: skip
-        """Loops around ``target op= product of factors``, hoisting factors out of reductions they do not depend on.
+        """Return loops around ``target op= product of factors``, with factors hoisted out of reductions.
 
-        A factor that no remaining reduction changes, but an inner loop does, is multiplied once into a workspace
-        over the inner variables, as SPLATT does by hand for MTTKRP.
+        Factors that a reduction does not change are hoisted. If no remaining reduction changes a factor but an inner
+        loop does, the reduction goes to a workspace over the inner variables. The factor is multiplied into that once,
+        as in SPLATT's implementation of MTTKRP.
         """
         if not order:
             return Assign(target, self.signed(negative, product(factors), self.dtypes[target.tensor]), op)
         v, rest = order[0], order[1:]
         remaining = {u for u in order if u in bound}
+        # A factor can be hoisted here only if the target has none of the remaining reduction loops.
         if v in bound and outer and not self.loops_of(target) & remaining and self.meets_once(factors):
             below = [u for u in order if u not in bound]
             hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
@@ -284,12 +322,18 @@ class Accumulation(Orders):
         return Forall(v, self.nest(rest, bound, factors, target, op, negative, (*outer, v)))
 
     def passes_edge(self, v: str) -> bool:
-        """Whether a loop over all values of ``v`` leaves the tensor: blocks that store coordinates have no guards."""
+        """Return whether a loop over all values of ``v`` leaves the tensor.
+
+        Blocks that store coordinates have no guards at the edge of the tensor.
+        """
         indices = {u for a in (*distinct_accesses(self.assignment.value), self.target) for u in a.indices}
         return any(d.inside and v in d.needs and d.var in indices for d in self.view.derived)
 
     def meets_once(self, factors: Sequence[Expr]) -> bool:
-        """Whether no coordinate comes up again out of order, which would find a workspace half filled."""
+        """Return whether no coordinate is repeated out of order.
+
+        A repeated coordinate would find a workspace that is partly filled.
+        """
         levels = [
             u
             for f in factors
@@ -304,7 +348,7 @@ class Accumulation(Orders):
 
 
 def _within(stmt: Stmt, cut: RegisterStrips) -> Stmt:
-    """A statement whose loops over the variable that is cut are inside one strip."""
+    """Return a statement whose loops over the variable of ``cut`` run inside one strip."""
 
     def inside(s: Stmt) -> Stmt | None:
         return Forall(cut.inner, rewrite(s.body, inside)) if isinstance(s, Forall) and s.var == cut.var else None

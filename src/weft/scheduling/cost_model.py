@@ -1,11 +1,11 @@
-"""What a loop order costs: the iterations of its loops for operands of a typical size.
+"""Cost model: the cost of a loop order is the iterations of its loops, for operands of a typical size.
 
-Neither sizes nor sparsity are known when compiling: a dense dimension has ``DIMENSION`` coordinates, a compressed
-level ``CHILDREN`` under each parent. An iteration of an innermost loop is ``VECTORS`` times as dear where it only
-passes along arrays, and ``STRIDED`` times for each array that it passes across. Storing an operand in another order
-costs ``CONVERT`` a nonzero, or ``TRANSPOSE`` an element of an array; finding the end of each run of equal coordinates,
-so as to sum inside it, makes loops ``RUNS`` times as dear. Where threads are to share them, those that they cannot are
-``SHARED`` times as dear. Only the ranking matters.
+Neither sizes nor sparsity are known at compile time. A dense dimension has ``DIMENSION`` coordinates, a compressed
+level has ``CHILDREN`` below each parent. An iteration of an innermost loop costs ``VECTORS`` times as much if the loop
+only iterates along arrays. A nest costs ``STRIDED`` times as much for each array through which its innermost loop
+strides. Storing an operand in another order costs ``CONVERT`` for each stored entry, or ``TRANSPOSE`` for each element
+of an array. Sums inside runs of equal coordinates, whose ends must be located, make loops cost ``RUNS`` times as much.
+If threads are to share the loops, loops that they cannot share cost ``SHARED`` times as much. Only the ranking matters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
-"""No loop whose iterations something else decides."""
+"""Default of ``entered``: no loop has a given number of iterations."""
 
 DIMENSION = 1000.0
 CHILDREN = 8.0
@@ -37,20 +37,30 @@ TRANSPOSE = 2.0
 STRIDED = 1.5
 VECTORS = 0.5
 AGAIN = 3.0
-"""How often each element of an array is read at least, where it is stored in another order for that."""
+"""Number of reads of each element of an array from which storing it in another order pays."""
 RUNS = 1.5
 SHARED = 2.0
 
 
 def nonzeros(format: Format) -> float:
-    """Stored entries of a typical tensor."""
+    """Return the number of stored entries of a typical tensor.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the tensor.
+
+    Returns
+    -------
+    float
+    """
     return prod(_coordinates(format, k) for k in range(len(format.levels)))
 
 
 def _coordinates(format: Format, k: int) -> float:
-    """How many coordinates a level of a typical tensor has under one of those above; lists have those of a tree.
+    """Return the typical number of coordinates of a level below one coordinate of the level above.
 
-    A level that is only asked for coordinates keeps loops from none.
+    A coordinate list has as many as a tree. A level that can only be located restricts no loop, and so counts as dense.
     """
     level = format.levels[k]
     if level.full or not level.walks:
@@ -61,7 +71,27 @@ def _coordinates(format: Format, k: int) -> float:
 
 
 def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
-    """Iterations of the loop over ``v`` that an expression asks for; None when it does not depend on ``v``."""
+    """Return the number of iterations of the loop over ``v`` that an expression needs.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    v : str
+        Variable of the loop.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    float or None
+        None if the expression does not depend on ``v``.
+
+    Raises
+    ------
+    TypeError
+        If the expression has a node of another kind.
+    """
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
@@ -80,6 +110,7 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
                 return extent(asked_of(expr) or args[0], v, types)
             a, b = (extent(arg, v, types) for arg in args)
             fill = [typed_implicit_value(arg, types) for arg in args]
+            # An intersection has at most the coordinates of its smaller operand; a union has those of both.
             if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
                 return b if a is None else a if b is None else min(a, b)
             if a is None and b is None:
@@ -91,19 +122,37 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
 
 
 def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> Access | None:
-    """For whose few coordinates loops walk all of an operand's outermost ones again and again.
+    """Return the operand for whose few coordinates loops iterate an operand's outermost level many times.
 
-    That takes the product of two numbers of coordinates, where finding each takes the smaller of them. None where
-    loops walk them once, or find them.
+    The loops take time in the product of two numbers of coordinates. If each coordinate were located instead, they
+    would take time in the smaller number.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression that the loops compute.
+    access : Access
+        Operand whose outermost level may be iterated many times.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    Access or None
+        None if the loops iterate the level once, or locate its coordinates.
     """
     format = types[access.tensor].format
     if format.is_structured or not access.indices or len(set(access.indices)) < format.order:
         return None
     root, v = format.levels[0], level_variables(access, format)[0]
+    # A level that can be located is not iterated, and the outermost loop is entered once.
     if root.has_every or root.locates == "probe" or not order or v == order[0]:
         return None
     product = _product_around(expr, access, types)
     here = extent(product, v, types)
+    # Locating pays only if another operand restricts the loop to few coordinates.
     if here is None or here >= DIMENSION / 2:
         return None
     others = [a for a in distinct_accesses(product) if a != access and v in level_variables(a, types[a.tensor].format)]
@@ -111,7 +160,7 @@ def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[st
 
 
 def _product_around(expr: Expr, access: Access, types: Mapping[str, TensorType]) -> Expr:
-    """The largest part around an access that has no value where another of its operands has none."""
+    """Return the outermost part of an expression around an access that another of its operands can annihilate."""
     match expr:
         case Reduce(body=body):
             return _product_around(body, access, types)
@@ -130,20 +179,37 @@ def cost(
     into: Access | None = None,
     entered: Mapping[str, float] = NOTHING,
 ) -> float:
-    """Iterations of a loop nest, summed over its depths; what is passed in strides costs more, ``into`` included.
+    """Return the number of iterations of a loop nest, summed over its depths, with strided loops weighted.
 
-    ``entered`` has the iterations of loops that something else decides.
+    Parameters
+    ----------
+    expr : Expr
+        Expression that the loops compute.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    types : mapping
+        Types of the tensors.
+    into : Access, optional
+        Array that the innermost loop writes; strides in it count as well.
+    entered : mapping
+        Number of iterations of loops that other parts of the statement determine.
+
+    Returns
+    -------
+    float
     """
     extents, strided, stored = _extents(expr, types_of(expr, types))
     extents = {**extents, **entered}
-    loops = [v for v in order if extents.get(v) != 1]  # what follows from the others is none
+    loops = [v for v in order if extents.get(v) != 1]  # a loop with one iteration costs nothing
     if not loops:
         return 0.0
+    # Each loop is entered once for each iteration of the loops around it.
     total, here = 0.0, 1.0
     for v in loops:
         here *= extents.get(v, DIMENSION)
         total += here
     last = loops[-1]
+    # Strides matter most in the innermost loop; a loop along arrays alone is vectorized.
     across = strided.get(last, 0) + (into is not None and is_strided(into, last, types[into.tensor].format))
     if across or last in stored:
         return total * STRIDED**across
@@ -151,42 +217,95 @@ def cost(
 
 
 def iterations(expr: Expr, types: Mapping[str, TensorType]) -> Mapping[str, float]:
-    """The iterations of each loop that an expression asks for."""
+    """Return the number of iterations that an expression needs of each loop.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    mapping
+    """
     return _extents(expr, types_of(expr, types))[0]
 
 
 def is_strided(access: Access, v: str, format: Format) -> bool:
-    """Whether a loop over ``v`` passes across an array, from one of its rows to the next."""
+    """Return whether a loop over ``v`` iterates an array in strides, from one of its rows to the next.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    v : str
+        Variable of the loop.
+    format : Format
+        Format of the tensor.
+
+    Returns
+    -------
+    bool
+    """
     *above, last = level_variables(access, format) or ("",)
     return v in above and v != last and format.levels[above.index(v)].full
 
 
 def passed_in_strides(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:
-    """Whether loops pass across an array many times for each of its elements: stored again, they pass along it."""
+    """Return whether loops iterate an array in strides so often that storing it in another order pays.
+
+    Parameters
+    ----------
+    expr : Expr
+        Expression that the loops compute.
+    access : Access
+        The array.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    bool
+    """
     format = types[access.tensor].format
     if format.order < 2 or not format.is_dense or format.is_structured:
         return False
     if len(set(access.indices)) < format.order or not set(access.indices) <= set(order):
         return False
     extents = _extents_around(expr, access, types_of(expr, types))
+    # The innermost loop that the array needs decides whether it is iterated in strides.
     last = next(v for v in reversed(order) if v in extents)
     return is_strided(access, last, format) and prod(extents.values()) > AGAIN * nonzeros(format)
 
 
 @lru_cache(maxsize=1024)
 def _extents_around(expr: Expr, access: Access, kinds: Types) -> Mapping[str, float]:
-    """The iterations of each loop that is needed for an access."""
+    """Return the number of iterations of each loop that is needed for an access."""
     return iterations(_product_around(expr, access, dict(kinds)), dict(kinds))
 
 
 def price(format: Format) -> float:
-    """What it costs to store a typical operand in another order."""
+    """Return the cost of storing a typical operand in another order.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the operand.
+
+    Returns
+    -------
+    float
+    """
     return (TRANSPOSE if format.is_dense else CONVERT) * nonzeros(format)
 
 
 @lru_cache(maxsize=1024)
 def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str, int], frozenset[str]]:
-    """The iterations of each loop, how many arrays it passes across, and the loops over other levels than arrays."""
+    """Return the iterations of loops, the numbers of arrays that they stride in, and the loops over sparse levels."""
     body, types = strip(expr), dict(kinds)
     extents: dict[str, float] = {}
     strided: dict[str, int] = {}
@@ -204,6 +323,20 @@ def _extents(expr: Expr, kinds: Types) -> tuple[Mapping[str, float], Mapping[str
 
 
 def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) -> float:
-    """Estimate how many values a term has in the innermost of some loops for each pass of those around it."""
+    """Return an estimate of the number of values of a term, in the innermost of some loops.
+
+    Parameters
+    ----------
+    term : Expr
+        The term.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    float
+    """
     inner = cost(term, order, types) - cost(term, order[:-1], types) if order else 1.0
     return max(inner, 1.0)

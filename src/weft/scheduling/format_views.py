@@ -1,9 +1,10 @@
-"""Ways to see an assignment that has structured operands: which are walked level by level, which stored plainly.
+"""Format views: ways to see an assignment that has structured operands or a structured result.
 
-A structured operand that is *kept* drives the loops with the variables of its own levels; the variables that follow
-from these are loops no more. One that is not is converted to dense and compressed levels first. A structured result
-is kept where its levels can be appended to as they stand, and *written* where loops over the axes reach its levels in
-order (``i*size(j)+j``); any other is computed plainly and converted at the end.
+A structured operand that is *kept* drives the loops with the variables of its own levels. Variables that follow from
+these have no loops. An operand that is not kept is first converted to dense and compressed levels. A structured result
+is kept if its levels can be appended as they are. The result is *written* if loops over the axes reach the coordinates
+of its levels in order (``i*size(j)+j``). Any other structured result is computed in a plain format and converted at the
+end.
 """
 
 from __future__ import annotations
@@ -30,26 +31,26 @@ _MANY = 4
 
 @record
 class FormatView:
-    """An assignment as the scheduler is to see it.
+    """One way in which the scheduler can see an assignment.
 
     Parameters
     ----------
     assignment : Assignment
-        Its reductions run over loops: variables of levels where these replace the user's own.
+        The assignment; its reductions are over loops, which may be variables of levels instead of the user's own.
     types : mapping
-        The types of all tensors; those stored plainly under new names.
-    stored : tuple of (str, str)
-        Names of operands stored plainly, and what they are called then.
+        The types of all tensors; those stored plainly have new names.
+    stored_plainly : tuple of (str, str)
+        Names of operands that are stored plainly, each with its new name.
     kept : frozenset of str
-        The structured tensors that are walked by their levels.
-    free : tuple of str
-        The loops that no reduction runs over.
+        The structured tensors that are iterated by their levels.
+    free_loops : tuple of str
+        The loops over which nothing is reduced.
     derived : tuple of DerivedVariable
-        What follows from the loops.
-    final : Format or None
-        What the result is to be converted to at the end.
-    asked : tuple of (str, str)
-        Names of operands whose arrays are only looked up, and what they are called then.
+        The variables that follow from the loops.
+    final_format : Format or None
+        The format to which the result is converted at the end.
+    looked_up : tuple of (str, str)
+        Names of operands whose arrays only locate coordinates, each with its new name.
     """
 
     assignment: Assignment
@@ -63,10 +64,25 @@ class FormatView:
 
 
 def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[FormatView]:
-    """Every way worth a look; ``wide`` where dimensions are too large for dense levels."""
+    """Yield every view of an assignment that is worth scheduling.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment with explicit reductions.
+    types : mapping
+        Types of the tensors, the result's included.
+    wide : bool
+        True if dimensions are too large for dense levels.
+
+    Yields
+    ------
+    FormatView
+    """
     yield from _walked(assignment, types, wide)
     found = [n for n in dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)) if _can_be_asked(types[n])]
     for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
+        # Every set of operands that can be looked up by whole coordinates gives further views.
         for names in combinations(found, n):
             if not _driven_by_others(names, assignment.value):
                 continue
@@ -82,33 +98,43 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
 
 
 def _driven_by_others(names: Sequence[str], value: Expr) -> bool:
-    """Whether other operands have every index of those named: what is only looked up has no coordinate of its own."""
+    """Return whether other operands have every index of those named.
+
+    An operand that is only looked up contributes no coordinates of its own.
+    """
     accesses = list(distinct_accesses(value))
     others = {v for a in accesses if a.tensor not in names for v in a.indices}
     return all(v in others for a in accesses if a.tensor in names for v in a.indices)
 
 
 def _can_be_asked(type: TensorType) -> bool:
-    """Whether an operand's arrays find whole coordinates; all of these are of one dtype then."""
+    """Return whether an operand's arrays can locate whole coordinates.
+
+    Its coordinates must also be unique, and all of one dtype.
+    """
     return type.format.looked_up is not None and type.format.is_unique and len(set(type.index_dtypes[1:])) == 1
 
 
 def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
-    """Ways to walk the operands as they are; the first keeps all it can, the last keeps nothing."""
+    """Yield views of the operands as they are; the first keeps as many as possible, the last keeps none."""
     names = [a.tensor for a in distinct_accesses(assignment.value) if types[a.tensor].format.is_structured]
     target = assignment.target.tensor
     candidates = list(dict.fromkeys(names))
     made = types[target].format
+    # A structured result can be kept as well. A result that cannot be appended must be converted at the end.
     if not is_unordered_list(made) and (made.is_structured or not is_appendable(made)):
         candidates.append(target)
     if not candidates:
         yield FormatView(assignment, types, free_loops=tuple(dict.fromkeys(assignment.target.indices)))
         return
+    # A result written in order is neither kept nor converted; its operands are all kept, or none. Only assignments
+    # without reductions are written in order.
     if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
             operands = frozenset([name for name in candidates if name != target][:n])
             if (view := _view(assignment, types, operands, candidates, wide, written=True)) is not None:
                 yield view
+    # Few candidates: try every subset. Many: try all of them, and none.
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
@@ -117,11 +143,12 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool)
 
 
 def _is_written_in_order(format: Format) -> bool:
-    """Whether loops over the axes, in some order, reach the coordinates of all levels in theirs."""
+    """Return whether loops over the axes, in some order, reach the coordinates of all levels in order."""
     axes = significance(format.remapping.coordinates)
     return format.is_structured and is_appendable(format) and axes is not None and len(set(axes)) == len(axes)
 
 
+# One view, or None: the tensors in ``kept`` are iterated by their levels, other structured ones are stored plainly.
 def _view(
     assignment: Assignment,
     types: Mapping[str, TensorType],
@@ -131,17 +158,20 @@ def _view(
     written: bool = False,
 ) -> FormatView | None:
     target = assignment.target
+    # Kept operands must have distinct indices, and the same loops for the axes that they share.
     accesses = [a for a in (*distinct_accesses(assignment.value), target) if a.tensor in kept]
     if any(len(set(a.indices)) < len(a.indices) for a in accesses) or not _agree(accesses, types):
         return None
     types = dict(types)
     final: Format | None = None
+    # A result that is not kept is computed in a plain format and converted at the end.
     if target.tensor in structured and target.tensor not in kept and not written:
         old = types[target.tensor]
         final = old.format
         types[target.tensor] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
     elif target.tensor in kept and not is_appendable(types[target.tensor].format):
         return None
+    # Operands that are not kept are stored plainly under a new name.
     stored = []
     value = assignment.value
     for name in structured:
@@ -152,6 +182,7 @@ def _view(
         types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
         stored.append((name, new))
         value = _renamed(value, name, new)
+    # The loops are over the levels of kept tensors. Indices that have no loop must follow from these.
     derived = derived_variables(accesses, types)
     loops = {v for a in accesses for v in level_variables(a, types[a.tensor].format)}
     covered = {v for a in accesses for v in a.indices} - loops
@@ -162,16 +193,19 @@ def _view(
         levels = level_variables(target, types[target.tensor].format)
         derived += tuple(d for d in derived_variables([target], types) if d.var in levels and d not in derived)
     derived = tuple(d for d in derived if d.var not in loops)
+    # Replace the variables of reductions by those of the loops.
     owners = _owners(value)
     if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in walked.values()):
-        return None  # one loop cannot be those of two reductions
+        return None  # one loop cannot belong to two reductions
     late = {v for a in accesses for v in _decided(a, types[a.tensor].format)}
     value, bound = _over_loops(value, covered, walked, types, kept, late)
-    inside = len(set(owners.values())) > len(reductions_of(value))  # then no part says what an absent entry means
+    # With a reduction inside another, no part alone decides what an implicit entry contributes.
+    inside = len(set(owners.values())) > len(reductions_of(value))
     if inside or not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
         partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
         if partial:
-            return None  # its loops do not reach every coordinate once, which the other operands need
+            return None  # other operands need every coordinate once, which its loops do not visit
+    # Loops without a reduction: those of the result's own indices, then those of levels.
     free = [v for v in dict.fromkeys(target.indices) if v not in covered]
     free += [v for v in walked if v not in bound and v not in free and v not in target.indices]
     assignment = replace(assignment, value=value)
@@ -179,10 +213,10 @@ def _view(
 
 
 def _reaches_all(format: Format) -> bool:
-    """Whether loops over its levels' coordinates reach every element once.
+    """Return whether loops over the coordinates of a format's levels reach every element once.
 
-    Levels' coordinates and axes' must correspond one to one, axis by axis: blocks' do, diagonals' do not. And what
-    lies beyond an edge must be guarded, as it is where a block stores it.
+    The coordinates of levels and axes must correspond one to one, axis by axis. Blocks fulfill this condition,
+    diagonals do not. Coordinates beyond an edge must be guarded, as those of blocks at the edge are.
     """
     remapping = format.remapping
     inverse = remapping.inverse()
@@ -193,7 +227,7 @@ def _reaches_all(format: Format) -> bool:
 
 
 def _owners(expr: Expr) -> dict[str, Reduce]:
-    """For each variable that is reduced over, the reduction."""
+    """Return the reduction of each variable that is reduced over."""
     match expr:
         case Reduce(vars=vars, body=body):
             return {**_owners(body), **dict.fromkeys(vars, expr)}
@@ -203,7 +237,7 @@ def _owners(expr: Expr) -> dict[str, Reduce]:
 
 
 def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
-    """What is under each reduction, with its operator, and what is outside all."""
+    """Return the body of each reduction with its operator, and the parts outside reductions with None."""
     match expr:
         case Reduce(op=inner, body=body):
             return _parts(body, inner)
@@ -213,12 +247,12 @@ def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
 
 
 def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -> bool:
-    """Whether a reduction may leave out where its body is absent."""
+    """Return whether a reduction may leave out implicit values of its body."""
     return op is None or same_value(typed_implicit_value(expr, types), OPERATORS[op].identity)
 
 
 def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -> bool:
-    """Whether an expression is absent wherever the kept operands are."""
+    """Return whether an expression is implicit wherever the kept operands are."""
     match expr:
         case Access(tensor=tensor):
             return tensor in kept
@@ -235,7 +269,7 @@ def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -
 
 
 def _agree(accesses: list[Access], types: Mapping[str, TensorType]) -> bool:
-    """Whether all that are kept walk each axis they share by the same loops."""
+    """Return whether all kept tensors iterate each axis that they share by the same loops."""
     seen: dict[str, frozenset[str]] = {}
     for access in accesses:
         made = _made_of(access, types[access.tensor].format)
@@ -247,7 +281,7 @@ def _agree(accesses: list[Access], types: Mapping[str, TensorType]) -> bool:
 
 
 def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
-    """The variables of an access's levels, each with the user's variables that it is made of."""
+    """Return the variables of an access's levels, each with the index variables that determine it."""
     return {
         u: frozenset(access.indices[n] for n in axes_of(c))
         for u, c in zip(level_variables(access, format), format.remapping.coordinates, strict=True)
@@ -255,7 +289,7 @@ def _made_of(access: Access, format: Format) -> dict[str, frozenset[str]]:
 
 
 def _decided(access: Access, format: Format) -> Iterator[str]:
-    """The variables of levels whose coordinates those of the levels above decide, as ``j/3`` below ``j``."""
+    """Yield the variables of levels whose coordinates follow from those of the levels above, as ``j/3`` below ``j``."""
     levels, made = level_variables(access, format), _made_of(access, format)
     for k, v in enumerate(levels):
         if v not in access.indices and "#" not in v and made[v] <= set(levels[:k]):
@@ -270,9 +304,10 @@ def _over_loops(
     kept: frozenset[str],
     late: Set[str],
 ) -> tuple[Expr, set[str]]:
-    """The expression with its reductions over loops, and those loops.
+    """Return an expression whose reductions are over loops, and the set of these loops.
 
-    Among them are loops ``late`` that have one coordinate: what is reduced is not, until they are through.
+    The reductions include loops in ``late``, which have one coordinate. Without these, a reduction would end before the
+    value that it reduces is known.
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
@@ -283,6 +318,7 @@ def _over_loops(
                 if a.tensor in kept
                 for u in level_variables(a, types[a.tensor].format)
             }
+            # Loops that replace the variables of this reduction: those of kept operands in its body.
             more = [u for u in walked if u in mine and u not in bound and u not in vars]
             more = [u for u in more if walked[u] & set(vars) or "#" in u or u in late]
             loops = (*(v for v in vars if v not in covered), *more)

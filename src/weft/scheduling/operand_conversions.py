@@ -1,4 +1,4 @@
-"""Operands stored again for the sake of the loops, and the formats they are stored in."""
+"""Operand conversions: operands that are stored again so that the loops can read them, and their new formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ __all__ = ["OperandConversion", "coordinate_list_format", "found_by_coordinate",
 
 @record
 class OperandConversion:
-    """An operand stored again, so that its levels follow the loops."""
+    """An operand stored again, so that its levels follow the loops.
+
+    Parameters
+    ----------
+    tensor : str
+        Name of the operand.
+    name : str
+        Name of the operand after conversion.
+    format : Format
+        Format after conversion.
+    reason : str
+        Reason for the conversion, for ``explain``.
+    accesses : tuple of Access
+        Accesses that read the converted operand.
+    """
 
     tensor: str
     name: str
@@ -24,7 +38,7 @@ class OperandConversion:
     accesses: tuple[Access, ...] = ()
 
     def renamed(self, expr: Expr) -> Expr:
-        """``expr`` with the accesses that read the new operand."""
+        """Return an expression whose accesses read the converted operand."""
         for access in self.accesses:
             expr = rename(expr, access, Access(self.name, access.indices))
         return expr
@@ -32,13 +46,36 @@ class OperandConversion:
 
 @lru_cache(maxsize=1024)
 def coordinate_list_format(remapping: Remapping) -> Format:
-    """Return the list of the coordinates that a remapping makes, as they come: neither ordered nor unique."""
+    """Return the list of the coordinates that a remapping makes, neither ordered nor unique.
+
+    Parameters
+    ----------
+    remapping : Remapping
+        The coordinates.
+
+    Returns
+    -------
+    Format
+    """
     return Format.list_of(remapping)
 
 
 @lru_cache(maxsize=1024)
 def reordered(format: Format, modes: tuple[int, ...]) -> Format:
-    """The format over another order of axes; a coordinate list becomes fibers."""
+    """Return a format over another order of axes; a coordinate list becomes compressed levels.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
+    modes : tuple of int
+        The axis of each new level.
+
+    Returns
+    -------
+    Format
+    """
+    # Levels that could not be merged or located would not help the loops either.
     if any(level.branchless or not level.merges or level.locates is None for level in format.canonical().levels):
         return Format(Remapping(modes), (Compressed(),) * len(modes))
     return Format(Remapping(modes), format.canonical().levels)
@@ -46,9 +83,21 @@ def reordered(format: Format, modes: tuple[int, ...]) -> Format:
 
 @lru_cache(maxsize=1024)
 def found_by_coordinate(format: Format, wide: bool) -> Format:
-    """The format with an outermost level that finds a coordinate, and has no entries that were not there before.
+    """Return a format whose outermost level can locate a coordinate, without any new stored entries.
 
-    That is an array over the dimension, if it is not ``wide`` and not the only level, and a hash table elsewhere.
+    The level is an array over the dimension, but a hash table if that is too large (``wide``) or if it is the only
+    level.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
+    wide : bool
+        True if dimensions are too large for dense levels.
+
+    Returns
+    -------
+    Format
     """
     root = Hashed() if wide or format.order == 1 else Dense()
     return Format(format.remapping, (root, *format.levels[1:]))

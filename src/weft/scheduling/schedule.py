@@ -1,12 +1,15 @@
-"""The automatic schedule: index notation and formats to concrete index notation.
+"""The automatic schedule: from index notation and formats to concrete index notation.
 
-It chooses a loop order, inserts workspaces where a result is reduced or scattered into, hoists what a loop does not
-change, converts operands whose order does not fit, and marks the parallel loop. Four ways to nest a statement:
+A schedule chooses a loop order and inserts workspaces for a result that is reduced or scattered into. The schedule also
+hoists factors that a loop does not change, converts operands whose order does not fit, and marks the parallel loop. A
+statement can be nested by four strategies:
 
 * *gather*: free variables outside, each reduction into a scalar workspace inside;
-* *scatter*: each additive term its own nest that accumulates into a result with random access;
-* *workspace*: one reduction whose result's last level is gathered in a list workspace (sparse times sparse);
-* *coordinate list*: coordinates and values appended as they come, to be sorted and summed by a conversion afterwards.
+* *scatter*: each additive term has its own nest that accumulates into a result with random access;
+* *workspace*: one reduction whose result's last level is collected in a list workspace (sparse times sparse);
+* *coordinate list*: coordinates and values are appended, and a conversion sorts and sums them afterwards.
+
+A reduction by another operator than addition is a *fold*. A whole result can be collected in a flags workspace.
 """
 
 from __future__ import annotations
@@ -63,28 +66,29 @@ __all__ = ["OperandConversion", "Schedule", "schedule"]
 
 @record
 class Schedule:
-    """How one assignment is computed.
+    """The way in which one assignment is computed.
 
     Parameters
     ----------
     program : Program
-        Concrete index notation with conversions of dtype explicit.
+        Concrete index notation with explicit conversions of dtypes.
     target : Access
         The result.
     types : dict
-        The types of all tensors the program touches, converted operands and the result included.
+        The types of all tensors that the program uses, converted operands and the result included.
     conversions : tuple of OperandConversion
-        To be done first.
+        Conversions that come first.
     final_format : Format or None
-        The format the result must be converted to afterwards, where the program makes a coordinate list.
+        Format to which the result is converted afterwards, if the program does not compute it directly.
     notes : tuple of str
-        What was decided, and why, for ``explain``.
+        Decisions and their reasons, for ``explain``.
     dense_result_possible : bool
-        Whether a flags workspace over the whole result can gather it: what pays where most coordinates come up.
+        True if a flags workspace over the whole result can collect it. Such a workspace pays if most coordinates have
+        an entry.
     repeated_scans : tuple of (str, str)
-        Vectors that are walked many times, each with the operand for whose coordinates it is walked.
+        Vectors that are iterated many times, each with the operand whose coordinates cause the iterations.
     serial : bool
-        Whether threads cannot share the loops, and others might be that they can.
+        True if threads cannot share the loops, but might share others.
     """
 
     program: Program
@@ -105,13 +109,13 @@ class _Problem:
     Parameters
     ----------
     terms : sequence of (bool, Expr)
-        Whether each is negative, and it.
+        For each term, true if it is subtracted, and the term.
     dense : bool
-        Whether the result has random access.
+        True if the result has random access.
     accumulating : bool
-        Whether the result keeps what it holds, and the terms are added.
+        True if the terms are added to the values that the result holds.
     additive : bool
-        Whether each term is a sum around everything in it, or has none.
+        True if each term is one sum around all of it, or has no reduction.
     """
 
     terms: Sequence[tuple[bool, Expr]]
@@ -121,18 +125,22 @@ class _Problem:
 
     @property
     def only(self) -> Expr | None:
-        """The term where there is one."""
+        """The term of an assignment with exactly one; None otherwise."""
         return self.terms[0][1] if len(self.terms) == 1 else None
 
     @property
     def copies(self) -> bool:
-        """Whether nothing is added up but what the operands hold several times."""
+        """True if there is only one term, and it is no reduction: duplicates of operands are all that is summed."""
         return self.only is not None and not isinstance(self.only, Reduce)
 
 
 @record
 class _Candidate:
-    """One way of nesting with its loops: ``nests`` are several where each term has its own. Of equals, rank decides."""
+    """One strategy with its loops.
+
+    The strategies that have a loop nest for each term have several ``nests``. Among candidates of equal cost, the lower
+    rank is chosen.
+    """
 
     kind: Literal["gather", "scatter", "fold", "workspace", "coordinate list", "whole"]
     cost: float
@@ -142,7 +150,7 @@ class _Candidate:
 
 @record
 class _Traits:
-    """``dense_result_possible`` and ``repeated_scans`` of the schedule, which depend on the loops that were chosen."""
+    """Fields ``dense_result_possible`` and ``repeated_scans`` of a schedule, which depend on the chosen loops."""
 
     dense_result_possible: bool
     repeated_scans: tuple[tuple[str, str], ...]
@@ -150,7 +158,7 @@ class _Traits:
 
 @record
 class _Draft:
-    """The statement of a candidate, the format its result is converted to afterwards, and the price of both."""
+    """A candidate's statement, the format to which its result is converted afterwards, and the cost of both."""
 
     stmt: Stmt
     final: Format | None
@@ -159,10 +167,10 @@ class _Draft:
 
 @dataclass
 class _Scheduler(Accumulation):
-    """Chooses a loop order and writes the statement."""
+    """Scheduler of one view of an assignment: it chooses a loop order and writes the statement."""
 
     def run(self) -> tuple[float, Schedule] | None:
-        """The schedule and its cost; None when this view of the assignment has none."""
+        """Return the cost and the schedule; None if this view of the assignment has no schedule."""
         problem = self.problem()
         chosen = _cheapest(self.candidates(problem))
         if chosen is None:
@@ -177,7 +185,7 @@ class _Scheduler(Accumulation):
         Raises
         ------
         FormatError
-            Where it adds to a result without random access.
+            If the assignment adds to a result without random access.
         """
         terms = additive_terms(self.value, self.dtype)
         dense, accumulating = self.result.format.is_dense, self.assignment.op is not None
@@ -187,7 +195,8 @@ class _Scheduler(Accumulation):
 
     # -- the choice ---------------------------------------------------------------------------------------------
     def candidates(self, problem: _Problem) -> list[_Candidate]:
-        """Return the best nests of every kind that is possible."""
+        """Return the cheapest nest of every strategy that is possible."""
+        # The variant knows that most coordinates of the result have an entry: collect all in one workspace.
         if self.variant.accumulator == "dense" and (whole := self.best_whole(problem.terms)) is not None:
             return [_Candidate("whole", whole.cost, 0, (whole,))]
         proposed = (
@@ -205,6 +214,7 @@ class _Scheduler(Accumulation):
             found = [c for c in found if not any(nest.converts for nest in c.nests)]
         return found
 
+    # Several terms that are added to a result have nests of their own: that is a scatter.
     def propose_gather(self, problem: _Problem) -> _Candidate | None:
         if problem.accumulating and len(problem.terms) > 1:
             return None
@@ -213,7 +223,7 @@ class _Scheduler(Accumulation):
 
     def propose_scatter(self, problem: _Problem) -> _Candidate | None:
         repeats = isinstance(self.value, Access) and not self.types[self.value.tensor].format.is_unique
-        worth = repeats or not problem.copies  # a copy accumulates only what may hold duplicates
+        worth = repeats or not problem.copies  # a copy accumulates only if the operand may hold duplicates
         if not (problem.dense and problem.additive and worth and self.neutral_terms(problem.terms)):
             return None
         nests = tuple(self.best_scatter(t, len(problem.terms)) for _, t in problem.terms)
@@ -224,9 +234,11 @@ class _Scheduler(Accumulation):
         single = problem.dense and not problem.accumulating and problem.only is not None
         if not (single and self.folds(negative, term, counting=True)):
             return None
+        # Implicit entries that matter are counted, which needs loops that treat all elements of a workspace alike.
         nest = self.best_scatter(term) if self.folds(negative, term) else self.best_passing(term)
         return None if nest is None else _Candidate("fold", nest.cost + 1, 1, (nest,))
 
+    # A block below the appended levels is accumulated into, so that the kind is "scatter".
     def propose_blocks(self, problem: _Problem) -> _Candidate | None:
         term = problem.only
         if problem.dense or not problem.additive or not isinstance(term, Reduce):
@@ -238,6 +250,7 @@ class _Scheduler(Accumulation):
         term, (negative, _) = problem.only, problem.terms[0]
         if problem.accumulating or negative or not isinstance(term, Reduce):
             return None
+        # A workspace collects sparse results, and reductions in which implicit entries must be counted.
         gathers = (problem.additive and not problem.dense) or self.folds(negative, term, counting=True)
         nest = self.best_workspace(term) if gathers else None
         return None if nest is None else _Candidate("workspace", nest.cost, 2, (nest,))
@@ -260,6 +273,7 @@ class _Scheduler(Accumulation):
             return None
         nests = tuple(self.best_coordinate_list(t, len(terms)) for _, t in terms)
         pairs = zip(terms, nests, strict=True)
+        # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
         tuples = sum(leaves(t, n.order, self.with_formats(n.converts)) for (_, t), n in pairs)
         return _Candidate("coordinate list", sum(n.cost for n in nests) + CONVERT * tuples, 3, nests)
 
@@ -275,6 +289,7 @@ class _Scheduler(Accumulation):
         if final is not None:
             self.notes.append(f"the result is computed in {self.result.format} and converted to {final}")
             price += CONVERT * nonzeros(self.result.format)
+        # The result is a coordinate list first, unless its format is one.
         if chosen.kind == "coordinate list" and not is_unordered_list(self.result.format):
             final = final or self.result.format
             self.store_coordinate_list()
@@ -297,7 +312,7 @@ class _Scheduler(Accumulation):
                 return self.coordinate_list(problem.terms, chosen.nests)
 
     def store_coordinate_list(self) -> None:
-        """Let the result be a coordinate list, to be sorted and summed by a conversion afterwards."""
+        """Make the result a coordinate list, which a conversion sorts and sums afterwards."""
         type = self.result
         coordinate_list = coordinate_list_format(Remapping.identity(type.format.order))
         self.result = self.types[self.target.tensor] = TensorType.of(type.dtype, coordinate_list, "int64", type.fill)
@@ -307,7 +322,7 @@ class _Scheduler(Accumulation):
         )
 
     def cut_into_tiles(self, stmt: Stmt) -> Stmt:
-        """Return a statement that accumulates with its loops cut, where that keeps the result in the cache."""
+        """Return an accumulating statement with its loops cut, if that keeps the result in the cache."""
         if not (self.result.format.is_dense and self.variant.tile):
             return stmt
         tiles = Tiler(self.target, self.types, self.view.derived, self.fresh)
@@ -317,12 +332,13 @@ class _Scheduler(Accumulation):
         return stmt
 
     def finish(self, draft: _Draft, chosen: _Candidate, traits: _Traits) -> Schedule:
-        """Return the schedule whose statement is written."""
+        """Return the schedule with the statement of ``draft``."""
         if traits.dense_result_possible:
             self.notes.append("where most coordinates will come up: all are marked in one workspace instead")
         if traits.repeated_scans:
             vectors = ", ".join(dict.fromkeys(name for name, _ in traits.repeated_scans))
             self.notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
+        # Only a scatter into a dense result of several axes has other loops that threads might share.
         scattered = chosen.kind == "scatter" and self.result.format.is_dense and len(self.free) > 1
         return Schedule(
             program=Program(draft.stmt, tuple(self.workspaces), tuple(self.splits)),
@@ -338,42 +354,54 @@ class _Scheduler(Accumulation):
 
     # -- what the terms allow -----------------------------------------------------------------------------------
     def additive(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
-        """Whether each term is a reduction around everything in it, or has none."""
+        """Return whether each term is a sum around all of it, or has no reduction."""
         return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in terms) and all(
             not isinstance(t, Reduce) or t.op == "add" for _, t in terms
         )
 
     def folds(self, negative: bool, term: Expr, counting: bool = False) -> bool:
-        """Whether a term is a reduction, by another operator than addition, of entries that can come in any order.
+        """Return whether a term can be reduced into the result entry by entry, by another operator than addition.
 
-        Where what is absent changes something it has to be known how much is, so that ``counting`` is needed.
+        The entries can come in any order. If implicit entries change the reduction, their number must be known. Such a
+        reduction folds only with ``counting``.
         """
         if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
             return False
+        # An element starts as the operator's neutral value, which implicit entries must not change.
         dtype, row = self.dtype(term.body), OPERATORS[term.op]
         absent = typed_implicit_value(term.body, self.types)
         neutral = same_value(absent, row.start(dtype)) or (
             counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
         )
+        # Duplicates would have to be summed before they are reduced.
         once = all(self.types[a.tensor].format.is_unique for a in distinct_accesses(term))
+        # Reductions that skip NaN, and so start from it, are not folded.
         starts = row.start(dtype) is not None and not row.skips_nan
         return starts and neutral and once and dtype == self.result.dtype
 
     def reorders(self, chosen: _Candidate) -> bool:
-        """Whether coordinates are sorted or stored again on the way, which a workspace over all of them would spare."""
+        """Return whether coordinates are sorted or stored again on the way.
+
+        A workspace over all coordinates would not need that.
+        """
         lists = chosen.kind == "coordinate list" and not is_unordered_list(self.result.format)
         vector = chosen.kind == "workspace" and len(self.free) == 1
         return chosen.kind != "whole" and (lists or vector or any(nest.converts for nest in chosen.nests))
 
     def best_whole(self, terms: Sequence[tuple[bool, Expr]]) -> LoopOrder | None:
-        """Loops in any order over operands as they are, around a workspace over the whole of a result with few gaps."""
+        """Return the cheapest nest around a workspace over the whole result; None if there is none.
+
+        The loops can have any order, and operands are iterated as they are stored. The workspace pays if the result has
+        few gaps.
+        """
         format, (negative, term) = self.result.format, terms[0]
         if self.variant.conversion or self.assignment.op is not None or len(terms) > 1 or not isinstance(term, Reduce):
             return None
         appended = append_chains(format)
-        listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # nothing below is to be filled
+        listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # no dense level below is to be filled
         if negative or format.is_structured or not listed or not is_appendable(format):
             return None
+        # Implicit entries must not change a sum. Another reduction may count them if the fill value is their value.
         absent = typed_implicit_value(term.body, self.types)
         accumulates = self.additive(terms) and self.neutral_terms(terms)
         if not (accumulates or (self.folds(negative, term, counting=True) and same_value(self.result.fill, absent))):
@@ -381,16 +409,17 @@ class _Scheduler(Accumulation):
         nest = self.best_scatter(term)
         loops_alone = set(level_variables(self.target, format)) <= set(
             nest.order
-        )  # what follows from others is no loop there
+        )  # a derived variable has no loop there
         return nest if nest.cost < inf and not nest.converts and loops_alone else None
 
     def neutral_terms(self, terms: Sequence[tuple[bool, Expr]]) -> bool:
-        """Whether absent entries of each term add nothing, so that terms can be accumulated one by one."""
+        """Return whether implicit entries of each term add nothing, so that terms can be accumulated one by one."""
         if not same_value(self.result.fill, 0):
             return False
         return all(self.result.format.is_dense or same_value(typed_implicit_value(t, self.types), 0) for _, t in terms)
 
     # -- statements ---------------------------------------------------------------------------------------------
+    # Free variables outside, each reduction in a scalar inside.
     def gather(self, nest: LoopOrder) -> Stmt:
         free = nest.order[: len(self.free)]
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
@@ -400,6 +429,7 @@ class _Scheduler(Accumulation):
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
+        # A loop without reductions that strides through an array may be cut into lines of it.
         whole = not self.variant.tile or producers
         cut = None if whole else across(free, self.target, distinct_accesses(value), self.types, self.fresh)
         if cut is not None:
@@ -409,9 +439,13 @@ class _Scheduler(Accumulation):
         return self.filled(self.around(stmt, free, producers), free, stored)
 
     def around(self, stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt]) -> Stmt:
-        """Loops around a statement, and what makes its scalars inside the innermost that changes them."""
+        """Return a statement with loops around it, and with the statements that compute its scalars inside.
+
+        Each scalar is computed inside the innermost loop that changes it.
+        """
         depths: dict[str, int] = {}
-        for producer in reversed(producers):  # those behind make what those before read
+        for producer in reversed(producers):  # later producers compute the scalars that earlier ones read
+            # The producer goes inside the loops of its operands, and not outside another producer that it reads.
             read = [a for s in assignments(producer) for a in accesses(s.value)]
             loops = {v for a in read for v in self.loops_of(a)}
             inside = max((n + 1 for n, v in enumerate(free) if v in loops), default=0)
@@ -425,20 +459,22 @@ class _Scheduler(Accumulation):
     def in_scalars(
         self, expr: Expr, order: Sequence[str], made: list[Stmt], around: tuple[tuple[Reduce, list[Stmt]], ...] = ()
     ) -> Expr:
-        """An expression whose reductions are scalar workspaces; what makes them joins ``made``, the first made last.
+        """Return an expression whose reductions are scalar workspaces.
 
-        A reduction inside others is made in the loops of the innermost that it depends on: ``around`` has those, each
-        with what is made in its loops.
+        Their producers are added to the list ``made``, the first to run last. A nested reduction is computed in the
+        loops of the innermost reduction that it depends on. Each pair in ``around`` is such an outer reduction and the
+        list of the statements in its loops.
         """
         match expr:
             case Reduce(op=op, vars=vars, body=body):
+                # Leave reductions that do not change this one: it is computed outside their loops.
                 while around and not self.is_inside(around[-1][0], expr):
                     around = around[:-1]
                 home = around[-1][1] if around else made
                 place, inside = len(home), list[Stmt]()
                 dtype = self.dtype(body)
                 t = self.workspace((), "scalar", dtype, op)
-                home.append(Fill(t, 0))  # keeps its place: what this one depends on comes behind it, and is made before
+                home.append(Fill(t, 0))  # placeholder: scalars that this one reads come later in the list
                 body = self.in_scalars(body, order, made, (*around, (expr, inside)))
                 assign = Assign(t, converted(body, self.dtypes, dtype), op)
                 home[place] = foralls([v for v in order if v in vars], _after(assign, inside))
@@ -448,15 +484,16 @@ class _Scheduler(Accumulation):
         return expr
 
     def filled(self, stmt: Stmt, order: Sequence[str], value: Expr) -> Stmt:
-        """Initialise what plain assignments would not reach."""
+        """Return a statement that first initializes the elements that its plain assignments do not reach."""
         if self.assignment.op is not None or not self.free:
             return stmt
+        # A loop that does not visit every coordinate leaves elements of a dense result unwritten.
         incomplete = [v for v in order if not is_full(value, v, self.types)]
         if not incomplete:
             return stmt
         if self.result.format.is_dense:
             return Seq((Fill(self.target, self.result.fill), stmt))
-        # Dense levels below an appended one are filled where their parent is appended.
+        # Dense levels below an appended one are filled where their parent is appended, unless loops write all of them.
         variables, derived = level_variables(self.target, self.result.format), self.view.derived
         last = append_chains(self.result.format)[-1].last
         below = [radix_components(v, derived) for v in variables[last + 1 :]]
@@ -464,6 +501,7 @@ class _Scheduler(Accumulation):
             return stmt
         return self.fill_below(stmt, max(radix_components(variables[last], derived), key=order.index))
 
+    # The statement with the result filled inside the loop over ``var``.
     def fill_below(self, stmt: Stmt, var: str) -> Stmt:
         match stmt:
             case Forall(var=v, body=body, parallel=parallel):
@@ -473,10 +511,14 @@ class _Scheduler(Accumulation):
         return stmt
 
     def fold(self, term: Expr, nest: LoopOrder) -> Stmt:
-        """Entries reduced into the elements of the result, each of which begins with what changes nothing."""
+        """Return a nest that reduces entries into the elements of the result.
+
+        Each element starts with the value that does not change the reduction.
+        """
         term = self.stored_for(term, nest.order, nest.converts)
         assert isinstance(term, Reduce)
         self.notes.append(f"loop order {', '.join(nest.order)}; {term.op} into {self.target.tensor}")
+        # In registers, implicit entries are counted. Then only outer loops over free variables can leave elements out.
         if (stmt := self.in_registers(False, term, LoopOrder(nest.order, nest.cost, {}), None)) is not None:
             return self.filled(stmt, list(takewhile(lambda v: v in self.free, nest.order)), term)
         assert self.folds(False, term), "what is absent is counted in registers alone"
@@ -484,17 +526,21 @@ class _Scheduler(Accumulation):
         start = OPERATORS[term.op].start(self.result.dtype)
         return Seq((Fill(self.target, start), foralls(nest.order, Assign(self.target, value, term.op))))
 
+    # A workspace over the last level of the result, of the kind that suits the data.
     def with_workspace(self, term: Expr, nest: LoopOrder) -> Stmt:
         *outer, last = level_variables(self.target, self.result.format)
         kind = "list" if self.variant.accumulator == "dense" else self.variant.accumulator
         if self.result.format.is_dense and not outer:
-            kind = "flags"  # the result is passed through once anyway
+            kind = "flags"  # the whole result is iterated once anyway
         if kind == "list" and isinstance(term, Access):
-            kind = "pairs"  # nothing is reduced but what comes twice
+            kind = "pairs"  # only duplicates are reduced
         return self.in_workspace(term, nest, outer, (last,), kind)
 
     def in_workspace(self, term: Expr, nest: LoopOrder, outer: Sequence[str], over: tuple[str, ...], kind: str) -> Stmt:
-        """Loops over ``outer`` levels of the result around a workspace over the others, which is appended then."""
+        """Return loops over ``outer`` levels of the result around a workspace over the others.
+
+        The workspace is then appended to the result.
+        """
         term = self.stored_for(term, nest.order, nest.converts)
         term = term if isinstance(term, Reduce) else Reduce("add", (), term)
         gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
@@ -507,17 +553,19 @@ class _Scheduler(Accumulation):
         stmt: Stmt = Where(consumer, producer)
         if not self.result.format.is_dense:
             return foralls(outer, stmt)
+        # A dense result is filled outside the first loop that does not visit every coordinate.
         whole = next((n for n, v in enumerate(outer) if not is_full(term, v, self.types)), len(outer))
         filled = Seq((Fill(self.target, self.result.fill), foralls(outer[whole:], stmt)))
         return foralls(outer[:whole], filled)
 
+    # Each term has its own nest, which appends to the same list.
     def coordinate_list(self, terms: Sequence[tuple[bool, Expr]], nests: Sequence[LoopOrder]) -> Stmt:
         stmts = []
         for (negative, term), nest in zip(terms, nests, strict=True):
             self.notes.append(f"loop order {', '.join(nest.order)}; appends to a coordinate list")
             term = self.stored_for(term, nest.order, nest.converts)
             body = term.body if isinstance(term, Reduce) else term
-            # Reductions inside the last free variable are gathered, so that a coordinate is appended once.
+            # Reductions inside the last free variable are summed first, so that a coordinate is appended once.
             depth = self.depth_of_result(nest.order)
             outer, inner = nest.order[:depth], nest.order[depth:]
             if inner:
@@ -530,18 +578,22 @@ class _Scheduler(Accumulation):
         return stmts[0] if len(stmts) == 1 else Seq(tuple(stmts))
 
     def parallelize(self, stmt: Stmt) -> Stmt:
-        """Mark the outermost loop where its iterations write different parts of the result."""
+        """Return a statement with its outermost loop marked parallel, if the iterations write different elements."""
         match stmt:
+            # A loop over tiles: they are parts of a dense result, or of its outermost level.
             case Forall(var=v, body=body) if any(isinstance(s, Split) and s.outer == v for s in self.splits):
                 tiles = next(s.tiles for s in self.splits if isinstance(s, Split) and s.outer == v)
                 outermost = level_variables(self.target, self.result.format)[0]
                 whole = tiles in self.free and self.result.format.is_dense
                 return Forall(v, body, parallel=whole or tiles == outermost)
+            # A loop over a free variable writes different elements. A loop over a counter (#) stays serial. If the
+            # result is appended, the loop must be over its outermost level, or over the most significant digit of that.
             case Forall(var=v, body=body) if v in self.free and "#" not in v:
                 format = self.result.format
                 first = level_variables(self.target, format)[:1]
                 if format.is_dense or (first and radix_components(first[0], self.view.derived)[:1] == (v,)):
                     return Forall(v, body, parallel=True)
+            # A fill comes first, outside the parallel loop. A scalar does too.
             case Seq(stmts=stmts) if isinstance(stmts[0], Fill) and len(stmts) == 2:
                 return Seq((stmts[0], self.parallelize(stmts[1])))
             case Where(consumer=consumer, producer=producer) if not result_of(producer).target.indices:
@@ -559,25 +611,34 @@ def schedule(
     Parameters
     ----------
     assignment : Assignment
-        With ``Reduce`` nodes for every sum.
+        Assignment with ``Reduce`` nodes for every sum.
     types : mapping
         The type of every tensor, the result's included.
     variant : Variant
-        What else it is made for.
+        Assumptions beyond the types.
 
     Returns
     -------
     Schedule
+
+    Raises
+    ------
+    ScheduleError
+        If no schedule is possible for the formats.
+    FormatError
+        If the assignment adds to a result without random access.
     """
     dtypes = {name: type.dtype for name, type in types.items()}
     assignment = replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
+    # A sum may be computed as one, or as a product of independent sums: both are candidates, in every view.
     apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
     seen = [
         view for way in dict.fromkeys((assignment, apart)) for view in format_views(way, types, variant.no_dense_levels)
     ]
+    # A conversion must not depend on another conversion.
     if variant.conversion:
         seen = [view for view in seen if not (view.stored_plainly or view.looked_up or view.final_format)]
-    elif types[assignment.target.tensor].format.is_signed:  # workspaces are over coordinates from 0
+    elif types[assignment.target.tensor].format.is_signed:  # workspaces have coordinates from 0
         seen = [view for view in seen if assignment.target.tensor not in view.kept]
     found = [_Scheduler(view, variant).run() for view in seen]
     possible = [f for f in found if f is not None]
@@ -588,13 +649,13 @@ def schedule(
 
 
 def _cheapest(candidates: Iterable[_Candidate]) -> _Candidate | None:
-    """Return the cheapest candidate; None where none can be run at all."""
+    """Return the cheapest candidate; None if none is possible."""
     possible = (c for c in candidates if c.cost < inf)
     return min(possible, key=lambda c: (c.cost, c.rank), default=None)
 
 
 def _is_shared(stmt: Stmt) -> bool:
-    """Whether threads share a loop of a statement."""
+    """Return whether threads share a loop of a statement."""
     match stmt:
         case Forall(parallel=parallel):
             return parallel
@@ -604,7 +665,7 @@ def _is_shared(stmt: Stmt) -> bool:
 
 
 def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
-    """A statement for which others make workspaces, those that come later first."""
+    """Return a statement with the producers of its workspaces around it, the first one innermost."""
     for producer in producers:
         stmt = Where(stmt, producer)
     return stmt

@@ -1,12 +1,14 @@
-"""Loops cut so that what they come back to is still in the cache: tiles of a dense result, and lines of arrays.
+"""Tiling: loops are cut so that memory which they use again is still in the cache.
 
-Some go over the whole of a dense result again and again, and are cut so that they do for one part of it at a time.
-Diagonals of dia, columns of a matrix stored by columns: the outer loop does not decide what is written, the inner one
-does, and by the time it comes round again what it wrote has left the cache. With a loop over *tiles* of the result
-outside both, it has not; and tiles can be filled where they are computed, and shared by threads.
+One kind of nest iterates the whole of a dense result many times. Such a nest is cut so that it iterates one *tile* of
+the result at a time. Examples are the diagonals of dia and the columns of a matrix that is stored by columns. There,
+the outer loop does not decide which elements are written, but the inner loop does. Without tiles, elements have left
+the cache when the next iteration of the outer loop writes them again. A loop over tiles outside both loops keeps them
+in the cache. Tiles can also be filled where they are computed, and shared among threads.
 
-Others pass along one array and across another, as a transposition does: of a line of the cache that is fetched they use
-one element. Over a few rows at a time, the next iterations use the others.
+The other kind iterates along one array and across another, as a transposition does. Such a nest uses one element of
+each cache line that is fetched. If only a few rows are iterated at a time, the next iterations use the other elements
+of the line.
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ from .cost_model import is_strided
 __all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiler", "across"]
 
 TILE = 64
-"""Coordinates in a tile that few lines of memory lead to: so short that all these are read side by side, as streams."""
+"""Coordinates in a tile with few loop iterations above it: so few that the memory of all these is read as streams."""
 
 FEW = 14
-"""How many such lines a processor follows at once: prefetchers know sixteen or so, the vectors among them."""
+"""Largest number of iterations above a tile of ``TILE`` coordinates: prefetchers follow about sixteen streams."""
 
 ROOM = 1 << 19
-"""Bytes in a tile that more lines lead to: as many as stay in a second-level cache while each line is followed."""
+"""Bytes in a tile with more iterations above it: as many as stay in a second-level cache."""
 
 LINE = 16
-"""Rows that are passed across at a time: elements of one or two lines of the cache."""
+"""Rows that are iterated in strides at a time: elements of one or two cache lines."""
 
 
 def across(
@@ -48,10 +50,30 @@ def across(
     types: Mapping[str, TensorType],
     fresh: Callable[[str], str],
 ) -> tuple[Split, tuple[str, ...]] | None:
-    """The loops over arrays of different orders, and how one is cut; None where all are passed along."""
+    """Return loops over arrays of different orders, and the cut of one of them.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Variables of the loops, outermost first.
+    target : Access
+        The result.
+    read : sequence of Access
+        The operands.
+    types : mapping
+        Types of the tensors.
+    fresh : callable
+        Function from a name that may be taken to one that is not.
+
+    Returns
+    -------
+    tuple of (Split, tuple of str), or None
+        The cut, and the new order of the loops. None if no array is iterated in strides.
+    """
     formats = [types[a.tensor].format for a in (target, *read)]
     if not all(f.is_dense and not f.is_structured for f in formats) or not target.indices:
         return None
+    # The result is written along its innermost axis; an operand with another one is read in strides.
     along = level_variables(target, formats[0])[-1]
     others = [level_variables(a, f)[-1] for a, f in zip(read, formats[1:], strict=True) if is_strided(a, along, f)]
     if not others:
@@ -62,7 +84,7 @@ def across(
 
 @dataclass
 class Tiler:
-    """Cuts the loops of a statement that accumulates into a dense result.
+    """Cutter of the loops of a statement that accumulates into a dense result.
 
     Parameters
     ----------
@@ -71,13 +93,13 @@ class Tiler:
     types : mapping
         The types of all tensors.
     derived : sequence of DerivedVariable
-        What follows from the loops.
+        Variables that follow from those of the loops.
     fresh : callable
-        A name that is not taken, from one that may be.
+        Function from a name that may be taken to one that is not.
     over : tuple of str
         The variables of the result to cut over; any by default.
     size : int, optional
-        How many coordinates every tile has; by default what lines of memory there are decides.
+        Number of coordinates of every tile. By default it depends on the number of iterations above.
     """
 
     target: Access
@@ -90,13 +112,14 @@ class Tiler:
     notes: list[str] = field(default_factory=list)
 
     def cut(self, stmt: Stmt) -> Stmt:
-        """The statement with each nest cut that gains by it."""
+        """Return a statement in which each nest is cut that gains by it."""
         if not self._variables():
             return stmt
         match stmt:
             case Forall():
                 return self._tiled(stmt) or stmt
             case Seq(stmts=(Fill() as fill, Forall() as loops)) if (tile := self._tiled(loops)) is not None:
+                # A tile of the outermost axis can be filled when it is computed.
                 if self.splits[-1].tiles == self._variables()[0]:
                     return replace(tile, body=Seq((fill, tile.body)))
                 return Seq((fill, tile))
@@ -108,17 +131,22 @@ class Tiler:
         return self.over or level_variables(self.target, self.types[self.target.tensor].format)
 
     def _tiled(self, loops: Forall) -> Forall | None:
-        """One nest cut into tiles; None where its first loop decides already what of the result is written."""
+        """Return one nest cut into tiles; None if it cannot be or need not be.
+
+        A nest whose outermost loop already decides which part of the result is written need not be cut.
+        """
         order: list[str] = []
         body: Stmt = loops
         while isinstance(body, Forall):
             order.append(body.var)
             body = body.body
+        # Loops over levels with a single coordinate do not count: such a coordinate is derived.
         stored = [a for s in assignments(body) for a in (*accesses(s.value), s.target) if a.tensor in self.types]
         none = single_coordinate_levels(stored, self.types)
         order = [v for v in order if all(v != d.var for d in none)]
         derived = (*self.derived, *none)
         place = places(order, derived)
+        # Choose the axis of the result that is known first: at depth 0 nothing is written again.
         known = [(place[u], u) for u in self._variables() if u in place]
         if not known:
             return None
@@ -126,12 +154,14 @@ class Tiler:
         v = order[depth]
         if depth == 0 or set(order[:depth]) & set(radix_components(u, derived)) or not self._spans(v, stored):
             return None
+        # The loop over v can be cut into tiles of u only if u grows as v does: u is v plus other variables.
         if u != v:
             d = next(d for d in derived if d.var == u)
             factors = linear(d.value)
             if factors is None or factors.get(d.of.index(v)) != 1:
                 return None
         outer, inner = self.fresh(f"{u}_tile"), self.fresh(f"{v}_inside")
+        # The number of iterations above decides between a small tile and one that is sized for the cache.
         sweep = self._sweep(order[:depth], u) if self.size is None else None
         self.splits.append(Split(v, outer, inner, self.size or TILE, tiles=u, sweep=sweep))
         each = f"{TILE} coordinates or {ROOM >> 10} KiB" if sweep else f"{self.size} coordinates"
@@ -144,14 +174,17 @@ class Tiler:
         return Forall(outer, within(loops))
 
     def _sweep(self, above: Sequence[str], u: str) -> TileSweep:
-        """What goes round for each tile."""
+        """Return the loop above the tiles, which decides how large they are."""
         type = self.types[self.target.tensor]
         room = ROOM // np.dtype(type.dtype).itemsize
-        # Several loops above go round too often to be few.
+        # Several loops above have too many iterations to be few.
         return TileSweep(above[0], FEW if len(above) == 1 else 0, room, tuple(w for w in self._variables() if w != u))
 
     def _spans(self, v: str, stored: Sequence[Access]) -> bool:
-        """Whether the loop over ``v`` reaches all coordinates: else loops above would be repeated for little."""
+        """Return whether the loop over ``v`` reaches all coordinates.
+
+        Otherwise the loops above would be repeated for little.
+        """
         levels = [
             level
             for a in stored

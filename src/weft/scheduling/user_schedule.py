@@ -23,15 +23,24 @@ __all__ = ["LoopNest"]
 
 @record
 class LoopNest:
-    """The loops of an expression; every method gives the loops after one transformation.
+    """The loops of an expression; every method returns the loops after one transformation.
 
-    Printed, it is the concrete index notation as it stands.
+    The text of a loop nest is its concrete index notation.
+
+    Parameters
+    ----------
+    program : Program
+        The loops.
+    assignment : Assignment
+        The assignment that they compute.
+    types : mapping
+        Types of the tensors.
 
     Raises
     ------
     ScheduleError
-        By every method, where the transformation does not apply; the message says why, and repeats the expression
-        and the formats.
+        If a transformation does not apply, raised by every method. The message says why, and repeats the expression and
+        the formats.
     """
 
     program: Program
@@ -50,6 +59,7 @@ class LoopNest:
             formats = ", ".join(f"{name}: {type.format}" for name, type in self.types.items())
             raise ScheduleError(f"{reason}; in {notation_text(self.assignment)} with {formats}")
 
+    # The reason for which the loop order does not suit an access; None if it does.
     def _fits(self, access: Access, order: Sequence[str]) -> str | None:
         type = self.types.get(access.tensor)
         if type is None:
@@ -68,14 +78,37 @@ class LoopNest:
         return None
 
     def reorder(self, *order: str) -> LoopNest:
-        """Put directly nested loops in another order."""
+        """Put directly nested loops in another order.
+
+        Parameters
+        ----------
+        *order : str
+            Variables of the loops, outermost first.
+
+        Returns
+        -------
+        LoopNest
+        """
         self._try(transformations.can_reorder(self.program, order, self._fits))
         return replace(self, program=transformations.reorder(self.program, order))
 
     def precompute(self, part: str, *over: str, name: str = "w", kind: str | None = None) -> LoopNest:
         """Compute factors into a workspace over the innermost loops ``over`` before they are used.
 
-        ``part`` is index notation, e.g. ``"B(i,k)*C(k,j)"``.
+        Parameters
+        ----------
+        part : str
+            The factors in index notation, e.g. ``"B(i,k)*C(k,j)"``.
+        *over : str
+            Variables of the loops, innermost in the nest.
+        name : str
+            Name of the workspace.
+        kind : str, optional
+            Kind of the workspace; by default dense, or scalar if there are no loops.
+
+        Returns
+        -------
+        LoopNest
         """
         expr = parse(f"_ = {part}").value
         while isinstance(expr, Reduce):
@@ -87,23 +120,50 @@ class LoopNest:
         return replace(self, program=transformations.precompute(self.program, expr, over, name, dtype, kind))
 
     def split(self, var: str, outer: str, inner: str, factor: int) -> LoopNest:
-        """Cut a loop into blocks of ``factor`` iterations."""
+        """Cut a loop into blocks of ``factor`` iterations.
+
+        Parameters
+        ----------
+        var : str
+            Variable of the loop.
+        outer, inner : str
+            Variables of the loop over blocks and of the loop inside a block.
+        factor : int
+            Iterations of a block.
+
+        Returns
+        -------
+        LoopNest
+        """
         self._try(transformations.can_split(self.program, var, outer, inner, factor))
         return replace(self, program=transformations.split(self.program, var, outer, inner, factor))
 
     def parallelize(self, var: str) -> LoopNest:
-        """Share the iterations of the outermost loop among threads."""
+        """Share the iterations of the outermost loop among threads.
+
+        Parameters
+        ----------
+        var : str
+            Variable of the loop.
+
+        Returns
+        -------
+        LoopNest
+        """
         self._try(transformations.can_parallelize(self.program, var, self._target))
         return replace(self, program=transformations.parallelize(self.program, var, self._target))
 
     def checked(self) -> Program:
-        """The program, if it is concrete index notation."""
+        """Return the program if it is concrete index notation; raise ScheduleError otherwise."""
         self._try(why_not_concrete(self.program, self._target))
         return self.program
 
 
 def _as_planned(part: Expr, whole: Expr) -> Expr:
-    """Return what is written as a part of an expression, with the operators that absorb in the whole."""
+    """Return an expression as part of a planned one, with the planned operators that absorb.
+
+    An operator that the plan replaced by an absorbing one is found by its plain name.
+    """
     plain = {name: op for op, names in ABSORBING.items() for name in names.values()}
 
     def spelt(expr: Expr) -> Expr:

@@ -1,4 +1,4 @@
-"""What a schedule is made for, beyond the types of the tensors."""
+"""Variant: the assumptions for which loops are scheduled, beyond the types of the tensors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ __all__ = ["DEFAULT", "Variant"]
 
 @record
 class Variant:
-    """What is known of the assignment, its data and the machine where a schedule is chosen.
+    """Assumptions about the assignment, its data and the machine, for which a schedule is chosen.
 
-    A plan begins with the defaults, and makes another with what its operands turn out to be.
+    A plan starts with the defaults. The plan makes another variant with properties that its operands turn out to have.
 
     Parameters
     ----------
-    copying : bool
-        The assignment is a conversion: it must not ask for another.
-    gathering : {'list', 'hash', 'dense'}
-        The workspaces that gather coordinates: hash tables where dimensions are too large for an array over one, and
-        where most coordinates of the whole result will come up, arrays without a list.
-    tiling : bool
-        Cut loops into tiles where that helps; loops that are to be scheduled by hand stay whole.
-    wide : bool
-        Dimensions are too large for dense levels: what is stored plainly, or converted on the way, has none.
-    finding : bool
-        Vectors have so many entries that none is walked for each row of something else.
-    sharing : bool
-        Threads are to share the loops.
+    conversion : bool
+        True if the assignment is a conversion, which must not need another one.
+    accumulator : {'list', 'hash', 'dense'}
+        Workspaces that collect coordinates. Hash tables are used if dimensions are too large for an array. Arrays
+        without a list are used if most coordinates of the whole result will have an entry.
+    tile : bool
+        True to cut loops into tiles if that pays; loops that are scheduled by hand stay whole.
+    no_dense_levels : bool
+        True if dimensions are too large for dense levels. Tensors that are stored plainly or converted then have none.
+    hash_lookup : bool
+        True if vectors have so many entries that none is iterated for each row of another operand.
+    parallel_loops : bool
+        True if threads are to share the loops.
     """
 
     conversion: bool = False
