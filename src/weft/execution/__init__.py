@@ -1,7 +1,7 @@
 """From notation to results: kernels, the plans that run them, and conversions.
 
-This is the door to the compiler: what is asked of this package is imported then, so that ``import weft``, and a session
-that only looks at tensors, load none of it.
+Names of this package are imported on first use. ``import weft``, and sessions that only look at tensors, therefore
+load no part of the compiler.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _MODULES = {
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # a checker would find every name
+if not TYPE_CHECKING:  # with this function, a type checker would accept every name
 
     def __getattr__(name: str) -> Any:
         if name not in _PLACES:

@@ -1,9 +1,10 @@
 """Conversion between formats, by the compiler: an assignment that copies.
 
-A source that is traversed in the target's order is appended directly. From any other, entries are inserted where
-queries have found their places (2020, section 6). Where that would leave them out of order, or several have one place,
-they become a coordinate list: put one by one into hash tables that grow, or sorted by the target's order of levels and
-appended or inserted from there, duplicates summed.
+A source that is traversed in the order of the target is appended directly. Entries of any other source are inserted
+at positions that attribute queries have computed (2020, section 6). Insertion is not possible if it would leave the
+entries out of order, or if several entries have one position. Such entries become a coordinate list. The list is
+inserted entry by entry into hash tables that grow, or it is sorted by the levels of the target and then appended or
+inserted. Duplicates are summed.
 """
 
 from __future__ import annotations
@@ -44,29 +45,39 @@ def convert(
     prune: bool = False,
     strict: bool = False,
 ) -> Storage:
-    """The same tensor in another format.
+    """Convert a tensor to another format.
 
     Parameters
     ----------
     storage : Storage
         Any tensor.
     format : Format
-        Of the same order.
+        Format of the result, for tensors of the same order.
     dtype : str, optional
-        Of the values.
+        Dtype of the values of the result; that of ``storage`` by default.
     index_dtype : str, optional
-        ``int32`` or ``int64``; chosen by size where not given.
+        Dtype of the index arrays, ``int32`` or ``int64``; chosen by size by default.
     prune : bool
-        Leave out entries equal to the fill value, where no dense level keeps them. Duplicates are compared one by one.
+        If true, leave out entries equal to the fill value, unless a dense level stores them. Each duplicate is compared
+        on its own.
     strict : bool
-        Raise where the format cannot hold the entries. Else the result has the format without what it asks of the data.
+        If true, raise if the format cannot hold the entries. Otherwise such a result gets the format without its
+        conditions on the data (``Format.unconditional``).
+
+    Returns
+    -------
+    Storage
+        The converted tensor. Arrays may be those of ``storage``.
 
     Raises
     ------
     StorageError
-        Names the level and two coordinates.
+        The format cannot hold the entries, and ``strict`` is true. The message names the level and two coordinates.
+    ResultTooLargeError
+        The result, or a step on the way to it, does not fit in memory.
     """
     try:
+        # The types decide everything about a conversion to a dense format: the checks below need not be repeated.
         warm = _warm.get((id(storage.type), id(format))) if dtype is None and not prune else None
         if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
             return warm[0].run((storage,))
@@ -80,17 +91,20 @@ def _converted(
     storage: Storage, format: Format, dtype: str, index_dtype: str | None, prune: bool, strict: bool
 ) -> Storage:
     source = storage.type
+    # The arrays may already be those of the other format: nothing is copied then.
     if not prune and (relabelled := _reuse_arrays(storage, format, dtype, index_dtype)):
         return relabelled
     if (reason := _why_unfit(storage, format, prune)) is not None:
         if strict:
             raise StorageError(reason)
         format = format.unconditional
+    # A dense result starts as fill values; several entries of one coordinate are added to these.
     onto_others = format.is_dense and not same_value(source.fill, 0)
     if not source.format.is_unique and (onto_others or not adds_alike(storage.dtype, np.dtype(dtype))):
         # Duplicates can be summed in place onto zeros only, and in the dtype that they have.
         storage = convert(storage, source.format.canonical())
         source = storage.type
+    # Index arrays are as narrow as they can be, unless the caller names a dtype.
     index = index_dtype or _index_dtype(storage, format)
     target = tensor_type(dtype, format, (index,) * len(format.roles), source.fill)
     # A dense source holds mostly fill values, which a sparse result does not store.
@@ -103,9 +117,21 @@ def _converted(
 
 
 def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
-    """The same entries in another dtype, on the same index arrays.
+    """Return a tensor with the same entries in another dtype, on the same index arrays.
 
-    Those that have one coordinate are summed first where a sum in the other dtype is another.
+    Duplicates are summed first if their sum in the other dtype would differ.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+    dtype : dtype
+        Dtype of the values of the result.
+
+    Returns
+    -------
+    Storage
+        The tensor with converted values.
     """
     if not storage.format.is_unique and not adds_alike(storage.dtype, dtype):
         storage = convert(storage, storage.format.canonical())
@@ -113,11 +139,14 @@ def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
 
 
 _warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}
-"""What makes arrays, whose type follows from the source's, by identity; with what has it, to keep that alive."""
+"""Kernels of conversions to dense formats, by the identities of source type and target format.
+
+Each entry holds the type and the format, too, so that neither identity is given to another object.
+"""
 
 
 def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
-    """A conversion, with wider index arrays where positions turn out not to fit."""
+    """Convert a tensor, once more with int64 index arrays if positions do not fit narrower ones."""
     try:
         return _convert(storage, target, skip_fill)
     except IndexOverflowError:
@@ -129,6 +158,7 @@ def _widened(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
 
 def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
     found = _direct_step(storage.type, target, skip_fill)
+    # A kernel that cannot be shared by threads is replaced by an insertion that can, if there is enough work.
     shared = get_num_threads() > 1 and storage.vals.size >= config.parallel_threshold
     if shared and isinstance(found, Kernel) and not found.chunked:
         found = _for_threads(storage.type, target, skip_fill) or found
@@ -136,9 +166,11 @@ def _convert(storage: Storage, target: TensorType, skip_fill: bool) -> Storage:
         return _appended(found, storage, target, skip_fill)
     if not isinstance(found, str):
         return found.run(storage)
+    # There is no direct step: the entries take another form on the way.
     for step in _DETOURS:
         if (result := step(storage, target, skip_fill)) is not None:
             return result
+    # Last of all, the plain format of dense and compressed levels is the intermediate form.
     plain = storage.plain_format
     if storage.format == plain:
         shape = storage.shape
@@ -150,21 +182,22 @@ def _appended(kernel: Kernel, storage: Storage, target: TensorType, skip_fill: b
     """Return the entries appended by a kernel, in the order of their traversal."""
     format = target.format
     if skip_fill and kernel.chains and kernel.chains[-1].last + 1 < len(format.levels):
-        # Which coordinates lead to entries is known only where all levels store theirs.
+        # Levels below the appended ones store every coordinate of their parents, fill values among them. Only in a
+        # format whose levels are all compressed is it known which coordinates lead to entries.
         stored = Format(format.remapping, (Compressed(),) * len(format.levels))
         return _convert(_convert(storage, _over(stored, storage, target), True), target, False)
     return kernel.run((storage,))
 
 
 def _by_tables(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
-    """Return the entries put one by one into hash tables, which take what comes twice, too."""
+    """Return the entries inserted one by one into hash tables, which sum duplicates; None for other formats."""
     if tables_of(target.format) is None:
         return None
     return _inserted(_as_coordinate_list(storage, target, Remapping.identity(target.format.order), skip_fill), target)
 
 
 def _by_list(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
-    """Return what the list of the coordinates converts to, where insertion makes that by copying rows."""
+    """Convert by way of a sorted coordinate list that an insertion makes by copying; None if there is no such list."""
     format = target.format
     middle = _entry_list_format(format)
     if middle is None or middle == storage.format or format.is_curved:
@@ -176,13 +209,18 @@ def _by_list(storage: Storage, target: TensorType, skip_fill: bool) -> Storage |
 
 
 def _by_rows(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
-    """Return what rows convert to, into which entries are inserted first, where there are more entries than rows."""
+    """Convert a matrix by way of its rows, each sorted on its own; None if that is not possible, or too slow.
+
+    Entries are inserted into unsorted rows first. Rows pay only if there are at least as many entries as rows.
+    """
     source, format = storage.format, target.format
     rows = _rows_of(format)
+    # Each row costs something even if it is empty, so that a sort is faster for a few entries in many rows.
     if rows is None or storage.vals.size < rows.level_shape(storage.shape)[0]:
         return None
     if format != rows:
         return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
+    # Insert the entries into rows in the order in which they come, then sort each row by appending.
     apart = Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.is_unique)))
     between = _over(apart, storage, target)
     if source == apart or not isinstance(_direct_step(between, target, False), Kernel):
@@ -192,7 +230,7 @@ def _by_rows(storage: Storage, target: TensorType, skip_fill: bool) -> Storage |
 
 
 def _by_sorting(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
-    """Return the entries appended once they are sorted."""
+    """Return the entries sorted and appended, duplicates summed; None if the format cannot be appended."""
     if not is_appendable(target.format.uncurved()):
         return None
     return sort_and_append(
@@ -201,7 +239,7 @@ def _by_sorting(storage: Storage, target: TensorType, skip_fill: bool) -> Storag
 
 
 def _by_sorted_insertion(storage: Storage, target: TensorType, skip_fill: bool) -> Storage | None:
-    """Return the entries inserted once they are sorted, duplicates summed."""
+    """Return the entries sorted, duplicates summed, and then inserted; None if the format does not allow insertion."""
     format = target.format
     middle = _entry_list_format(format)
     if middle is None:
@@ -215,38 +253,43 @@ def _by_sorted_insertion(storage: Storage, target: TensorType, skip_fill: bool) 
 
 
 _DETOURS = (_by_tables, _by_list, _by_rows, _by_sorting, _by_sorted_insertion)
-"""Ways of converting what cannot be appended or inserted at once, in the order in which they are tried."""
+"""Conversions by way of an intermediate form, in the order in which they are tried."""
 
 
 def _as_coordinate_list(storage: Storage, target: TensorType, remapping: Remapping, skip_fill: bool) -> Storage:
-    """The entries as they come, with the coordinates that a remapping makes."""
+    """Return the entries as an unsorted coordinate list, with the coordinates that a remapping computes."""
     loose = coordinate_list_format(remapping)
     made = tensor_type(target.dtype, loose, ("int64",) * len(loose.roles), target.fill)
-    if not skip_fill and storage.format.is_compact:  # its entries are what will be sorted
+    # A compact source stores nothing but entries, so that the size of the sort is known before the list is made.
+    if not skip_fill and storage.format.is_compact:
         each = sorting_bytes(made) + 8 * len(loose.levels) + storage.dtype.itemsize
         memory.require(storage.nnz * each, f"sorting {storage.nnz} entries")
     return copier(storage.type, made, skip_fill).run((storage,))
 
 
 def _over(format: Format, storage: Storage, target: TensorType) -> TensorType:
-    """What ``target`` holds, in another format on the way to it."""
+    """Return the type of an intermediate form: that of ``target``, but for the format and the index dtypes."""
     return tensor_type(target.dtype, format, (_index_dtype(storage, format),) * len(format.roles), target.fill)
 
 
 @lru_cache(maxsize=1024)
 def _entry_list_format(format: Format) -> Format | None:
-    """A sorted list of the coordinates that a format's levels have; None where these count entries."""
+    """Return the format of a sorted list of a format's level coordinates; None if it has none, or one is a counter."""
     coordinates = format.remapping.coordinates
     if not coordinates or any(counters_of(c) for c in coordinates):
         return None
     n = len(coordinates)
+    # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
     chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
     return Format(format.remapping, chain)
 
 
 @lru_cache(maxsize=1024)
 def _rows_of(format: Format) -> Format | None:
-    """The rows of a matrix that is stored in their order: each is sorted on its own, once its entries are together."""
+    """Return the format of the rows of a matrix that is stored row by row; None for other formats.
+
+    Each row is sorted on its own, once its entries are together. A format by columns is treated in the same way.
+    """
     plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
     if not plain or format.is_dense or format != format.canonical():
         return None
@@ -258,7 +301,7 @@ def _inserted(coordinate_list: Storage, target: TensorType) -> Storage:
 
 
 def _coordinate_list_columns(format: Format, shape: tuple[int, ...]) -> Remapping:
-    """What is stored of each entry until it is sorted: what the levels are to have, and the codes of their curves."""
+    """Return the coordinates of the list that a format is sorted from: those of its levels, and codes of its curves."""
     if format.is_curved:
         codes = [e for e in format.sorted_by(shape) if e not in format.remapping.coordinates]
         return Remapping((*format.remapping.coordinates, *codes), format.order)
@@ -266,7 +309,23 @@ def _coordinate_list_columns(format: Format, shape: tuple[int, ...]) -> Remappin
 
 
 def sort_and_append(coordinate_list: Storage, target: TensorType) -> Storage:
-    """Triples in any order, with duplicates, into a format that promises order."""
+    """Sort a coordinate list, which may have duplicates, and append it to a format that is ordered and unique.
+
+    Hash tables take the list unsorted. A list of other coordinates than the format needs is converted to the plain
+    format first.
+
+    Parameters
+    ----------
+    coordinate_list : Storage
+        Entries in any order.
+    target : TensorType
+        Type of the result.
+
+    Returns
+    -------
+    Storage
+        The tensor with duplicates summed.
+    """
     format = target.format
     if tables_of(format) is not None:
         return _inserted(coordinate_list, target)
@@ -275,13 +334,17 @@ def sort_and_append(coordinate_list: Storage, target: TensorType) -> Storage:
         plain = coordinate_list.plain_format
         middle = tensor_type(target.dtype, plain, coordinate_list.type.index_dtypes[:1] * len(plain.roles), target.fill)
         return _convert(sort_and_append(coordinate_list, middle), target, False)
+    # The arrays of a curved format are those of the uncurved one: only the order of the entries differs.
     made = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
     packed = _sorted_into(coordinate_list, made, format)
     return Storage(packed.shape, target, packed.arrays, packed.vals)
 
 
 def _sorted_into(coordinate_list: Storage, target: TensorType, like: Format) -> Storage:
-    """Triples, whose coordinates and codes are those of ``like``, in its order, appended."""
+    """Sort a coordinate list by the levels, or the curves, of the format ``like``, and append it to ``target``.
+
+    The list has the coordinates and codes of ``like``.
+    """
     have = coordinate_list.format.remapping.coordinates
     order = tuple(have.index(e) for e in like.sorted_by(coordinate_list.shape))
     ordered = sort_coordinate_list(coordinate_list, order, tuple(have.index(e) for e in like.remapping.coordinates))
@@ -289,7 +352,25 @@ def _sorted_into(coordinate_list: Storage, target: TensorType, like: Format) -> 
 
 
 def convert_result(result: Storage, target: TensorType) -> Storage:
-    """What a kernel made on the way to ``target``, as that."""
+    """Convert the result of a kernel to the format that was planned for it.
+
+    Parameters
+    ----------
+    result : Storage
+        The result of the kernel, in the format in which its loops assemble it.
+    target : TensorType
+        Type of the final result.
+
+    Returns
+    -------
+    Storage
+        The final result.
+
+    Raises
+    ------
+    StorageError
+        The format of ``target`` cannot hold the entries.
+    """
     if (reason := _why_unfit(result, target.format, False)) is not None:
         raise StorageError(reason)
     if is_unordered_list(result.format):
@@ -298,20 +379,23 @@ def convert_result(result: Storage, target: TensorType) -> Storage:
 
 
 def _why_unfit(storage: Storage, format: Format, prune: bool) -> str | None:
-    """Return why a format cannot hold the entries of a tensor; those equal to the fill value aside if ``prune``."""
+    """Return the reason why a format cannot hold the entries of a tensor; None if it can hold them.
+
+    Entries equal to the fill value are not considered if ``prune`` is true, or if the conversion leaves them out.
+    """
     if not format.conditions:
         return None
     entries = list_entries(storage)
     kept = slice(None)
     if prune or (storage.format.is_dense and not format.is_dense):
         fill = storage.type.fill
-        kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)
+        kept = entries.vals != fill if fill == fill else ~np.isnan(entries.vals)  # NaN is not equal to itself
     reason = why_unfit(format, storage.shape, [crd[kept] for crd in entries.arrays[1:]])
     return None if reason is None else f"{reason}; a tensor of shape {storage.shape} does not fit the format {format}"
 
 
 def _reuse_arrays(storage: Storage, format: Format, dtype: str, index_dtype: str | None) -> Storage | None:
-    """The same arrays under another name, where they already are what is asked for."""
+    """Return a tensor of the other format on the same arrays; None if that format needs other arrays."""
     source = storage.type
     if source.dtype != dtype:
         return None
@@ -326,7 +410,11 @@ def _reuse_arrays(storage: Storage, format: Format, dtype: str, index_dtype: str
 
 @lru_cache(maxsize=4096)
 def _array_reuse(source: Format, format: Format) -> Literal["same", "looked up", "other"] | None:
-    """As what the arrays of a format are those of another: as itself, as its whole table, or with more promised."""
+    """Return how a format can take over the arrays of another; None if the format needs other arrays.
+
+    The answer is ``"same"`` for an equal format, ``"looked up"`` for the format that locates whole coordinates of the
+    same arrays, and ``"other"`` for a format of the same levels that guarantees no more.
+    """
     if source.remapping != format.remapping:
         return None
     if format == source.looked_up:
@@ -339,21 +427,22 @@ def _array_reuse(source: Format, format: Format) -> Literal["same", "looked up",
 
 
 def _index_dtype(storage: Storage, format: Format) -> str:
-    """The narrowest that holds every coordinate and position."""
+    """Return the narrowest index dtype that holds every coordinate and position."""
     wide = max((*storage.shape, *format.level_shape(storage.shape), storage.vals.size), default=0) > 2**31 - 2
     return "int64" if wide else "int32"
 
 
 @lru_cache(maxsize=4096)
 def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | InsertionKernel | str:
-    """What converts without anything between: by appending, else by insertion; or why nothing does."""
+    """Return the kernel that converts in one step, by appending or else by insertion; or the reason why none does."""
     if not target.format.is_structured and is_appendable(target.format):
+        # An insertion that takes over arrays of the source writes less than any append.
         sharing = _insertion_kernel(source, target, skip_fill)
         if not isinstance(sharing, str) and sharing.shares:
             return sharing
         kernel = copier(source, target, skip_fill)
         if kernel.lowered.schedule.final_format is None:
-            # One loop over a coordinate list need not find where a row ends: rows are counted, and the rest is copied.
+            # One loop over a coordinate list need not look for the ends of rows: rows are counted, the rest is copied.
             listed = bool(source.format.levels) and not source.format.levels[0].unique
             found = _for_threads(source, target, skip_fill) if listed else None
             return found if found is not None and found.copies else kernel
@@ -362,7 +451,7 @@ def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Ker
 
 @lru_cache(maxsize=4096)
 def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> InsertionKernel | None:
-    """What converts by insertion, where threads can share that."""
+    """Return the insertion kernel of a conversion if threads can share its passes, else None."""
     found = _insertion_kernel(source, target, skip_fill)
     return found if not isinstance(found, str) and found.shareable else None
 

@@ -1,10 +1,12 @@
-"""Operators that what is absent decides beside the values that there are: quotients, products of tropical semirings.
+"""Data annihilators: fill values that decide an operator beside the values that its other operand holds.
 
-Zero divided by anything but zero and NaN is zero; infinity plus anything is infinity, but for its negative and NaN; the
-minimum of zero and what is not negative is zero. Whether that is so hangs on the values of the other operand, a divisor
-for example, which each call looks at: at the range of its values (:mod:`.ranges`), or, where that leaves it open and
-they cost no more than what is divided, at each. Where it is so, the operator is planned as one that the fill value
-annihilates, and only what is stored is visited. Where it is not, all coordinates are, and the reason is kept.
+Zero divided by any number but zero and NaN is zero. Infinity plus any number but negative infinity and NaN is
+infinity, as in products of tropical semirings. The minimum of zero and a number that is not negative is zero. Such a
+rule holds or not by the values of the other operand, for example of a divisor. Each call looks at the range of these
+values (:mod:`.value_ranges`). If the range leaves the answer open, each value is looked at, provided that their number
+is no larger than that of the stored entries. If the rule holds, the operator is planned as an absorbing operator, one
+that the fill value annihilates, and loops visit stored entries only. If it does not hold, loops visit all coordinates,
+and the reason is kept.
 """
 
 from __future__ import annotations
@@ -50,18 +52,18 @@ _Asking: TypeAlias = Generator["Absorption", bool, _T]
 
 @record
 class Absorption:
-    """An operator, one of whose operands may decide alone where it is absent.
+    """An operator, and one of its operands whose fill value may decide the result alone.
 
     Parameters
     ----------
     expr : Apply
         The operator with its operands.
     near : Near
-        How an operand of it may decide.
+        The row of the operator table that names the operand and the result.
     fill : object
-        Its fill value.
+        Fill value of the operand, in the dtype in which the operator takes it.
     dtype : str
-        In which the operator takes the other operand.
+        Dtype in which the operator takes the other operand.
     """
 
     expr: Apply
@@ -71,48 +73,50 @@ class Absorption:
 
     @property
     def position(self) -> int:
-        """The operand that may decide."""
+        """Index of the operand that may decide."""
         return self.near.position
 
     @property
     def result(self) -> Any:
-        """Return what it would decide."""
+        """Result that the fill value would decide."""
         return self.fill if self.near.result is None else self.near.result
 
     @property
     def other(self) -> Expr:
-        """The operand whose values are looked at."""
+        """Operand whose values are looked at."""
         return self.expr.args[1 - self.position]
 
     def beside(self, other: Any, fill: Any) -> tuple[Any, Any]:
-        """The operands, with something in the place of each."""
+        """Return the two operands in their order: ``fill`` for the one that may decide, and ``other``."""
         return (fill, other) if self.position == 0 else (other, fill)
 
     def makes(self, values: Any) -> Any:
-        """The results of the fill value beside values."""
+        """Return the results of the operator for the fill value beside the given values of the other operand."""
         with np.errstate(all="ignore"):
             return OPERATORS[self.expr.op].ufunc(*self.beside(values, self.fill))
 
     def decides(self, values: Any) -> bool:
-        """Tell whether the fill value beside each value makes that result; zeros of either sign are one."""
+        """Return whether the fill value beside each value makes that result; zeros of either sign count as equal."""
         found, result = self.makes(values), self.result
+        # A result of NaN is not equal to itself.
         return bool(np.all(found == result if result == result else found != found))
 
     @property
     def subject(self) -> str:
-        """The operator with its fill value, as text."""
+        """Text of the operator with the fill value in place of the operand."""
         return expression_text(Apply(self.expr.op, self.beside(self.other, Literal(_plain(self.fill)))))
 
     @property
     def reason(self) -> str:
-        """Return a clause that says which value is in the way."""
+        """Clause that says which value the operator may have instead."""
+        # Zero, a negative number and infinity are the values that refute the rules of the operator table.
         values = (typed(v, np.asarray(self.fill).dtype.name) for v in (0.0, -1.0, math.inf))
         others = [found for v in values if not self.decides(v) for found in [self.makes(v)]]
         return f"{self.subject} may be {others[0] if others else f'other than {_plain(self.result)}'}"
 
     @property
     def advice(self) -> str:
-        """Return what to write instead, where there is something; a clause that ends a sentence."""
+        """Clause that says what to write instead, to end a sentence; empty if there is no such expression."""
         instead = OPERATORS[self.expr.op].instead
         if not instead or self.fill != 0:
             return ""
@@ -121,23 +125,23 @@ class Absorption:
 
 
 def _plain(fill: Any) -> Any:
-    """A fill value as Python writes it, without the point of a whole number."""
+    """Return a fill value as a Python number, a whole one as an int."""
     value = fill.item() if isinstance(fill, np.generic) else fill
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @record
 class Absorbed:
-    """An assignment with operators that absorb.
+    """An assignment with absorbing operators.
 
     Parameters
     ----------
     assignment : Assignment
-        What to plan.
+        The assignment to be planned.
     holding : tuple of Absorption
-        The operators that an absent operand decides.
+        The operators that a fill value decides.
     refused : tuple of Absorption
-        Those that it was expected to decide, and does not.
+        The operators that a fill value was expected to decide, and does not.
     """
 
     assignment: Assignment
@@ -145,7 +149,10 @@ class Absorbed:
     refused: tuple[Absorption, ...] = ()
 
     def notes(self, assumed: bool) -> str:
-        """Return the values that were looked at, line by line, with what follows from them or is assumed."""
+        """Return a line for each operator that was looked at: the values, and the consequences.
+
+        The lines say that the values are ``assumed``, or that they were looked at.
+        """
         lines = []
         for a in self.holding:
             kept = f"{a.subject} is {_plain(a.result)} for every value of {expression_text(a.other)}"
@@ -156,18 +163,19 @@ class Absorbed:
         return "\n".join(lines)
 
     def require_room(self, operands: Mapping[str, Storage], target: TensorType) -> None:
-        """Refuse to compute every element of a large result because of a value that was not expected.
+        """Raise if unexpected values make every element of a large result necessary.
 
         Raises
         ------
         DensifyError
-            Where the elements take more than ``weft.config.max_densify_bytes``.
+            The elements take more than ``weft.config.max_densify_bytes``.
         """
         if not self.refused:
             return
         expected = assumed(self.assignment, {name: operands[name].type for name in tensors(self.assignment.value)})
         count = _elements(self.assignment, operands)
         needed = count * np.dtype(target.dtype).itemsize
+        # Nothing is wrong with a result that would have been as large with the expected values.
         if needed > config.max_densify_bytes and _elements(expected.assignment, operands) < count:
             a = self.refused[0]
             given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in _names(a))
@@ -179,7 +187,7 @@ class Absorbed:
 
 
 def _elements(assignment: Assignment, operands: Mapping[str, Storage]) -> int:
-    """At most how many elements a result has that are computed."""
+    """Return an upper bound of the number of elements that are computed for a result; 0 if it is not known."""
     extents = extents_of(assignment.value, operands)
     if extents is None or any(v not in extents for v in assignment.target.indices):
         return 0
@@ -203,20 +211,25 @@ def apply_data_annihilators(
     *,
     usual: bool = False,
 ) -> Absorbed:
-    """The assignment with operators that absorb, wherever operands' values allow that.
+    """Replace operators by absorbing ones, as far as the values of the operands allow.
 
     Parameters
     ----------
     assignment : Assignment
-        What to compute.
+        The assignment to be computed.
     operands : mapping
-        Its operands.
+        The operands by name.
     evaluate : callable
-        Computes an assignment, for values that have to be looked at.
+        Function that computes an assignment, called if each value of an operand has to be looked at.
     dtype : str, optional
-        In which it is computed, where that is wider.
+        Dtype of the computation, if it is wider than that of the operands.
     usual : bool
-        Only operators that absorb beside most values.
+        If true, consider only operators that absorb beside most values.
+
+    Returns
+    -------
+    Absorbed
+        The assignment, with the operators that absorb and those that were expected to.
     """
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
@@ -226,7 +239,22 @@ def apply_data_annihilators(
 
 
 def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str | None = None) -> Absorbed:
-    """The assignment with the operators that are expected to absorb, before there are values to be looked at."""
+    """Replace operators by those that are expected to absorb, before there are values to be looked at.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment to be planned.
+    types : mapping
+        The types of the operands by name.
+    dtype : str, optional
+        Dtype of the computation, if it is wider than that of the operands.
+
+    Returns
+    -------
+    Absorbed
+        The assignment, with the operators that are expected to absorb.
+    """
     if not might_absorb(assignment.value):
         return Absorbed(assignment)
     return _answered(assignment, tuple(types.items()), dtype, lambda a: a.near.usual and _is_open(a, types))
@@ -234,14 +262,22 @@ def assumed(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
 
 @lru_cache(maxsize=1024)
 def might_absorb(expr: Expr) -> bool:
-    """Tell whether an expression has operators that might absorb."""
+    """Return whether an expression has operators that might absorb.
+
+    Operators of constants alone are left out.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     if isinstance(expr, Apply) and expr.op in ABSORBING and not all(is_constant(arg) for arg in expr.args):
         return True
     return any(might_absorb(child) for child in children(expr))
 
 
 def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _Decide) -> Absorbed:
-    """The assignment with the operators that absorb by the answers to one question after another."""
+    """Return the assignment with the absorbing operators that follow from the answers to one question after another."""
     questions = _questions(assignment, kinds, dtype)
     answers: tuple[bool, ...] = ()
     while not isinstance(found := questions.after(answers), Absorbed):
@@ -250,16 +286,20 @@ def _answered(assignment: Assignment, kinds: Types, dtype: str | None, answer: _
 
 
 class _Questions:
-    """The questions of an assignment for operands of certain types: kept, as they hang on no values."""
+    """Questions about an assignment for operands of certain types.
+
+    The questions are kept for later calls, since they depend on types and earlier answers, not on values.
+    """
 
     def __init__(self, assignment: Assignment, kinds: Types, dtype: str | None):
         self.assignment, self.types, self.dtype = assignment, dict(kinds), dtype
         self._known: dict[tuple[bool, ...], Absorption | Absorbed] = {}
 
     def after(self, answers: tuple[bool, ...]) -> Absorption | Absorbed:
-        """The next question after some answers, or what follows from them."""
+        """Return the next question after some answers, or the assignment that follows from them."""
         found = self._known.get(answers)
         if found is None:
+            # A generator cannot be resumed at an earlier question: it is started anew, and the answers are replayed.
             asking = _asking(self.assignment, self.types, self.dtype)
             try:
                 found = next(asking)
@@ -286,7 +326,10 @@ def _asking(assignment: Assignment, types: Mapping[str, TensorType], dtype: str 
 
 
 def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorption, bool]) -> _Asking[Expr]:
-    """An expression with operators that absorb: those inside first, which decide what is absent outside."""
+    """Rewrite an expression with absorbing operators, from the inside out, yielding each question on the way.
+
+    Inner operators come first, since the implicit value of an operand depends on them.
+    """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
             return Reduce(op, vars, (yield from _rewritten(body, types, found)))
@@ -296,11 +339,13 @@ def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorpti
                 new.append((yield from _rewritten(arg, types, found)))
             decided: dict[Any, list[int]] = {}
             for absorption in _absorptions(expr, new, types):
+                # An operator that occurs twice is asked about once.
                 if absorption not in found:
                     found[absorption] = yield absorption
                 if found[absorption]:
                     decided.setdefault(absorption.near.result, []).append(absorption.position)
             if decided:
+                # One operator has one result: of several, the first that was decided is taken.
                 result, positions = next(iter(decided.items()))
                 op = ABSORBING[op][tuple(positions), result]
             return Apply(op, tuple(new))
@@ -308,13 +353,14 @@ def _rewritten(expr: Expr, types: Mapping[str, TensorType], found: dict[Absorpti
 
 
 def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorType]) -> Iterator[Absorption]:
-    """Return how operands of an operator may decide, those left out that always do."""
+    """Yield the ways in which operands may decide an operator, but for operands that always do."""
     row = OPERATORS[expr.op]
     if not row.near_annihilators:
         return
     for position, operand in enumerate(args):
         fill: Any = typed_implicit_value(operand, types)
         dense = all(types[a.tensor].format.is_dense for a in distinct_accesses(operand))
+        # Dense operands have no implicit entries; annihilators need no look at values.
         if fill is UNKNOWN or dense or row.annihilates(position, fill):
             continue
         wanted = _loop(expr, types)
@@ -324,7 +370,10 @@ def _absorptions(expr: Apply, args: Sequence[Expr], types: Mapping[str, TensorTy
 
 
 def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
-    """Tell whether absent elements of a sparse operand leave a question open, as a sparse divisor's do not."""
+    """Return whether the implicit entries of the other operand leave a question open.
+
+    The implicit entries of a sparse divisor, for example, answer it: zero divided by zero is NaN.
+    """
     other = absorption.other
     if not isinstance(other, Access) or not other.indices or types[other.tensor].format.is_dense:
         return True
@@ -332,14 +381,14 @@ def _is_open(absorption: Absorption, types: Mapping[str, TensorType]) -> bool:
 
 
 def _loop(expr: Apply, types: Mapping[str, TensorType]) -> tuple[str, ...]:
-    """The dtypes in which an operator takes its operands, and that of its result."""
+    """Return the dtypes in which an operator takes its operands, and the dtype of its result."""
     dtypes = {name: type.dtype for name, type in types.items()}
     own = [literal_dtype(a.value) if isinstance(a, Literal) else dtype_of(a, dtypes) for a in expr.args]
     return application_dtypes(expr, tuple(own))
 
 
 class _Look:
-    """Looks at the values of operands."""
+    """Decision of questions by the values of operands."""
 
     def __init__(
         self,
@@ -351,28 +400,30 @@ class _Look:
         self.assignment, self.operands, self.types, self.evaluate = assignment, operands, types, evaluate
 
     def __call__(self, absorption: Absorption) -> bool:
-        """Tell whether the fill value decides beside all values of the other operand."""
+        """Return whether the fill value decides beside all values of the other operand."""
         other = absorption.other
         if isinstance(other, Access) and not _is_open(absorption, self.types):
+            # The fill value of the other operand refutes the rule, unless all its elements are stored.
             held = self.operands[other.tensor]
             if held.vals.size < math.prod(held.shape):
                 return False
+        # The range is cheap, since it needs no more than the least and the largest value of each operand.
         found = range_of(other, self.operands)
         if found is not None and self._holds(absorption, found):
             return True
         return absorption.near.usual and self._is_cheap(absorption) and self._everywhere(absorption)
 
     def _holds(self, absorption: Absorption, found: Range) -> bool:
-        """Tell whether it is so beside the ends of a range, and so beside all that is between them."""
+        """Return whether the fill value decides beside the ends of a range, and so beside all numbers between them."""
         wanted: np.dtype[Any] = np.dtype(absorption.dtype)
-        if wanted.kind == "c":
+        if wanted.kind == "c":  # complex numbers have no order
             return False
         with np.errstate(all="ignore"):
             ends = np.asarray([end for ends in found.ends(wanted) for end in ends]).astype(wanted)
         return absorption.decides(ends)
 
     def _is_cheap(self, absorption: Absorption) -> bool:
-        """Tell whether computing the other operand costs no more than reading it and what may be absent does."""
+        """Return whether computing the other operand visits no more elements than all operands store."""
         extents = extents_of(absorption.expr, self.operands)
         if extents is None:
             return False
@@ -380,13 +431,15 @@ class _Look:
         return visits(absorption.other, self.operands, extents) <= held
 
     def _everywhere(self, absorption: Absorption) -> bool:
-        """Tell whether it is so beside each value, all of which are computed."""
+        """Return whether the fill value decides beside each value of the other operand, all of which are computed."""
         names = (f"Z{k}" for k in itertools.count())
+        # The fill value and the answer are tensors of no axes, under names that are not taken.
         name, target = itertools.islice((n for n in names if n not in {*self.operands, *variables(self.assignment)}), 2)
         fill = Access(name, ())
         result = Apply(absorption.expr.op, absorption.beside(absorption.other, fill))
         wanted = fill if absorption.near.result is None else Literal(absorption.near.result)
         same = Apply("isnan", (result,)) if absorption.result != absorption.result else Apply("equal", (result, wanted))
+        # The question is an expression itself: "is the result the wanted one, at all coordinates?"
         free = tuple(free_variables(absorption.other))
         question = Assignment(Access(target, ()), Reduce("logical_and", free, same) if free else same)
         given = {name: Storage.dense(np.asarray(absorption.fill)), **self.operands}

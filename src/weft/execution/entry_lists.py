@@ -1,4 +1,4 @@
-"""List the entries of a tensor, and sort such lists: what conversions go by where there is no direct way."""
+"""Lists of the entries of tensors, and sorting of such lists, for conversions that have no direct step."""
 
 from __future__ import annotations
 
@@ -24,16 +24,33 @@ from .result_buffers import sorting_bytes
 
 __all__ = ["copier", "count_entries", "list_entries", "sort_coordinate_list"]
 
-_BLOCK = 1 << 22  # elements that NumPy is given to do at once
+_BLOCK = 1 << 22  # elements of one call of NumPy, during which no signal is handled
 
 
 def count_entries(storage: Storage) -> int:
-    """Count the entries that a tensor stores, padding left out."""
+    """Count the entries that a tensor stores, without padding.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+    """
     return _lister(storage.type).count((storage,))
 
 
 def list_entries(storage: Storage) -> Storage:
-    """List the entries of a tensor with their coordinates, as they come."""
+    """List the entries of a tensor with their coordinates, in the order in which loops over it visit them.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+
+    Returns
+    -------
+    Storage
+        An unsorted coordinate list with int64 coordinates. Duplicates stay.
+    """
     return _lister(storage.type).run((storage,))
 
 
@@ -52,21 +69,38 @@ def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
 def sort_coordinate_list(
     coordinate_list: Storage, order: tuple[int, ...], keep: tuple[int, ...] | None = None
 ) -> Storage:
-    """Return the list sorted lexicographically, level ``order[0]`` first; stable, so that sums keep their order.
+    """Sort a coordinate list lexicographically, level ``order[0]`` first.
 
-    What is left are the levels ``keep``, in this order: those of ``order`` where they are not given.
+    The sort is stable, so that sums of duplicates keep their order.
+
+    Parameters
+    ----------
+    coordinate_list : Storage
+        Entries in any order.
+    order : tuple of int
+        The levels to sort by, the most significant first.
+    keep : tuple of int, optional
+        The levels of the result, in this order; those of ``order`` by default.
+
+    Returns
+    -------
+    Storage
+        The sorted list. Duplicates stay.
     """
     keep = order if keep is None else keep
+    # The support function sorts coordinates that begin at zero. Remapped ones, such as diagonals, may begin lower.
     intervals = [coordinate_list.format.remapping.extents(coordinate_list.shape)[k] or (0, 0) for k in order]
     columns = [
         coordinate_list.arrays[1 + k] - low if low else coordinate_list.arrays[1 + k]
         for k, (low, _) in zip(order, intervals, strict=True)
     ]
     n = len(coordinate_list.vals)
+    # All that the sort needs is required at once: see runtime.memory.
     memory.require(
         n * sorting_bytes(coordinate_list.type), f"sorting {n} entries of a tensor of shape {coordinate_list.shape}"
     )
     permutation = memory.empty(n, np.dtype(np.int64))
+    # Columns that are kept and not shifted are written in order by the sort itself.
     ordered = {
         k: memory.empty(n, column.dtype)
         for k, column, (low, _) in zip(order, columns, intervals, strict=True)
@@ -77,6 +111,7 @@ def sort_coordinate_list(
     dimensions = ffi.new("int64_t[]", [max(high - low, 1) for low, high in intervals])
     wanted = ffi.new("void *[]", [ffi.from_buffer(ordered[k]) if k in ordered else ffi.NULL for k in order])
     status = _sorter()(n, len(order), lists, widths, dimensions, ffi.from_buffer("int64_t[]", permutation), wanted)
+    # A negative status says that the list was in order already: its arrays are taken over.
     if status > 0:
         fail(status, f"sorting {n} entries of a tensor of shape {coordinate_list.shape}")
     coords, vals = [coordinate_list.arrays[1 + k] for k in keep], coordinate_list.vals
@@ -95,11 +130,14 @@ def sort_coordinate_list(
 
 
 def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The elements at some places, taken block by block, between which a signal's handler can run."""
+    """Return the elements at the given indices.
+
+    The elements are copied block by block, so that handlers of signals can run in between.
+    """
     found = memory.empty(len(places), array.dtype)
     for begin in range(0, len(places), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        np.take(array, places[block], out=found[block], mode="clip")  # which, unlike "raise", makes no copy
+        np.take(array, places[block], out=found[block], mode="clip")  # mode "raise" would copy the output
     return found
 
 

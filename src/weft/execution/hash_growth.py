@@ -1,4 +1,4 @@
-"""Entries put into tensors one batch after another: tables grow (2018 paper, section 3.4), rows lengthen."""
+"""Insertion of entries into tensors in batches: hash tables grow (2018 paper, section 3.4), segments lengthen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["InsertionTarget", "empty_tables", "inserted", "insertion_target", "l
 
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
-    """Entries as a list that promises nothing."""
+    """Return entries as an unsorted coordinate list, which may have duplicates."""
     arrays = (np.array([0, len(vals)]), *(np.ascontiguousarray(row, np.int64) for row in rows))
     return Storage(shape, _list_type(name_of(vals.dtype), len(shape)), arrays, np.ascontiguousarray(vals))
 
@@ -40,20 +40,21 @@ def _list_type(dtype: str, order: int) -> TensorType:
 
 
 def empty_tables(shape: tuple[int, ...], type: TensorType) -> Storage:
-    """A tensor of no entries, whose tables are as small as tables are."""
+    """Return a tensor without stored entries, whose hash tables have the smallest width."""
     return _with_width(shape, type, _LEAST)
 
 
-_LEAST = 16
+_LEAST = 16  # slots of the smallest table
 
 
 def _with_width(shape: tuple[int, ...], type: TensorType, width: int) -> Storage:
-    """A tensor of no entries whose tables have ``width`` slots."""
+    """Return a tensor without stored entries, whose hash tables have ``width`` slots each."""
     tables = _tables(type, shape)
     size = tables * width
     arrays = []
     for (_, role), dtype in zip(type.format.roles, type.index_dtypes, strict=True):
         array = memory.empty(1 if role == "width" else size, np.dtype(dtype))
+        # A coordinate of -1 marks a free slot.
         array[...] = width if role == "width" else -1
         arrays.append(array)
     vals = memory.empty(size, np.dtype(type.dtype))
@@ -62,7 +63,7 @@ def _with_width(shape: tuple[int, ...], type: TensorType, width: int) -> Storage
 
 
 def _tables(type: TensorType, shape: tuple[int, ...]) -> int:
-    """How many tables there are."""
+    """Return the number of hash tables of a tensor."""
     seen = tables_of(type.format)
     assert seen is not None
     parents = 1
@@ -72,16 +73,21 @@ def _tables(type: TensorType, shape: tuple[int, ...]) -> int:
 
 
 def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
-    """A tensor with more entries, which come in any order and more than once.
+    """Insert entries, in any order and with duplicates, into a copy of a tensor.
 
     Parameters
     ----------
     storage : Storage
-        Tables; they stay as they are.
+        A tensor of hash tables, which is not changed.
     entries : Storage
-        A list of coordinates.
+        A coordinate list.
     adds : bool
-        Whether a value is added to one that is there, or takes its place.
+        If true, add each value to the one at its coordinates; else let it replace that value.
+
+    Returns
+    -------
+    Storage
+        The tensor with the entries.
     """
     room = HashTables(storage)
     room.put(entries, adds)
@@ -89,9 +95,9 @@ def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
 
 
 class InsertionTarget(ABC):
-    """A copy of a tensor that entries are put into where it stands, one batch after another.
+    """A copy of a tensor into which entries are inserted in place, one batch after another.
 
-    A batch whose insertion is interrupted is inserted from where that was before the tensor is looked at.
+    If the insertion of a batch is interrupted, it is continued before the tensor is next read.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -101,18 +107,33 @@ class InsertionTarget(ABC):
     @property
     @abstractmethod
     def storage(self) -> Storage:
-        """The tensor with all that was put in."""
+        """Tensor with all entries that were inserted."""
 
     @abstractmethod
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
-        """Put entries in, each in the place of one with its coordinates; what comes last stays."""
+        """Insert entries, each in place of the one with its coordinates; of duplicates the last one stays.
+
+        Parameters
+        ----------
+        rows : sequence of ndarray
+            The coordinates of the entries, an array for each axis.
+        vals : ndarray
+            The values of the entries.
+        """
 
 
 def insertion_target(storage: Storage) -> InsertionTarget | None:
-    """Where entries can be put into a tensor of this format; None where it has to be stored anew for them."""
+    """Return a copy of a tensor for insertion in place; None if its format has to be assembled anew for new entries.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor, which is not changed.
+    """
     format = storage.format
     if tables_of(format) is not None:
         return HashTables(storage)
+    # Else segments of the last level may grow, if the levels above have every coordinate and no arrays.
     above = format.levels[:-1]
     if format.is_structured or not format.is_unique or not format.levels or not format.levels[-1].lengthens:
         return None
@@ -120,14 +141,16 @@ def insertion_target(storage: Storage) -> InsertionTarget | None:
 
 
 class HashTables(InsertionTarget):
-    """Hash tables, which grow and are hashed anew when they are half full."""
+    """Hash tables that grow: once a table is half full, all are hashed anew."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
         made = self.made
         tables = _tables(made.type, made.shape)
+        # The kernel keeps a count of the taken slots of each table, which the format does not store.
         taken = made.arrays[1].reshape(tables, len(made.vals) // max(tables, 1)) >= 0
         self.used = taken.sum(axis=1, dtype=np.int64)
+        # The batch that is being inserted: the list, its first entry that is left, and the rule for duplicates.
         self._left: tuple[Storage, int, bool] | None = None
 
     @property
@@ -139,13 +162,19 @@ class HashTables(InsertionTarget):
         self.put(list_of(self.made.shape, rows, vals), adds=False)
 
     def put(self, entries: Storage, adds: bool) -> None:
-        """Insert a list of coordinates, whose values are added to those that are there, or take their place."""
+        """Insert a coordinate list, duplicates included.
+
+        Values are added to those at the same coordinates if ``adds`` is true, and replace these otherwise.
+        """
         self._go_on()
         self._left = entries, 0, adds
         self._go_on()
 
     def _go_on(self) -> None:
-        """Insert what is left; where that is interrupted the entries since ``start`` come once more."""
+        """Insert the entries that are left of a batch.
+
+        After an interrupt, the entries since the last growth of the tables are inserted once more.
+        """
         counts = np.array([0], np.int64)
         while self._left is not None:
             entries, start, adds = self._left
@@ -153,6 +182,7 @@ class HashTables(InsertionTarget):
                 self._left = None
                 break
             self._left = entries, int(counts[0]), adds
+            # A table is full: all entries move to tables of twice the width, then the batch goes on.
             larger = _with_width(self.made.shape, self.made.type, 2 * int(self.made.arrays[0][0]))
             used = np.zeros(len(self.used), np.int64)
             _run(larger, list_entries(self.made), 0, used, np.zeros(1, np.int64), False)
@@ -160,7 +190,7 @@ class HashTables(InsertionTarget):
 
 
 class GrowingSegments(InsertionTarget):
-    """Segments of coordinates, which become longer."""
+    """Segments of coordinates that are lengthened."""
 
     @property
     def storage(self) -> Storage:
@@ -172,6 +202,7 @@ class GrowingSegments(InsertionTarget):
         *outer, axis = format.mode_order
         parents = np.zeros(len(vals), np.int64)
         for mode in outer:
+            # The levels above have every coordinate: the position of a parent follows from its coordinates.
             parents = parents * made.shape[mode] + rows[mode]
         entries = LevelEntries(parents, rows[axis], vals, made.type.fill)
         arrays, values = last.lengthened(dict(zip(last.roles, made.arrays, strict=True)), made.vals, entries)
@@ -179,7 +210,11 @@ class GrowingSegments(InsertionTarget):
 
 
 def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: np.ndarray, adds: bool) -> bool:
-    """Insert the entries from ``start`` on; whether a table became full, at the entry that ``counts`` says then."""
+    """Insert entries from ``start`` on, and return whether a table became full.
+
+    If so, ``counts`` holds the first entry that is left.
+    """
+    # The pass over a list begins at the bounds of its first level: the rest of a list is the list with other bounds.
     bounds = np.array([start, len(entries.vals)], entries.arrays[0].dtype)
     rest = Storage(entries.shape, entries.type, (bounds, *entries.arrays[1:]), entries.vals)
     result = Storage(made.shape, made.type, (*made.arrays, used), made.vals)
@@ -193,7 +228,7 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
 def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     seen = tables_of(target.format)
     assert seen is not None
-    # What is absent from the list stays as it is, whatever that is.
+    # The list gets the fill value of the target: implicit entries of the list then change nothing.
     entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
     lowered = schedule_entry_loops(entries, target)
     s = lowered.schedule

@@ -1,4 +1,4 @@
-"""Running an assembly by insertion: arrays are made when a query has said how large, then every entry is inserted."""
+"""Kernels that assemble by insertion: queries give the sizes of arrays, then entries are inserted (2020, section 6)."""
 
 from __future__ import annotations
 
@@ -48,23 +48,25 @@ __all__ = ["InsertionKernel", "insertion_kernel"]
 
 
 class _InsertionRun:
-    """What one conversion has made so far."""
+    """Arrays and counts that one conversion has made so far."""
 
     def __init__(self, storage: Storage, levels: int, threads: int):
         self.storage, self.threads = storage, threads
+        # The arrays of each level by role, and the arrays that only the assembly needs by level and role.
         self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
         self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
+        # The kernel's counts: a length for each level that needs one, the number of values, a count for each thread.
         self.lengths = np.zeros(levels + 1 + threads, np.int64)
         self.vals = np.empty(0, storage.dtype)
 
     def share(self, level: int, role: str) -> None:
-        """Give each thread an array of its own beside one that a query writes."""
+        """Make arrays for the threads, one for each, beside an array that a query writes."""
         whole = self.made[level][role] if role in self.made[level] else self.scratch[level, role]
         self.lengths[level] = len(whole)
         self.scratch[level, "private"] = memory.empty(self.threads * len(whole) + 1, whole.dtype)
 
     def stay(self, level: int) -> int:
-        """How many positions there are in a level where entries have those that they have in the source."""
+        """Return the number of positions in a level whose entries keep their positions in the source."""
         size: int = self.storage.vals.size
         self.lengths[level] = size
         return size
@@ -72,24 +74,24 @@ class _InsertionRun:
 
 @record
 class _LevelAssembly:
-    """What one level takes to be assembled, whatever the shape.
+    """Assembly of one level, as far as it does not depend on the shape.
 
     Parameters
     ----------
     level : LevelFormat
         The level.
     dtypes : mapping
-        Of its arrays, by role.
+        Dtypes of the arrays of the level, by role.
     passes : tuple of str
-        Its queries, and what collects their coordinates.
+        Names of its query pass, and of the pass that collects its coordinates.
     shared : bool
-        Whether several entries meet at one of its positions, in any order.
+        True if its positions are shared by several entries, which come in any order.
     distinct_counts : tuple of LevelQuery
-        What is answered by marking coordinates.
+        Queries that are answered by marking coordinates.
     own : str or None
-        The array of which each thread has one for itself.
+        Role of the array of which each thread has one for itself.
     source_level : int or None
-        The level of the source whose coordinates it has.
+        The level of the source whose coordinate array it takes over.
     """
 
     level: LevelFormat
@@ -101,26 +103,34 @@ class _LevelAssembly:
     source_level: int | None
 
     def blank(self, role: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """An array as it is before a query."""
+        """Return an array for a query to write: uninitialized if the query writes all of it first, else of zeros."""
         return memory.empty(size, dtype) if role in self.level.unread else memory.zeros(size, dtype)
 
 
 class InsertionKernel:
-    """Conversion of one type of tensor to another by insertion.
+    """Kernel that converts one type of tensor to another by insertion.
 
     Parameters
     ----------
     lowered : Lowered
         Loops over the source.
     target : TensorType
-        What is assembled.
+        Type of the result.
     entry_order : EntryOrder
-        In which order entries come.
+        The order in which the entries of the source come.
+
+    Attributes
+    ----------
+    shares : bool
+        True if the result takes over the values of the source.
+    kept : mapping
+        For each level that takes over a coordinate array of the source, the level of the source.
     """
 
     def __init__(self, lowered: Lowered, target: TensorType, entry_order: EntryOrder):
         self.lowered, self.target, self.format, self.entry_order = lowered, target, target.format, entry_order
         source = lowered.schedule.types["A"]
+        # Entries that keep their positions need no new array of values, and perhaps none of coordinates.
         self._stays = position_preserving_level(target.format, entry_order)
         self.shares = self._stays is not None and source.dtype == target.dtype
         self.kept = shared_coordinates(source, target, entry_order) if self.shares else {}
@@ -128,6 +138,7 @@ class InsertionKernel:
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
+        # The arrays in storage order. Those that are not made yet are empty ones of the right dtype.
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
         self._roles = scratch_roles(self.format, entry_order)
         own = dict(private_roles(self.format, entry_order))
@@ -145,6 +156,7 @@ class InsertionKernel:
             )
             for k, level in enumerate(self.format.levels)
         ]
+        # Counters that are scalars in the loops need no array.
         self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, entry_order)})
 
     @cached
@@ -154,7 +166,7 @@ class InsertionKernel:
 
     @cached
     def functions(self) -> tuple[Function, ...]:
-        """The IR, a function for each pass."""
+        """Functions of the passes in the IR, one for each."""
         return self._passes(threads=False)
 
     def _passes(self, threads: bool) -> tuple[Function, ...]:
@@ -178,7 +190,7 @@ class InsertionKernel:
 
     @cached
     def source(self) -> str:
-        """The C."""
+        """C source of all passes."""
         return print_module(self.functions)
 
     @cached
@@ -187,36 +199,47 @@ class InsertionKernel:
 
     @cached
     def _compiled_for_threads(self) -> Functions:
-        """The same passes, shared by threads."""
+        """Functions of the passes that threads share."""
         return self._loaded(self._passes(threads=True))
 
     def _loaded(self, passes: Sequence[Function]) -> Functions:
-        """Return the functions of all passes, of which a conversion calls each."""
+        """Return the functions of all passes, which a conversion calls one by one."""
         texts = {one.name: print_module([one], shared=True) for one in passes}
         return Functions(texts.__getitem__, 2, self._described).have(*texts)
 
     @cached
     def shareable(self) -> bool:
-        """Whether threads can share the passes."""
+        """Return whether threads can share the passes."""
         return not self.lowered.skip_fill and shareable(self.format, self.entry_order)
 
     @cached
     def copies(self) -> bool:
-        """Whether the entries keep their order, so that each is inserted where it was."""
+        """Return whether the entries keep their order, so that each is inserted next to the one before it."""
         return sequential_level(self.format, self.entry_order) is not None
 
     def run(self, storage: Storage) -> Storage:
-        """The tensor in the target's format.
+        """Convert a tensor to the target's format.
+
+        Parameters
+        ----------
+        storage : Storage
+            A tensor of the type that the kernel was made for.
+
+        Returns
+        -------
+        Storage
+            The converted tensor.
 
         Raises
         ------
         ResultTooLargeError
-            When it would take more memory than there is; nothing large is allocated before.
+            The result would take more memory than there is. No large array is allocated before that is known.
         """
         shape = storage.shape
         threads = for_work(storage.vals.size) if self.shareable else 1
         work = _InsertionRun(storage, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
+        # Each array is paid for from one budget, in the order in which queries tell the sizes.
         for k in self._counters:
             over = self.format.remapping.coordinates[k].over  # type: ignore[attr-defined]
             size = prod(shape[axis] for e in over for axis in axes_of(e))
@@ -225,6 +248,7 @@ class InsertionKernel:
         parents = 1
         for k, (of, n) in enumerate(zip(self._levels, self.format.level_shape(shape), strict=True)):
             level = of.level
+            # The query writes the first arrays of the level, and arrays that only the assembly needs.
             first = level.first_arrays(parents, n)
             scratch = self._scratch_of(of, parents, n, shape)
             need = {role: size * of.dtypes[role].itemsize for role, size in first.items()}
@@ -236,12 +260,14 @@ class InsertionKernel:
                 work.scratch[k, role] = of.blank(role, size, np.dtype(scratch_dtype(self.target, level, role)))
             if of.own is not None and threads > 1:
                 work.share(k, of.own)
+            # The query, if the level has one, gives the number of positions, and so the sizes of the other arrays.
             for name in of.passes[:1]:
                 self._pass(name, work)
             if k == self._stays:
                 size = work.stay(k)
             else:
                 size = level.size_to_be(parents, n, made)
+            # The values come after the last level, but they are paid for before its arrays are made.
             lengths = zip(level.roles, level.array_sizes(parents, size, n), strict=True)
             later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
             last = k + 1 == len(self._levels) and not self.shares
@@ -249,6 +275,7 @@ class InsertionKernel:
             if of.source_level is not None:
                 made["crd"] = storage.level_arrays(of.source_level)["crd"]
             self._finish_arrays(level, made, parents, size, n, of.dtypes)
+            # A second pass collects the coordinates of shared positions, now that there is an array for them.
             for name in of.passes[1:]:
                 self._pass(name, work)
             parents = size
@@ -257,22 +284,26 @@ class InsertionKernel:
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
     def _values(self, work: _InsertionRun, size: int) -> np.ndarray[Any, Any]:
-        """Room for the values, filled where not every position gets an entry, or to be filled by threads."""
+        """Return an array for the values.
+
+        The array holds the fill value if some positions get no entry, unless threads are to fill the array.
+        """
         storage = work.storage
         source, dtype, fill = storage.format, self._dtype, self.target.fill
+        # Every position gets an entry if there are as many positions as entries, and none is left out or met twice.
         whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
         if not whole and work.threads == 1 and same_value(fill, 0):
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
         if not whole and work.threads > 1:
-            work.lengths[len(self._levels)] = size
+            work.lengths[len(self._levels)] = size  # tells the threads how many values they are to fill
         elif not whole:
             vals[...] = fill
         return vals
 
     @staticmethod
     def _scratch_of(of: _LevelAssembly, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
-        """Lengths of the arrays that only the assembly of a level needs."""
+        """Return the lengths of the arrays that only the assembly of a level needs, by role."""
         if not of.shared and not of.distinct_counts:
             return of.level.scratch(parents, n)
         found = dict(of.level.scratch(parents, n))
@@ -280,6 +311,7 @@ class InsertionKernel:
             found.update(of.level.shared_scratch(parents, n), stamp=n)
         for a in of.distinct_counts:
             assert a.statement.where is not None
+            # One mark for each combination of the coordinates that the query counts.
             ends = [interval_of(e, shape) or (0, 1) for e in a.statement.where.target.indices]
             found[f"{a.label}_mark"] = prod(high - low for low, high in ends)
         return found
@@ -293,7 +325,7 @@ class InsertionKernel:
         dimension: int,
         dtypes: Mapping[str, np.dtype[Any]],
     ) -> None:
-        """Cut what was made first to its length, and make the rest."""
+        """Trim the arrays that were made before the query to their lengths, and make the others."""
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if role in arrays:
                 arrays[role] = memory.shrink(arrays[role], length)
@@ -311,6 +343,7 @@ class InsertionKernel:
         functions, roles = self._compiled, self._roles
         if work.threads > 1:
             functions, roles = self._compiled_for_threads, (*roles, *self._private)
+        # Scratch arrays follow the arrays of the result in its struct.
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
         status = functions[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
@@ -322,9 +355,23 @@ class InsertionKernel:
 def insertion_kernel(
     source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
 ) -> InsertionKernel | str:
-    """What converts by insertion, or why entries of ``source`` cannot be inserted into ``target``.
+    """Return the kernel that converts ``source`` to ``target`` by insertion, or the reason why there is none.
 
-    They come along the target's curves where ``curved`` says so.
+    Parameters
+    ----------
+    source : TensorType
+        Type of the source.
+    target : TensorType
+        Type of the result.
+    skip_fill : bool
+        If true, leave out entries equal to the fill value.
+    curved : bool
+        True if the entries of the source come in the order of the target's space-filling curves.
+
+    Returns
+    -------
+    InsertionKernel or str
+        The kernel, or the reason.
     """
     lowered = schedule_entry_loops(source, target)
     if not source.format.is_unique and target.format.is_unique:
@@ -332,10 +379,12 @@ def insertion_kernel(
     comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
         comes = replace(comes, curved=True)
+    # Entries that are left out shift the positions of those behind them.
     comes = replace(comes, follows=comes.follows and not skip_fill)
     reason = can_insert(target.format, comes)
     if reason is not None:
         return reason
+    # Tiles write to few rows at a time, but their loops no longer visit all entries of a coordinate together.
     if not unordered_shared(target.format, comes):
         tiled = tile_entry_loops(lowered, target.format)
         comes = comes if tiled is lowered else replace(comes, consecutive=())

@@ -1,4 +1,4 @@
-"""A compiled assignment: sizes its result, calls the C functions, and hands the result over."""
+"""Kernels: compiled assignments, which allocate their results and call the C functions."""
 
 from __future__ import annotations
 
@@ -36,22 +36,33 @@ from .summary import summary
 
 __all__ = ["Kernel", "work"]
 
-_HUGE = 2**26  # coordinates; a list workspace over more is a hash table instead
-_PART = 2**15  # entries of the operands for a part that a thread appends to memory of its own
-_ROOM = 2**31  # bytes of room for a result whose exact size would cost a second pass
+_HUGE = 2**26  # coordinates; a list workspace over more of them becomes a hash table
+_PART = 2**15  # entries of the operands for each chunk whose part of the result a thread appends
+_ROOM = 2**31  # bytes; a result is allocated by an upper bound up to this size, which saves a second pass
 _BESIDE = {"list": 9, "pairs": 28, "flags": 1}
-"""Bytes that workspaces have for each coordinate beside its value, by their kind."""
+"""Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 _HASHED = -1
-"""Stands for workspaces over so many coordinates that they are hash tables instead."""
+"""Marks shapes with workspaces over so many coordinates that hash tables are used instead."""
 
 
 class Kernel:
-    """One assignment compiled for the types of its operands.
+    """Kernel of one assignment, compiled for the types of its operands.
 
     Parameters
     ----------
     lowered : Lowered
-        The program.
+        The lowered assignment.
+
+    Attributes
+    ----------
+    type : TensorType
+        Type of the result.
+    format : Format
+        Format of the result.
+    operands : tuple of str
+        Names of the operands, in the order in which ``run`` takes them.
+    chains : tuple of AppendChain
+        Append chains of the result; empty for results of dense levels.
     """
 
     def __init__(self, lowered: Lowered):
@@ -62,12 +73,14 @@ class Kernel:
         self.operands = lowered.operands
         self.chains = append_chains(self.format)
         self.arity = 1 + len(self.operands)
+        # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
         self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
         self._plain = not self.chains
+        # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
         if config.debug:
@@ -76,7 +89,7 @@ class Kernel:
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached
     def source(self) -> str:
-        """The C of the functions that a run calls, in one text that stands alone."""
+        """Return the C source of the functions that ``run`` calls, as one complete text."""
         return self.lowered.source
 
     @cached
@@ -97,7 +110,7 @@ class Kernel:
 
     @cached
     def _parallel_append(self) -> Functions | None:
-        """The functions by which threads append in parts; None where they cannot."""
+        """Return the functions by which threads append in parts; None if threads cannot append in parts."""
         if not self.lowered.appends_in_parallel:
             return None
         return Functions(
@@ -106,22 +119,22 @@ class Kernel:
 
     @cached
     def _hash_workspace(self) -> Kernel:
-        """The kernel for results with dimensions too large for a workspace over one."""
+        """Return the kernel with hash tables, for dimensions that are too large for other workspaces."""
         return Kernel(self.lowered.with_accumulator("hash"))
 
     @cached
     def _wide_index(self) -> Kernel:
-        """The kernel for results whose positions or coordinates 32-bit integers do not hold."""
+        """Return the kernel with int64 index arrays, for positions or coordinates that int32 arrays do not hold."""
         return Kernel(self.lowered.with_wide_index())
 
     @cached
     def text(self) -> str:
-        """The expression."""
+        """Return the assignment as text."""
         return to_text(self.lowered.assignment)
 
     @cached
     def chunked(self) -> bool:
-        """Whether the outermost loop can be shared by threads."""
+        """Return whether threads can share the outermost loop."""
         return self.lowered.evaluation[1].chunked
 
     @cached
@@ -136,6 +149,7 @@ class Kernel:
             self.lowered.skip_fill and any(types[n].format.is_dense for n in self.operands)
         ):
             return None
+        # The sizes of operand levels bound the result only if nothing but stored entries leads to its coordinates.
         expr = self.lowered.renamed_value
         if not self.lowered.reaches_stored_only:
             return None
@@ -144,6 +158,8 @@ class Kernel:
             level_variables(s.target, self.format),
             self.lowered.lowerer(FunctionKind.EVALUATE).derived,
         )
+        # An append chain has as many entries as there are combinations of the variables down to its last level. These
+        # variables are tried as they are, then replaced by their components (i by i/2 and i%2).
         for spelled in ([(v,) for v in variables], [radix_components(v, definitions) for v in variables]):
             down = [frozenset(chain.from_iterable(spelled[: c.last + 1])) for c in self.chains]
             found = [bound(expr, to, types, gathered) for to in down if all(spelled)]
@@ -153,12 +169,19 @@ class Kernel:
 
     # -- running ------------------------------------------------------------------------------------------------
     def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
-        """The result's shape.
+        """Return the shape of the result.
+
+        Parameters
+        ----------
+        storages : sequence of Storage
+            The operands, in the order of ``operands``.
 
         Raises
         ------
         ShapeError
-            When the operands' shapes do not fit together.
+            The shapes of the operands do not fit together.
+        IndexOverflowError
+            A reduction is over more coordinates than int64 counts.
         """
         key = tuple([s.shape for s in storages])
         found = self._shapes.get(key)
@@ -167,14 +190,15 @@ class Kernel:
             found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
             if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.list_workspaces):
                 self._unusual[key] = _HASHED
+            # Large workspaces are checked against the free memory at each run.
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
                 self._unusual[key] = scratch
-            if len(self._shapes) < 1024:
+            if len(self._shapes) < 1024:  # bounds the memory that many shapes take
                 self._shapes[key] = found
         return found
 
     def _scratch(self, extents: Mapping[str, int]) -> int:
-        """The bytes of the workspaces of all threads that dimensions of these sizes ask for."""
+        """Return the bytes of the workspaces of all threads for dimensions of these sizes."""
         size = sum(
             prod(extents.get(v, 1) for v in w.indices) * (np.dtype(w.dtype).itemsize + _BESIDE.get(w.kind, 0))
             for w in self.lowered.schedule.program.workspaces
@@ -184,17 +208,20 @@ class Kernel:
         return size * threads if size * threads >= memory.CHECKED and self.chunked else size
 
     def _infer(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-        """The size of every variable."""
+        """Return the size of each index variable; raise if sizes contradict each other or a reduction is undefined."""
         extents: dict[str, int] = {}
+        # A variable has one size in all operands, and the first operand that has it decides.
         for access in distinct_accesses(self.lowered.renamed_value):
             for v, n in zip(access.indices, shapes[access.tensor], strict=True):
                 if extents.setdefault(v, n) != n:
                     formats = {name: self.lowered.schedule.types[name].format for name in shapes}
                     given = ", ".join(f"{name}: {shape} {formats[name]}" for name, shape in shapes.items())
                     raise ShapeError(f"{v} is both {extents[v]} and {n} in {self.text}, with shapes {given}")
+        # An empty reduction has a result only if its operator has an identity: a sum has, a minimum has not.
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
                 raise ShapeError(f"{op} over no values of {v} has no identity, in {self.text}")
+        # Some reductions count their implicit entries: the number of coordinates must fit an int64.
         if prod(extents.values()) > INT64_MAX:
             for over in self.lowered.counted_reductions:
                 if prod(extents[v] for v in over) > INT64_MAX:
@@ -207,8 +234,22 @@ class Kernel:
         return extents
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        """Compute the result, in new memory."""
+        """Compute the result in new memory.
+
+        Parameters
+        ----------
+        storages : sequence of Storage
+            The operands, in the order of ``operands``.
+        out : Storage, optional
+            The dense tensor to which an assignment with ``+=`` adds, and which is not changed.
+
+        Returns
+        -------
+        Storage
+            The result.
+        """
         shape = self.shape(storages)
+        # Dimensions decide which workspaces a run needs: hash tables, or arrays that may not fit in memory.
         if self._unusual and (unusual := self._unusual.get(tuple([s.shape for s in storages]))) is not None:
             if unusual == _HASHED:
                 return self._hash_workspace.run(storages, out)
@@ -236,24 +277,29 @@ class Kernel:
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
         structs = [s.struct for s in storages]
         threads = self._threads(storages, shape)
+        # First choice: threads append parts, and no coordinate has to be counted beforehand.
         room, n = self._room(shape), len(self.chains)
         if threads > 1 and self._parallel_append is not None and not self._overflows(room):
             found = self._append_in_parallel(self._parallel_append, room, storages, structs, threads)
             if found is not None:
                 return found
+        # Second choice: the sizes of the operands bound those of the result, without a pass over the operands. Memory
+        # that is not written costs nothing, but for bounds far above the entries, or above the free memory.
         bounds, totals = self._bounds, None
         if bounds is not None and threads == 1:
             sizes = {name: s.level_sizes for name, s in zip(self.operands, storages, strict=True)}
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
             counts, most = np.array([0] * n + totals, np.int64), max(totals)
-            many = most > min(INT32_MAX, totals[-1] + _HUGE)  # far more slices than entries, too
-            if many or (most > room.few and not memory.fits(room.bytes(totals))):  # there may be less
+            # A chain above the last may have far more coordinates than there are entries.
+            many = most > min(INT32_MAX, totals[-1] + _HUGE)
+            if many or (most > room.few and not memory.fits(room.bytes(totals))):
                 totals = None
+        # Last choice: a pass over the operands counts the coordinates, or bounds their number.
         if totals is None:
             counts, totals = self._count(room, structs, threads)
             most = max(totals)
         if self._overflows(room, most):
-            if self.lowered.variant.conversion:  # a conversion, whose index dtype may be asked for
+            if self.lowered.variant.conversion:  # the caller of a conversion chooses its index dtype
                 raise self._overflow(totals)
             return self._wide_index.run(storages)
         if most > room.few:
@@ -262,6 +308,7 @@ class Kernel:
         status = self._evaluate(result.struct, *structs, counts_pointer(counts), threads)
         if status:
             self._fail(status, shape)
+        # The kernel leaves the ends of the chains in the counts. The room behind these ends is cut off.
         found = counts.reshape(-1)[-n:].tolist()
         if n == 1 and found == totals:
             return result
@@ -277,13 +324,15 @@ class Kernel:
         structs: Sequence[Any],
         threads: int,
     ) -> Storage | None:
-        """The result, to which threads have appended in parts; None where there may be too much of it."""
+        """Return a result to which threads append in parts; None if it may be too large for memory or int32 arrays."""
         functions.have("bound", "evaluate")
+        # Small chunks stay in the cache of the thread that appends them.
         chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
         counts = np.zeros(chunks + 1, np.int64)
         counts[0] = chunks
         if status := functions["bound"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
             self._fail(status, room.shape)
+        # There is room for the whole result, and for the largest part in memory of each thread's own.
         most, total = int(counts[1:].max()), int(counts[1:].sum())
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
         arrays = (*crds, self._dtype)
@@ -307,18 +356,25 @@ class Kernel:
         return room
 
     def count(self, storages: Sequence[Storage]) -> int:
-        """How many coordinates the last level of an appended result would have."""
+        """Return the number of coordinates in the last level of an appended result.
+
+        Parameters
+        ----------
+        storages : sequence of Storage
+            The operands, in the order of ``operands``.
+        """
         room = self._room(self.shape(storages))
         return int(self._counted(room, [s.struct for s in storages], 1, self._functions)[-1, -1])
 
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
-        """Where each chunk starts, and how much room each chain needs: exactly, or at most where that is cheap."""
+        """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""
         n = len(self.chains)
         if threads == 1 and FunctionKind.BOUND in self.lowered.modes:
             counts = np.zeros(2 * n, np.int64)
             if status := self._bounding["bound"](room.empty_result.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
+            # A bound is taken if there is memory for it, since it is cheaper to find than the exact number.
             size = totals[-1] * (self._dtype.itemsize + 4)
             if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
@@ -328,7 +384,8 @@ class Kernel:
         return table, totals
 
     def _counted(self, room: ResultBuffers, structs: Sequence[Any], threads: int, functions: Functions) -> np.ndarray:
-        """Where each chunk starts in each chain, and in the last row how many coordinates there are."""
+        """Return where each chunk starts in each chain; the last row holds the numbers of coordinates."""
+        # Row c + 1 gets the counts of chunk c, so that the cumulated rows are the starts of the chunks.
         chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
         counts = np.zeros((chunks + 1, len(self.chains)), np.int64)
         if status := functions["count"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
@@ -338,7 +395,7 @@ class Kernel:
         return counts
 
     def _overflows(self, room: ResultBuffers, most: int = 0) -> bool:
-        """Tell whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
+        """Return whether coordinates, or positions of ``most`` entries, do not fit the result's index arrays."""
         return (most > INT32_MAX or room.widest > INT32_MAX) and "int32" in self.type.index_dtypes
 
     def _overflow(self, totals: Sequence[int]) -> IndexOverflowError:
@@ -349,7 +406,23 @@ class Kernel:
 
     # -- the two phases -----------------------------------------------------------------------------------------
     def assemble(self, storages: Sequence[Storage]) -> Storage:
-        """The result's structure, with room for values (2017, section 6.3)."""
+        """Assemble the structure of the result, with zeros for its values (2017, section 6.3).
+
+        Parameters
+        ----------
+        storages : sequence of Storage
+            The operands, in the order of ``operands``.
+
+        Returns
+        -------
+        Storage
+            The result, for ``compute``.
+
+        Raises
+        ------
+        IndexOverflowError
+            Positions or coordinates do not fit the result's index arrays.
+        """
         shape = self.shape(storages)
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
@@ -365,19 +438,32 @@ class Kernel:
         if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         made = room.trim(result, totals)
+        # To compute values on another structure would write beyond arrays: see _same_structure.
         made.assembled_for = Structure(self.text, self.operands, storages)
         return made
 
     def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
-        """Compute new values, on a structure that ``assemble`` made for operands of the same structure.
+        """Compute new values on a structure that ``assemble`` made for operands of this structure.
+
+        Parameters
+        ----------
+        result : Storage
+            The result of ``assemble``, whose values are overwritten.
+        storages : sequence of Storage
+            The operands, in the order of ``operands``.
+
+        Returns
+        -------
+        Storage
+            ``result``.
 
         Raises
         ------
         StorageError
-            When operands have another structure, or ``assemble`` did not make the result: values would be written
-            beyond its arrays. A result of dense levels has one structure, whatever the operands are.
+            An operand has another structure, or ``assemble`` did not make the result. Values would be written beyond
+            its arrays. A result of dense levels has one structure, whatever the operands are.
         FormatError
-            When the result is of another shape or type, or its values are read-only.
+            The result is of another shape or type, or its values are read-only.
         """
         if not self._plain:
             self._same_structure(result, storages)
@@ -410,20 +496,26 @@ class Kernel:
 
     @property
     def stages(self) -> dict[str, str]:
-        """The text of every stage of the compiler, by name."""
+        """Texts of all stages of the compiler, by name."""
         return self.lowered.stages
 
     def explain(self) -> str:
-        """Formats, loop order, lattices, conversions, concrete notation, IR and C."""
+        """Return the texts of all stages: formats, loop order, lattices, conversions, concrete notation, IR and C."""
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
 
     def summary(self, told: Collection[str] = ()) -> str:
-        """Return what matters to a user, in a few lines; nothing is said of loops over variables in ``told``."""
+        """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""
         return summary(self.lowered, told)
 
 
 def work(storages: Sequence[Storage]) -> int:
-    """How many entries the operands show."""
+    """Return the number of stored entries of the operands, as an estimate of the work on them.
+
+    Parameters
+    ----------
+    storages : sequence of Storage
+        The operands. A view counts with the part that it shows.
+    """
     entries = 0
     for s in storages:
         entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
@@ -431,7 +523,13 @@ def work(storages: Sequence[Storage]) -> int:
 
 
 def reductions(expr: Expr) -> Iterator[tuple[str, str]]:
-    """Every reduced variable with its operator."""
+    """Yield each reduced variable with its operator.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
             yield from ((v, op) for v in vars)

@@ -1,4 +1,4 @@
-"""Work to be done: sizes of index variables, and bounds of the numbers of iterations."""
+"""Amounts of work: sizes of index variables, and bounds of the numbers of iterations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ __all__ = ["extents_of", "visits"]
 
 
 def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | None:
-    """The size of each index variable; None where shapes do not fit together, which is for the kernel to say."""
+    """Return the size of each index variable; None if shapes contradict each other, which the kernel reports.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    operands : mapping
+        The operands by name.
+    """
     found: dict[str, int] = {}
     for access in distinct_accesses(expr):
         shape = operands[access.tensor].shape
@@ -29,9 +37,19 @@ def extents_of(expr: Expr, operands: Mapping[str, Storage]) -> dict[str, int] | 
 
 
 def visits(expr: Expr, operands: Mapping[str, Storage], extents: Mapping[str, int]) -> int:
-    """At most how many combinations of coordinates have to be visited for an expression.
+    """Return an upper bound of the number of coordinate combinations that loops visit for an expression.
 
-    A product visits what one factor stores, at all coordinates of the other variables; a sum what any term stores so.
+    Loops over a product visit the stored entries of one factor, at all coordinates of the variables that this factor
+    does not have. Loops over a sum visit those of all terms.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    operands : mapping
+        The operands by name.
+    extents : mapping
+        The size of each index variable.
     """
     types = {a.tensor: operands[a.tensor].type for a in distinct_accesses(expr)}
     return _visits(expr, operands, types, extents)
@@ -46,12 +64,14 @@ def _visits(
         case Reduce(body=body):
             return _visits(body, operands, types, extents)
         case Apply(op=op, args=args):
+            # The entries of each argument, repeated along the variables that the argument does not have.
             every = set(free_variables(expr))
             counts = [
                 _visits(arg, operands, types, extents)
                 * prod([extents[v] for v in every.difference(free_variables(arg))] if distinct_accesses(arg) else [])
                 for arg in args
             ]
+            # An argument whose implicit value annihilates limits the loops to its own entries.
             deciding = [
                 count
                 for k, count in enumerate(counts)

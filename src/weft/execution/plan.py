@@ -1,4 +1,4 @@
-"""Plans: what is decided once for an expression and the types of its operands, and then run on any data."""
+"""Plans: decisions that are made once for an expression and the types of its operands, and then run on any data."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ from .steps import Steps, anonymous, in_pairs, wrapping_first
 
 __all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
 
-_CROWDED = 4  # coordinates of a result for each entry of the operands, where most will come up
+_CROWDED = 4  # coordinates of a result for each entry of the operands: with fewer, most will have an entry
 _PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
-_FEW = 64  # entries of a vector that are always walked
-_LONG = 4  # times as long as a row is what takes longer to walk than to be searched for each entry of the row
-_OFTEN = 16  # elements of the result for each entry of an operand that is converted so that threads can share loops
+_FEW = 64  # a vector with no more entries is always iterated
+_LONG = 4  # a vector that has so many times the entries of a row is faster searched for each entry of the row
+_OFTEN = 16  # times that an operand must be read to be worth a conversion that lets threads share loops
 _WIDE = 1 << 26
-"""Sizes of axes from which on conversions on the way make no array over one."""
+"""The largest size of an axis for which conversions on the way may make an array over all its coordinates."""
 
 
 class Plan:
-    """An expression planned for operands of certain types.
+    """Plan of an expression for operands of certain types.
 
     Parameters
     ----------
     kernel : Kernel
-        The kernel that computes it.
+        The kernel that computes the expression.
     operands : tuple of str
-        The operands in the order in which ``run`` takes them.
+        Names of the operands, in the order in which ``run`` takes them.
     target : TensorType
-        The type of the result.
+        Type of the result.
     again : callable
-        Plans the same with other variant.
+        Plans the same expression with another variant.
     varies : bool
-        Whether the result has another format where dimensions are too large for dense levels.
+        True if the result has another format for dimensions that are too large for dense levels.
     """
 
     is_in_steps = False
@@ -80,6 +80,7 @@ class Plan:
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final_format
+        # For each operand of the kernel, its place among those of the plan, and the format to which it is converted.
         place = {name: n for n, name in enumerate(operands)}
         made = {c.name: c for c in s.conversions}
         self._sources = tuple(
@@ -88,10 +89,12 @@ class Plan:
         )
         alone = not s.conversions and self._final is None and kernel.operands == operands
         self._again = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
+        # The schedule of a user is run as it is. Only an automatic one gives way to alternatives.
         automatic = not kernel.lowered.user_scheduled
         self._crowds, self._walks = automatic and s.dense_result_possible, automatic and bool(s.repeated_scans)
         self._serial, self._widens = automatic and s.serial, not kernel.lowered.variant.no_dense_levels
         alone = alone and not (varies or self._crowds or self._walks or self._serial)
+        # A plan without conversions and alternatives costs nothing beside its kernel.
         self.run = kernel.run if alone else self._run
 
     def _given(self, **variant: Any) -> Plan:
@@ -99,28 +102,31 @@ class Plan:
 
     @cached
     def _no_dense_levels(self) -> Plan:
-        """The same for dimensions that are too large for dense levels."""
+        """Return the alternative for dimensions that are too large for dense levels."""
         return self._given(no_dense_levels=True)
 
     @cached
     def _dense_result(self) -> Plan:
-        """The same for a result most of whose coordinates will come up."""
+        """Return the alternative for a result most of whose coordinates will have an entry."""
         return self._given(accumulator="dense")
 
     @cached
     def _hash_lookup(self) -> Plan:
-        """The same for vectors with many entries, each of which is found instead of walked to."""
+        """Return the alternative for vectors with many entries, whose entries are located instead of iterated."""
         return self._given(hash_lookup=True)
 
     @cached
     def _parallel_loops(self) -> Plan | None:
-        """The same in loops that threads can share, if there are such that sum each element in the same order."""
+        """Return the alternative with loops that threads can share; None if that has none, or sums in another order.
+
+        Results must not depend on the number of threads, and so the order of each sum must not.
+        """
         found = self._given(parallel_loops=True)
         same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
         return found if same and found.kernel.chunked else None
 
     def _for_several(self, storages: Sequence[Storage]) -> Plan | None:
-        """The plan for several threads, where they have enough to do.
+        """Return the alternative for several threads; None if there is not enough work for them.
 
         A sparse operand that it converts must be read for many elements of the result.
         """
@@ -129,20 +135,24 @@ class Plan:
         s = self._parallel_loops.kernel.lowered.schedule
         shape = self.kernel.shape([storages[n] for n, _ in self._sources])
         extents = dict(zip(s.target.indices, shape, strict=True))
+        # An operand is read once for each combination of the other variables of the result.
         converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
         often = all(prod(n for v, n in extents.items() if v not in a.indices) >= _OFTEN for a in converted)
         return self._parallel_loops if often else None
 
     def _walks_long(self, storages: Sequence[Storage]) -> bool:
-        """Whether a vector has many more entries than the rows for each of which it would be walked."""
+        """Return whether a vector that would be iterated for each row has many more entries than a row."""
         for vector, other in self._again:
             entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
+            # Only rows with an entry count: there are no more of them than entries.
             rows = min(prod(around.shape) // max(size, 1), around.vals.size)
             if entries > _FEW and entries * rows > _LONG * around.vals.size:
                 return True
         return False
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        # Alternatives are tried by the data: the sizes of axes first, then how full the result and vectors are, and
+        # at last whether threads have enough to do.
         if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
             return self._no_dense_levels.run(storages, out)
         if self._crowds:
@@ -162,7 +172,7 @@ class Plan:
 
     @property
     def prunes(self) -> bool:
-        """Whether no entry of a result equals the fill value."""
+        """True if no stored entry of a result equals the fill value."""
         chains, last = self.kernel.chains, len(self.target.format.levels) - 1
         return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
 
@@ -175,7 +185,7 @@ class Plan:
 
 @record
 class _Asked:
-    """A request for a result, beside its value: the keywords of ``plan_for``."""
+    """The keywords of ``plan_for`` that describe the result."""
 
     format: Format | None
     dtype: str | None
@@ -184,18 +194,18 @@ class _Asked:
 
 
 class SteppedPlan(Plan):
-    """An expression planned as several, of which each reads what those before it computed.
+    """Plan of an expression in several steps, each of which reads the results of those before it.
 
     Parameters
     ----------
     steps : Steps
-        What is computed, one after the other.
+        The steps.
     types : mapping
-        Of the operands, in the order in which ``run`` takes them.
+        Types of the operands, in the order in which ``run`` takes them.
     asked : _Asked
-        What is asked of the result.
+        The format, dtype and variant of the result.
     again : callable
-        Plans the same with other variant.
+        Plans the same expression with another variant.
     """
 
     is_in_steps = True
@@ -208,6 +218,7 @@ class SteppedPlan(Plan):
         again: Callable[[Variant], Plan],
     ):
         self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
+        # A part is dropped after the last step that reads it.
         self._reads = [_names(step) for step in steps.all]
         self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
         known, self._plans = dict(types), list[Plan]()
@@ -216,10 +227,11 @@ class SteppedPlan(Plan):
             known[step.target.tensor] = self._plans[n].target
         last = self._plans[-1]
         self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
+        # The other alternatives are those of the steps, each of which chooses its own.
         self._widens = not asked.variant.no_dense_levels
 
     def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
-        """The plan of a step for operands and parts of these types."""
+        """Return the plan of step ``n`` for operands and parts of these types."""
         step, asked = self.steps.all[n], self._asked
         given = tuple(types[name] for name in self._reads[n])
         if n < len(self.steps.parts):
@@ -236,7 +248,7 @@ class SteppedPlan(Plan):
         given, as_planned = dict(zip(self.operands, storages, strict=True)), True
         _check_shapes(self.steps.whole, given)
         for n, step in enumerate(self.steps.all):
-            # Of large dimensions a part may have wider index arrays than planned.
+            # A part with large dimensions may have wider index arrays than planned: later steps are planned again.
             plan = self._plans[n] if as_planned else self._planned(n, {name: s.type for name, s in given.items()})
             read = [given[name] for name in self._reads[n]]
             found = plan.run(read) if out is None or step is not self.steps.last else plan.run(read, out)
@@ -253,12 +265,12 @@ class SteppedPlan(Plan):
 
     @property
     def source(self) -> str:
-        """The C of all steps, each kernel once."""
+        """C source of all steps, each kernel once."""
         return "\n".join(dict.fromkeys(plan.kernel.source for plan in self._plans))
 
     @property
     def stages(self) -> dict[str, str]:
-        """The text of every stage of every kernel, behind the steps themselves."""
+        """Texts of all stages of each kernel, after the list of steps."""
         *parts, last = (to_text(step) for step in self.steps.all)
         stages = {"steps": "\n".join((f"{len(parts) + 1} steps: {self.steps.reason}", *parts, last))}
         for n, kernel in enumerate(dict.fromkeys(plan.kernel for plan in self._plans), 1):
@@ -269,7 +281,7 @@ class SteppedPlan(Plan):
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
 
     def summary(self, told: Collection[str] = ()) -> str:
-        """Return the steps, with the conversions and the complete loops of each."""
+        """Return the steps, with the conversions and the loops over all coordinates of each."""
         notes = [
             f"{to_text(step)}: {line}"
             for step, plan in zip(self.steps.all, self._plans, strict=True)
@@ -280,7 +292,7 @@ class SteppedPlan(Plan):
 
 
 def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
-    """The format in which a part is computed: the one that its result would have, if loops can append to that."""
+    """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
     format = result_format(part, types, wide, part=True)
     return format.plain(wide) if format.is_structured and not is_appendable(format) else format
 
@@ -294,7 +306,7 @@ def _check_shapes(assignment: Assignment, operands: Mapping[str, Storage]) -> No
 
 
 def _names(assignment: Assignment) -> tuple[str, ...]:
-    """The operands in the order in which they first appear."""
+    """Return the names of the operands in the order in which they first appear."""
     return tuple(dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)))
 
 
@@ -309,14 +321,34 @@ def target_type(
     dtype: str | None,
     wide: bool = False,
 ) -> TensorType:
-    """The type of the result."""
+    """Return the type of the result of an assignment.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    types : mapping
+        Types of the operands by name.
+    format : Format or None
+        Format of the result; inferred if None.
+    dtype : str or None
+        Dtype of the result; inferred if None.
+    wide : bool
+        True if dimensions are too large for dense levels.
+
+    Raises
+    ------
+    FormatError
+        The format is for another number of axes.
+    """
     explicit = explicit_sums(assignment)
-    inferred = result_dtype(explicit.value, types)  # first of all, since it refuses what NumPy has no loop for
+    inferred = result_dtype(explicit.value, types)  # first of all: it raises for dtypes that NumPy has no loop for
     if format is None:
         format = result_format(explicit, types, wide)
     elif format.order != len(assignment.target.indices):
         raise FormatError(f"format {format} does not store the {len(assignment.target.indices)}-axis result of "
                           f"{to_text(assignment)}")  # fmt: skip
+    # A fill value that depends on stored values is not known here: zero is used instead.
     fill = result_fill(explicit.value, types)
     if fill is None:
         fill = 0
@@ -337,25 +369,30 @@ def plan_for(
     prune: bool = False,
     variant: Variant = DEFAULT,
 ) -> Plan:
-    """Plan an assignment for operands of given types, in the order in which they first appear in it.
+    """Plan an assignment for operands of given types.
 
     Parameters
     ----------
     assignment : Assignment
-        What to compute.
+        The assignment to be computed.
     operand_types : tuple of TensorType
-        One for each operand.
+        The type of each operand, in the order in which operands first appear in the assignment.
     format : Format, optional
-        Of the result; inferred where not given.
+        Format of the result; inferred by default.
     dtype : str, optional
-        Of the result; NumPy's promotion where not given. What is computed is computed in it, where it is wider.
+        Dtype of the result, by default NumPy's promotion of the operands. The computation uses it if it is wider.
     user_schedule : callable, optional
         Changes the automatic schedule.
     prune : bool
-        Leave out results equal to the fill value where coordinates are appended: those that are inserted, or that
-        the levels above imply, stay.
+        If true, leave out results equal to the fill value where coordinates are appended. Coordinates that are
+        inserted, or that the levels above imply, stay.
     variant : Variant
-        What else it is planned for.
+        The assumptions for which the assignment is planned.
+
+    Returns
+    -------
+    Plan
+        The plan, whose ``run`` takes operands in the order of their types.
     """
     names = _names(assignment)
     types = dict(zip(names, operand_types, strict=True))
@@ -370,13 +407,16 @@ def plan_for(
         asked = _Asked(format, dtype, prune, variant)
         return SteppedPlan(steps, types, asked, lambda other: again(variant=other))
 
+    # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
     if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
         return in_steps(first, format)
+    # One kernel is tried first. Steps are for merges with too many cases, but not for the schedule of a user.
     target = target_type(assignment, types, format, dtype, variant.no_dense_levels)
     known = {assignment.target.tensor: target, **types}
     lowered = plan_loops(assignment, known, variant, skip_fill=prune, user_schedule=user_schedule)
     if user_schedule is None and (pairs := in_pairs(explicit, types)) is not None and not lowered.is_within(MANY_CASES):
         return in_steps(pairs, target.format)
+    # The inferred format may have dense levels that large dimensions do not allow.
     varies = (
         format is None and not variant.no_dense_levels and target_type(assignment, types, format, dtype, True) != target
     )
@@ -392,12 +432,30 @@ def evaluate(
 ) -> Storage:
     """Compute an assignment.
 
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment to be computed.
+    operands : mapping
+        The operands by name. An assignment with ``+=`` reads the result's old values here, too.
+    format : Format, optional
+        Format of the result; inferred by default.
+    dtype : str, optional
+        Dtype of the result; inferred by default.
+
+    Returns
+    -------
+    Storage
+        The result.
+
     Raises
     ------
     NotationError
-        When an operand of the expression is not given.
+        An operand of the expression is not given.
     ShapeError
-        When shapes do not fit together.
+        Shapes do not fit together.
+    ResultTooLargeError
+        The result does not fit in memory.
     """
     names = _names(assignment)
     missing = [n for n in names if n not in operands]
@@ -418,39 +476,46 @@ def evaluate(
             found.require_room(operands, plan.target)
         return plan.run(storages, out) if out is not None else plan.run(storages)
 
+    # Names do not matter to kernels, so that equal expressions share one. Messages, however, must have the names of
+    # the user: an error that names tensors is raised once more with these.
     try:
         return run(anonymous(found.assignment))
     except ResultTooLargeError as error:
         raise ResultTooLargeError(f"{error}; in {_described(assignment, operands)}") from None
     except CompilerError as error:
-        if not isinstance(error, NotCompiledError):  # a compiler failed, which would only do so again
+        if not isinstance(error, NotCompiledError):  # a failed compiler would fail again
             raise
         return run(found.assignment)
     except WeftError:
-        return run(found.assignment)  # whose errors have the user's names
+        return run(found.assignment)
 
 
 def looked_up(
     assignment: Assignment, operands: Mapping[str, Storage], dtype: str | None = None, *, usual: bool = False
 ) -> Absorbed:
-    """The assignment with operators that absorb, as far as the values that operands hold now allow it.
+    """Replace operators by absorbing ones, as far as the present values of the operands allow.
 
     Parameters
     ----------
     assignment : Assignment
-        What to compute.
+        The assignment to be computed.
     operands : mapping
-        Its operands.
+        The operands by name.
     dtype : str, optional
-        Of the result, where one is asked for.
+        Dtype of the result, if the caller names one.
     usual : bool
-        Look only at operators that absorb beside most values.
+        If true, look only at operators that absorb beside most values.
+
+    Returns
+    -------
+    Absorbed
+        The assignment, with the operators that absorb and those that were expected to.
     """
     return apply_data_annihilators(assignment, operands, evaluate, dtype, usual=usual)
 
 
 def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
-    """The expression with the shapes and formats of its operands, for messages."""
+    """Return the expression with the shapes and formats of its operands, for messages."""
     names = dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value))
     given = ", ".join(f"{name}: {operands[name].shape} {operands[name].format}" for name in names)
     return f"{to_text(assignment)}, with {given}"
@@ -459,9 +524,30 @@ def _described(assignment: Assignment, operands: Mapping[str, Storage]) -> str:
 def compile(
     assignment: Assignment, types: Mapping[str, TensorType], user_schedule: Callable[[LoopNest], LoopNest] | None = None
 ) -> Kernel | SteppedPlan:
-    """The kernel of an assignment, given the type of every tensor; a result without one gets what is inferred.
+    """Compile an assignment for the given types of its tensors.
 
     An assignment with too many cases for one kernel is planned in steps.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    types : mapping
+        Types of the tensors by name. The type of the result is inferred if it is not given.
+    user_schedule : callable, optional
+        Changes the automatic schedule.
+
+    Returns
+    -------
+    Kernel or SteppedPlan
+        The kernel, or the plan of several steps.
+
+    Raises
+    ------
+    NotationError
+        The type of an operand is not given.
+    DTypeError
+        A sum wraps around in a narrow dtype of its own, which takes two kernels.
     """
     names = _names(assignment)
     unknown = [n for n in names if n not in types]
@@ -469,6 +555,7 @@ def compile(
         raise NotationError(f"{to_text(assignment)} names {unknown[0]}, whose format is not given")
     operands = {n: types[n] for n in names}
     explicit = explicit_sums(assignment)
+    # The caller asks for one kernel: what evaluate runs as two is refused, with the reason.
     if (first := split_narrow_sum(explicit, operands)) is not None:
         part = first[1].value
         dtypes = {name: type.dtype for name, type in operands.items()}
@@ -478,6 +565,7 @@ def compile(
         )
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
     lowered = plan_loops(assignment, {assignment.target.tensor: target, **operands}, user_schedule=user_schedule)
+    # A kernel with too many cases would take too long to compile.
     if (
         user_schedule is None
         and (pairs := in_pairs(explicit, operands)) is not None

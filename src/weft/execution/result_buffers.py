@@ -1,4 +1,4 @@
-"""Room for appended results: how large the arrays are for the coordinates that their chains may hold."""
+"""Memory for appended results: the sizes of arrays for the coordinates that append chains may hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,16 @@ __all__ = ["ResultBuffers", "entry_bytes", "sorting_bytes"]
 
 
 def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> int:
-    """The bytes that each entry of a tensor takes at the least: its value, and what its last levels store of it.
+    """Return the least number of bytes of each entry of a tensor: its value, and its coordinates in the last levels.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the tensor.
+    dtype : dtype
+        Dtype of the values.
+    shape : sequence of int
+        Shape of the tensor, which decides the index dtype.
 
     Examples
     --------
@@ -34,7 +43,13 @@ def entry_bytes(format: Format, dtype: np.dtype[Any], shape: Sequence[int]) -> i
 
 
 def sorting_bytes(type: TensorType) -> int:
-    """The bytes that sorting a list of coordinates takes for each entry: a copy in order, a permutation, and keys."""
+    """Return the bytes that sorting a coordinate list takes for each entry: an ordered copy, a permutation and keys.
+
+    Parameters
+    ----------
+    type : TensorType
+        Type of the list.
+    """
     arrays = zip(type.format.roles, type.index_dtypes, strict=True)
     lists = sum([np.dtype(dtype).itemsize for (_, role), dtype in arrays if role == "crd"])
     return np.dtype(type.dtype).itemsize + lists + 3 * 8
@@ -45,25 +60,25 @@ def _bytes_of(length: int, dtype: np.dtype[Any]) -> int:
 
 
 class ResultBuffers:
-    """What is known of the appended results of one type and shape before their coordinates are counted.
+    """Sizes of the appended results of one type and shape, as far as they are known before coordinates are counted.
 
     Parameters
     ----------
     type : TensorType
-        Of the results.
+        Type of the results.
     shape : tuple of int
-        Theirs.
+        Shape of the results.
     chains : sequence of AppendChain
-        Their appended levels.
+        Append chains of the format.
     zeroed : collection of int
         Levels whose arrays kernels expect to hold zeros.
 
     Attributes
     ----------
     widest : int
-        The longest axis, or level.
+        The size of the largest axis or level.
     few : int
-        So many coordinates take so little memory in any case that nobody need ask for it.
+        Number of coordinates whose memory is so small that it is not checked.
     """
 
     def __init__(
@@ -74,7 +89,8 @@ class ResultBuffers:
         dtypes: list[list[np.dtype]] = [[] for _ in type.format.levels]
         for (k, _), dtype in zip(type.format.roles, type.index_dtypes, strict=True):
             dtypes[k].append(np.dtype(dtype))
-        empty = 0 in shape  # levels may have coordinates even then, which no loop passes by
+        # A level may have positions in an empty result, too. No loop writes them, so that they are zeroed here.
+        empty = 0 in shape
         self._levels = [
             (level, n, counters.get(k), dtypes[k], memory.zeros if k in zeroed or empty else memory.empty)
             for k, (level, n) in enumerate(zip(type.format.levels, type.format.level_shape(shape), strict=True))
@@ -86,13 +102,14 @@ class ResultBuffers:
 
     @cached
     def limits(self) -> list[float]:
-        """The most coordinates each chain can hold: those of the dimensions, where none repeats."""
+        """Return the most coordinates that each chain can hold: those of its dimensions, if no coordinate repeats."""
         if not self.type.format.is_unique:
             return [inf] * len(self.chains)
         limits: list[float] = []
         size = 1
         ends = {chain.last for chain in self.chains}
         for k, (level, n, chain, *_) in enumerate(self._levels):
+            # Each position of the level above has at most one entry for each coordinate of this level.
             size = level.size(size, n, {}) if chain is None else size * n
             if k in ends:
                 limits.append(size)
@@ -100,11 +117,11 @@ class ResultBuffers:
 
     @cached
     def empty_result(self) -> Storage:
-        """A result of no coordinates, for passes that write nothing."""
+        """Return a result without stored entries, for passes that write nothing."""
         return Storage(self.shape, self.type, self._arrays([0] * len(self.chains)), np.empty(0, self._dtype))
 
     def sizes(self, totals: Sequence[int]) -> list[int]:
-        """How many positions each level has."""
+        """Return the number of positions of each level, given the number of coordinates of each chain."""
         sizes: list[int] = []
         size = 1
         for level, n, chain, _, _ in self._levels:
@@ -113,7 +130,11 @@ class ResultBuffers:
         return sizes or [1]
 
     def _arrays(self, totals: Sequence[int], instead: Callable[..., Any] | None = None) -> tuple[Any, ...]:
-        """Arrays with one more parent where the last one may turn out empty; or what else is made of their lengths."""
+        """Return the arrays of the levels, or what the function ``instead`` returns for each length and dtype.
+
+        There is room for one more coordinate in all chains but the last: a loop may write it before it is known whether
+        anything is stored below it.
+        """
         arrays: list[Any] = []
         parent, last = 1, self._last
         for level, n, chain, dtypes, make in self._levels:
@@ -125,22 +146,25 @@ class ResultBuffers:
         return tuple(arrays)
 
     def bytes(self, totals: Sequence[int]) -> int:
-        """Return what all arrays of a result with room for so many coordinates in each chain take together."""
+        """Return the bytes of all arrays of a result that has room for so many coordinates in each chain."""
         indices: int = sum(self._arrays(totals, _bytes_of))
         return indices + _bytes_of(self.sizes(totals)[-1], self._dtype)
 
     def require(self, totals: Sequence[int], each: int = 0) -> None:
-        """Refuse what does not fit in memory: a result, and ``each`` bytes for each entry of what it is made into."""
+        """Raise if a result does not fit in memory, with ``each`` bytes more for each of its entries.
+
+        The additional bytes are for a conversion of the result.
+        """
         size = self.bytes(totals) + each * totals[-1]
         memory.require(size, f"a result of shape {self.shape} in format {self.type.format} with {totals[-1]} entries")
 
     def allocate(self, totals: Sequence[int], zeros: bool = False) -> Storage:
-        """A result to be written, with room for so many coordinates in each chain."""
+        """Allocate a result with room for so many coordinates in each chain; its values are ``zeros`` if so wanted."""
         make = memory.zeros if zeros else memory.empty
         return Storage(self.shape, self.type, self._arrays(totals), make(self.sizes(totals)[-1], self._dtype))
 
     def trim(self, result: Storage, totals: Sequence[int]) -> Storage:
-        """The result without the room that so many coordinates do not need."""
+        """Trim the arrays of a result to so many coordinates in each chain."""
         sizes = self.sizes(totals)
         arrays: list[np.ndarray] = []
         given, parent = iter(result.arrays), 1

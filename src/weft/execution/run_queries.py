@@ -1,4 +1,4 @@
-"""Answers to attribute queries, by a compiled pass over the tensor (2020 paper, section 5)."""
+"""Answers to attribute queries, by a compiled pass over a tensor (2020 paper, section 5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,15 @@ __all__ = ["bounds", "optimized", "run_queries"]
 
 
 def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
-    """The half-open interval of an expression's values; empty where the tensor has no elements."""
+    """Return the half-open interval of the values of a coordinate; empty if the tensor has no elements.
+
+    Parameters
+    ----------
+    expr : IndexExpr
+        An expression in the coordinates of a tensor.
+    shape : tuple of int
+        Shape of the tensor.
+    """
     if isinstance(expr, Axis):
         return 0, shape[expr.number]
     if math.prod(shape) == 0:
@@ -38,29 +46,45 @@ def bounds(expr: IndexExpr, shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statement, ...]:
-    """The statements as they are computed on tensors of a type, by what is known of how it is stored."""
+    """Rewrite queries for tensors of a type, by the rules of Table 1 (2020 paper).
+
+    Parameters
+    ----------
+    statements : sequence of Statement
+        The queries.
+    type : TensorType
+        Type of the tensor, whose format decides which rules hold.
+    """
     source = source_facts(type.format)
     if not type.format.order:
         return tuple(statements)
     planned = _planned(type).schedule.program
+    # A rule that reads the number of children from positions holds only if that level is the innermost loop.
     if source.innermost is not None and UserQueryLowerer.innermost(planned) != f"i{source.innermost}":
         source = SourceFacts(None, source.only_nonzeros)
     return tuple(optimize(s, source) for s in statements)
 
 
 def run_queries(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray[Any, Any]]:
-    """The answer to each statement: int64, in the shape of what the statement is over.
+    """Answer attribute queries.
 
     Parameters
     ----------
     storage : Storage
         A tensor without duplicates and padding.
     statements : sequence of Statement
-        As ``optimized``.
+        Queries, rewritten by ``optimized``.
+
+    Returns
+    -------
+    list of ndarray
+        The answer to each query: an int64 array over the coordinates that the query is over.
     """
-    if not storage.shape:  # whose only element is there
+    if not storage.shape:  # the only element of a scalar is stored
         return [np.ones((), np.int64) for _ in statements]
     results: dict[int, np.ndarray[Any, Any]] = {}
+    # Queries for widths are answered in a pass of their own.
+    # Widths follow from positions alone: their pass has no loop over the entries of a parent.
     for widths in (True, False):
         mine = [n for n, s in enumerate(statements) if isinstance(s.value, Width) is widths]
         if mine:
@@ -76,6 +100,7 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
         tuple(high - low for low, high in (bounds(e, shape) for e in coordinates[: len(s.target.indices)]))
         for s, coordinates in zip(statements, over, strict=True)
     ]
+    # Each query has an answer, and an array for its inner query, if it has one.
     answers = [np.zeros(wanted, np.int64) for wanted in shapes]
     temporaries = [
         np.zeros(math.prod(high - low for low, high in (bounds(e, shape) for e in s.where.target.indices)), np.int64)
@@ -84,6 +109,7 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
     ]
     module = _module(storage.type, tuple(statements))
     arrays = (*(a.reshape(-1) for a in answers), *temporaries)
+    # The kernel takes the answers as the arrays of a tensor without values.
     scalar = tensor_type("bool", Format.dense(0), (), False)
     made = Storage(shape, scalar, arrays, np.empty(0, bool))
     if math.prod(shape):
@@ -95,7 +121,7 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
 
 @lru_cache(maxsize=1024)
 def _planned(type: TensorType) -> Lowered:
-    """Loops over a tensor."""
+    """Return the schedule of loops over the entries of a tensor."""
     return schedule_entry_loops(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
 
 

@@ -1,9 +1,9 @@
-"""Expressions in steps: what is computed on the way to a result, as tensors of their own.
+"""Steps: expressions cut into several, whose intermediate results are tensors of their own.
 
-The cases of a merge double with every operand that may be absent. An expression of so many that its loops would have
-too many cases is cut: every part of it that has more than a pair of such operands is computed first. What comes first
-in a sum stays first, so that sums of floating point numbers keep their order, and a part stores a coordinate where
-the whole would.
+The number of cases of a merge doubles with every operand that has implicit entries. If the loops of an expression
+would have too many cases, the expression is cut: each part that merges more than a pair of such operands is computed
+first. The first term of a sum stays first, so that sums of floating point numbers keep their order. A part stores a
+coordinate if the whole expression would.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _PAIR = 3
 
 @record
 class Steps:
-    """Assignments one after the other; each reads the operands and what those before it computed.
+    """Assignments in the order in which they run; each reads the operands and the results of those before it.
 
     Parameters
     ----------
     parts : tuple of Assignment
-        What is computed on the way.
+        The intermediate results.
     last : Assignment
-        The result, in terms of these.
+        The result, in terms of the parts.
     whole : Assignment
         The result, in terms of the operands.
     reason : str
-        Why not all at once.
+        Reason why the result is not computed in one step.
     """
 
     parts: tuple[Assignment, ...]
@@ -54,7 +54,17 @@ class Steps:
 
 
 def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """A sum that wraps around in its own dtype before the rest, if there is one; ``assignment`` has explicit sums."""
+    """Return steps that first compute a sum that wraps around in its own dtype; None if there is no such sum.
+
+    Sums in ``assignment`` are explicit.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment, with explicit sums.
+    types : mapping
+        Types of the operands by name.
+    """
     found = split_narrow_sum(assignment, types)
     if found is None:
         return None
@@ -63,7 +73,15 @@ def wrapping_first(assignment: Assignment, types: Mapping[str, TensorType]) -> S
 
 
 def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps | None:
-    """An assignment with explicit sums cut into steps that merge pairs of operands; None where nothing can be cut."""
+    """Return steps that merge pairs of operands; None if nothing can be cut.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment, with explicit sums.
+    types : mapping
+        Types of the operands by name.
+    """
     cutter = _Cutter(assignment, types)
     value, _ = cutter.cut(assignment.value, confined=False)
     if not cutter.parts:
@@ -73,7 +91,7 @@ def in_pairs(assignment: Assignment, types: Mapping[str, TensorType]) -> Steps |
 
 
 class _Cutter:
-    """Cuts an expression bottom up."""
+    """Cutting of an expression into parts, from the operands up."""
 
     def __init__(self, assignment: Assignment, types: Mapping[str, TensorType]):
         self.types, self.target = types, assignment.target
@@ -83,9 +101,9 @@ class _Cutter:
         self._names = (name for k in itertools.count(1) if (name := f"T{k}") not in taken)
 
     def cut(self, expr: Expr, confined: bool) -> tuple[Expr, int]:
-        """An expression in terms of parts, and how many cases its merge has at most.
+        """Return an expression in terms of parts, and an upper bound of the number of cases of its merge.
 
-        It is ``confined`` where not all of its coordinates are needed, or not all at a time.
+        An expression is ``confined`` if not all of its coordinates are needed, or not all of them at a time.
         """
         match expr:
             case Access(tensor=tensor):
@@ -102,7 +120,9 @@ class _Cutter:
 
     def _pair(self, op: str, args: tuple[Expr, ...], confined: bool) -> tuple[Expr, int]:
         meets = any(annihilates(op, args, k, typed_implicit_value(arg, self.types)) for k, arg in enumerate(args))
+        # In a product, only the coordinates that both factors have are needed.
         done = [self.cut(arg, confined or meets) for arg in args]
+        # The side with more cases is cut first: the other one may then stay.
         for k in sorted(range(2), key=lambda k: -done[k][1]):
             within, cases = done[k]
             if _together(done, meets) > _PAIR and cases > 1 and self._stands_alone(args[k], confined or meets):
@@ -110,11 +130,15 @@ class _Cutter:
         return Apply(op, tuple(e for e, _ in done)), _together(done, meets)
 
     def _stands_alone(self, expr: Expr, confined: bool) -> bool:
-        """Tell whether a part holds no more than what is needed of it."""
+        """Return whether a part of its own would hold no more than is needed of it."""
         return not confined or not self._spreads(expr)
 
     def _spreads(self, expr: Expr) -> bool:
-        """Tell whether an expression has values along axes that an operand with entries there has not."""
+        """Return whether entries of some operand are repeated along axes that this operand does not have.
+
+        In ``a(i) + B(i,j)``, entries of ``a`` are repeated along ``j``. The answer is True for an expression of unknown
+        implicit value, too.
+        """
         if typed_implicit_value(expr, self.types) is UNKNOWN:
             return True
         match expr:
@@ -128,8 +152,9 @@ class _Cutter:
         return False
 
     def _part(self, expr: Expr) -> Access:
-        """The tensor that holds an expression, computed once."""
+        """Return the tensor that holds an expression, which is computed once."""
         if expr not in self._known:
+            # Axes come in the order of the result's, so that loops over both agree.
             place = {v: n for n, v in enumerate(self.target.indices)}
             indices = tuple(sorted(free_variables(expr), key=lambda v: place.get(v, len(place))))
             self._known[expr] = Access(next(self._names), indices)
@@ -138,7 +163,10 @@ class _Cutter:
 
 
 def _together(done: list[tuple[Expr, int]], meets: bool) -> int:
-    """The cases of a merge of two: their product, or that and each alone; what is everywhere makes none."""
+    """Return the number of cases of a merge of two: the product of theirs, and for sums also each alone.
+
+    An operand without implicit entries adds no case.
+    """
     (_, a), (_, b) = done
     return max(a, 1) * max(b, 1) if meets and (a or b) else (1 + a) * (1 + b) - 1
 
@@ -148,7 +176,13 @@ _LETTERS = "ijklmnopqrstuvw"
 
 @lru_cache(maxsize=4096)
 def anonymous(assignment: Assignment) -> Assignment:
-    """Return the same with other names, so that expressions that differ in these alone are one kernel."""
+    """Return an assignment with standard names, so that assignments that differ only in names share a kernel.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    """
     target = assignment.target
     read = accesses(assignment.value)
     variables = dict.fromkeys((*target.indices, *_variables(assignment.value)))
@@ -170,7 +204,7 @@ def anonymous(assignment: Assignment) -> Assignment:
 
 
 def _variables(expr: Expr) -> Iterator[str]:
-    """The variables in order of appearance, bound ones where they are bound."""
+    """Yield the variables in order of appearance, bound ones where they are bound."""
     match expr:
         case Access(indices=indices):
             yield from indices

@@ -1,4 +1,4 @@
-"""Structures of operands, by which ``compute`` knows those that ``assemble`` saw (2017 paper, section 6.3)."""
+"""Structures of operands, by which ``compute`` recognizes those that ``assemble`` saw (2017 paper, section 6.3)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["Structure"]
 
 
 class Structure:
-    """The shapes, types and index arrays of a kernel's operands.
+    """Shapes, types and index arrays of the operands of a kernel.
 
-    The arrays are kept, so that no other array can take the place of one in memory and pass for it. They are looked
-    into only where an operand has others.
+    The arrays are kept alive, so that no other array can have the identity of one. The contents of arrays are compared
+    only if an operand has other arrays.
 
     Parameters
     ----------
     text : str
         The expression.
     operands : sequence of str
-        The names of its operands.
+        Names of its operands.
     storages : sequence of Storage
         The operands.
     """
@@ -34,7 +34,10 @@ class Structure:
         self._operands = tuple([(n, s.type, s.shape, s.arrays) for n, s in zip(operands, storages, strict=True)])
 
     def why_not(self, storages: Sequence[Storage]) -> str | None:
-        """A reason why other operands have not this structure, which names one of them; None where they have."""
+        """Return the reason why other operands have another structure; None if they have the same.
+
+        The reason names one of the operands.
+        """
         for (name, type, shape, arrays), other in zip(self._operands, storages, strict=True):
             if other.type is not type and other.type != type:
                 return f"{name} is {other.type} instead of {type}"

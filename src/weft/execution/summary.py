@@ -1,4 +1,4 @@
-"""A kernel in a few lines: formats, what is stored again, the loops, and which of them visit every coordinate."""
+"""Summaries of kernels: formats, conversions, the loops, and the loops that visit every coordinate."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["summary"]
 
 
 def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
-    """Return what matters to a user of a kernel, line by line.
+    """Return a few lines on a kernel for users.
 
     Parameters
     ----------
     lowered : Lowered
         The program of the kernel.
     told : collection of str
-        Variables of which it is said elsewhere why every coordinate is visited.
+        Variables whose loops are explained elsewhere, so that no line is given for them.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def _named(type: TensorType) -> str:
 
 
 def _advice(lowered: Lowered) -> Iterator[str]:
-    """Give a line for each conversion of an operand, with the format that spares it."""
+    """Yield a line for each conversion of an operand, with the format that makes it unnecessary."""
     for c in lowered.schedule.conversions:
         how = f"{c.tensor}.asformat({str(c.format)!r})" if _is_name_of(c.format) else f"{c.tensor} in {c.format}"
         yield f"each call stores {c.tensor} again; keep {how}, and pass that instead"
 
 
 def _is_name_of(format: Format) -> bool:
-    """Tell whether the format's text makes the format."""
+    """Return whether the text of a format can be parsed to the format."""
     try:
         return parse_format(str(format), format.order) == format
     except FormatError:
@@ -71,7 +71,7 @@ def _is_name_of(format: Format) -> bool:
 
 
 def _shared(stmt: Stmt) -> str | None:
-    """Return the variable of the loop that threads share."""
+    """Return the variable of the loop that threads share; None if there is no such loop."""
     match stmt:
         case Forall(var=var, parallel=parallel):
             return var if parallel else None
@@ -83,9 +83,10 @@ def _shared(stmt: Stmt) -> str | None:
 
 
 def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
-    """Give a line for each loop over coordinates that a sparse operand does not store, with the reason."""
+    """Yield a line for each loop over coordinates that a sparse operand does not store, with the reason."""
     _, lowerer = lowered.evaluation
     said = {*told}
+    # A lattice point all of whose iterators are full visits every coordinate.
     for v, points in lowerer.lattices:
         every = any(point.coiterate and all(it.full for it in point.coiterate) for point in points)
         sparse, dense = _accesses(points, full=False), _accesses(points, full=True)
@@ -96,7 +97,8 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
             yield _line(v, reason, sparse[0])
     target, types = lowered.assignment.target, lowered.types
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
-        return  # no more than what a loop above says, or no longer than an operand
+        return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
+    # A dense result of several axes has an element at coordinates that no operand stores, whatever the loops are.
     for access in dict.fromkeys(distinct_accesses(lowered.assignment.value)):
         format = types[access.tensor].format
         for v, level in zip(level_variables(access, format), format.levels, strict=True):
@@ -113,6 +115,6 @@ def _line(v: str, reason: str, sparse: Access) -> str:
 
 
 def _accesses(points: Sequence[Point], full: bool) -> list[Access]:
-    """Return the operands whose level has every coordinate, or those whose level has not."""
+    """Return the operands whose iterated level is full, or those whose level is not."""
     found = (it for point in points for it in point.iterators if it.full is full)
     return list(dict.fromkeys(it.access for it in found if it.access is not None))

@@ -1,8 +1,8 @@
-"""Ranges of the values of expressions, from the values that operands hold: interval arithmetic by the operator table.
+"""Ranges of the values of expressions, from those of operands: interval arithmetic by the operator table.
 
-A range says that there is no NaN, between which numbers all values are, and how close to zero one may be, since a
-divisor may be of either sign. Ends of ranges are computed in the dtypes of the kernels, so that what overflows or
-becomes zero there does so here, and are moved outwards by more than a kernel may round otherwise.
+A range says that no value is NaN, between which numbers all values are, and how close to zero a value may be, since a
+divisor may have either sign. Ends of ranges are computed in the dtypes of the kernels: overflow and underflow then
+happen here as they do there. The ends are moved outward by more than the rounding of a kernel may differ.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ..storage import Storage
 __all__ = ["Range", "range_of"]
 
 _ROUNDINGS = 4
-"""By how many units in the last place a kernel's value may differ from NumPy's: functions are off by up to two."""
+"""Units in the last place by which a kernel's value may differ from NumPy's: functions are off by up to two."""
 
 
 @record
 class Range:
-    """All values of an expression, none of which is NaN.
+    """Bounds of all values of an expression, none of which is NaN.
 
     Parameters
     ----------
     low, high : int or float
-        No value is less, or greater.
+        The least and the greatest number that a value may be.
     near : int or float
-        No value is closer to zero.
+        The least absolute value.
     """
 
     low: int | float
@@ -44,16 +44,20 @@ class Range:
 
     @classmethod
     def between(cls, low: float, high: float) -> Range:
-        """All numbers from one to another."""
+        """Return the range of all numbers from one to another."""
         return cls(low, high, 0 if low <= 0 <= high else min(abs(low), abs(high)))
 
     @classmethod
     def around(cls, parts: list[Range]) -> Range:
-        """Return the range that holds the values of several."""
+        """Return the smallest range that holds the values of several ranges."""
         return cls(min(r.low for r in parts), max(r.high for r in parts), min(r.near for r in parts))
 
     def ends(self, dtype: np.dtype[Any]) -> Iterator[tuple[Any, ...]]:
-        """The ends of its parts below, at and above zero, for values of a dtype; zeros have two signs."""
+        """Yield the ends of the parts below, at and above zero, for values of a dtype.
+
+        Floating point zeros have two signs.
+        """
+        # If zero is in the range, the parts beside it end at the smallest numbers of the dtype.
         least = self.near or (1 if dtype.kind in "biu" else float(np.finfo(dtype).smallest_subnormal))
         if self.low < 0:
             yield self.low, min(self.high, -least)
@@ -64,13 +68,21 @@ class Range:
 
 
 def range_of(expr: Expr, operands: Mapping[str, Storage]) -> Range | None:
-    """The range of an expression; None where it is not known, or NaN may be among the values."""
+    """Return the range of an expression; None if it is not known, or if NaN may be among the values.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    operands : mapping
+        The operands by name.
+    """
     with np.errstate(all="ignore"):
         return _range_and_dtype(expr, operands)[0]
 
 
 def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range | None, Any]:
-    """The range and the dtype, a Python type for a bare literal."""
+    """Return the range and the dtype of an expression; the dtype of a bare literal is a Python type."""
     match expr:
         case Access(tensor=tensor):
             return _held(operands[tensor]), operands[tensor].type.dtype
@@ -85,6 +97,7 @@ def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range
             return (None if found is None else _reduced(op, found, np.dtype(dtype))), dtype
         case Apply(op=op, args=args):
             parts = [_range_and_dtype(arg, operands) for arg in args]
+            # Literals take the dtype of the other operand, as in NumPy, unless all operands are literals.
             if all(isinstance(d, type) for _, d in parts):
                 parts = [(r, np.result_type(d).name) for r, d in parts]
             *wanted, dtype = application_dtypes(Apply(op, args), tuple(d for _, d in parts))
@@ -95,7 +108,7 @@ def _range_and_dtype(expr: Expr, operands: Mapping[str, Storage]) -> tuple[Range
 
 
 def _held(storage: Storage) -> Range | None:
-    """The range of what a tensor holds; what is padded counts, too."""
+    """Return the range of the values that a tensor holds, padding included; None if it is not known."""
     vals, fill = storage.vals, storage.type.fill
     if vals.dtype.kind not in "biuf" or not storage.format.is_unique:  # duplicates are summed
         return None
@@ -103,12 +116,13 @@ def _held(storage: Storage) -> Range | None:
     if vals.size:
         values += [vals.min(), vals.max()]
     if not values:
-        return Range(1, 1, 1)  # there are none, of which anything is true
+        return Range(1, 1, 1)  # there are no values: every range holds them
     low, high = min(values).item(), max(values).item()
     if any(v != v for v in values):
         return None
     if not low < 0 < high or not all(values) or not vals.all():
         return Range.between(low, high)
+    # Values of both signs and none of them zero: the range is two intervals, whose inner ends are looked for.
     above = vals.min(where=vals > 0, initial=vals.max()).item()
     below = vals.max(where=vals < 0, initial=vals.min()).item()
     return Range(low, high, min(abs(x) for x in (above, below, low, high, fill or low)))
@@ -117,18 +131,19 @@ def _held(storage: Storage) -> Range | None:
 def _reduced(op: str, body: Range, dtype: np.dtype[Any]) -> Range | None:
     if op in ("minimum", "maximum"):
         return body
-    if op == "add" and dtype.kind == "f" and body.low >= 0:  # of nothing it is zero
+    if op == "add" and dtype.kind == "f" and body.low >= 0:  # an empty sum is zero
         return Range.between(0, math.inf)
     return None
 
 
 def _applied(row: Operator, ranges: list[Range], wanted: list[str], dtype: np.dtype[Any]) -> Range | None:
-    """The range of an operator's results."""
+    """Return the range of an operator's results; None if it is not known."""
     if not row.monotone or dtype.kind not in "biuf" or any(np.dtype(w).kind == "c" for w in wanted):
         return None
     whole = dtype.kind in "iu"
     if whole and row.c not in _EXACT_OF_INTEGERS:
         return None
+    # An operator is monotone on each side of zero: its extremes are at the corners of the boxes of such sides.
     parts = []
     for sides in itertools.product(*(_typed_ends(r, w) for r, w in zip(ranges, wanted, strict=True))):
         corners = [_corner(row, corner, dtype) for corner in itertools.product(*sides)]
@@ -149,8 +164,9 @@ _EXACT_OF_INTEGERS = ("+", "-", "*", "call:minimum", "call:maximum", "call:fmin"
 
 
 def _corner(row: Operator, operands: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
-    """Between what numbers a result is; None for NaN."""
+    """Return the numbers between which a result is; None for NaN."""
     if dtype.kind in "iu":
+        # Python's integers do not wrap around: the caller sees whether the result does.
         found = row.ufunc(*(np.asarray(x.item(), object) for x in operands))
         return found, found
     value = row.ufunc(*operands).item()
@@ -161,10 +177,12 @@ def _corner(row: Operator, operands: tuple[Any, ...], dtype: np.dtype[Any]) -> t
     largest, least = float(np.finfo(dtype).max), float(np.finfo(dtype).tiny)
     if math.isinf(value):  # a kernel that rounds otherwise may have the largest number instead
         return (largest, value) if value > 0 else (value, -largest)
+    # Differences may cancel, so that the error of a sum is one of its operands'.
     sizes = [abs(float(x)) for x in operands] if row.c in ("+", "-") else [abs(value)]
     error = _ROUNDINGS * float(np.finfo(dtype).eps) * max(sizes)
     if 0 < max(sizes) < least:
         error = least  # below the normal numbers the last place is no part of the value
+    # No rounding changes the sign of other results than sums and differences.
     low, high = value - error, value + error
     if row.c not in ("+", "-"):
         low, high = (max(low, 0.0), high) if value >= 0 else (low, min(high, 0.0))

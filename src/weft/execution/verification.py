@@ -1,4 +1,4 @@
-"""Checks of a tensor's entries, which a compiled kernel lists: whether a format can hold them, and holds each once."""
+"""Checks of a tensor's entries, which a compiled kernel lists: each is stored once, and the format can hold them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,34 @@ __all__ = ["verify", "verify_entries"]
 
 
 def verify(storage: Storage) -> None:
-    """Raise unless arrays satisfy every invariant of their format, each by itself and all together.
+    """Check the arrays of a tensor for every invariant of its format.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
 
     Raises
     ------
     StorageError
-        Names the level, or the coordinate that is stored twice.
+        An invariant does not hold. The message names the level, or the coordinate that is stored twice.
     """
-    check(storage)  # first: the kernel that lists the entries trusts the arrays
+    check(storage)  # first, since the kernel that lists the entries trusts the arrays
     verify_entries(storage)
 
 
 def verify_entries(storage: Storage) -> None:
-    """Raise unless arrays, each of which is as its level wants it, hold each entry once and fit the format.
+    """Check that a tensor stores each entry once, and only entries that fit its format.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor, whose levels have been checked one by one.
 
     Raises
     ------
     StorageError
-        Names the level, or the coordinate that is stored twice.
+        The message names the level, or the coordinate that is stored twice.
     """
     format = storage.format
     twice = format.is_unique and not _shown_by_levels(format)
@@ -45,9 +55,10 @@ def verify_entries(storage: Storage) -> None:
 
 
 def _shown_by_levels(format: Format) -> bool:
-    """Tell whether levels that check their own segments show that no whole coordinate comes twice.
+    """Return whether the checks of single levels show that no coordinate is stored twice.
 
-    Counters make rows of one coordinate differ, and chains without segments compare none of their tuples.
+    Such checks are not enough for formats with counters, which make rows of one coordinate differ. Nor are they enough
+    for chains of levels without segments, whose tuples of coordinates are not compared with each other.
     """
     if any(counters_of(c) for c in format.remapping.coordinates):
         return False

@@ -1,7 +1,7 @@
-"""From C text to something that runs: the compiler, the kernel cache, the loader, threads, and memory for results.
+"""From C text to calls: the compiler, the kernel cache, the loader, threads, and memory for results.
 
 The compiler, the cache and the loader are imported from their own files: ``import weft`` loads this package, and needs
-memory and threads alone.
+only memory and threads.
 """
 
 from .memory import PoolInfo, clear_pool, empty, pool_info, shrink, zeros

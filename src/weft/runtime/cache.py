@@ -1,10 +1,10 @@
-"""The kernel cache on disk.
+"""Kernel cache on disk.
 
-An entry is one file, ``<key>.so``: the shared object and after it a footer, which loaders of shared objects pass over:
-a magic number and the SHA-256 of key and contents. It is checked before the file is loaded, so that a truncated,
-altered, renamed or foreign file is rebuilt. Entries are written under another name and renamed, so that any number of
-processes may share a directory. The directory must belong to the user and be writable to nobody else; where there is
-no such directory, a private temporary one serves until the process ends.
+An entry is one file, ``<key>.so``: the shared object, and after it a footer, which loaders of shared objects ignore.
+The footer is a magic number and the SHA-256 of key and contents, checked before the file is loaded, so that a
+truncated, altered, renamed or foreign file is rebuilt. Entries are written under another name and then renamed, so
+that any number of processes may share a directory. The directory must belong to the user, and nobody else may have
+permission to write to it. If there is no such directory, a private temporary one is used until the process ends.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ FOOTER = len(MAGIC) + 32
 DAY = 86400.0
 MIB = 1 << 20
 ENTRY = 256 * MIB
-"""Bytes of an entry at most."""
+"""Largest size of an entry in bytes."""
 RECORD = MIB // 16
-"""Bytes of a record at most."""
-PARTIAL = "partial-"
+"""Largest size of a record in bytes."""
+PARTIAL = "partial-"  # begins the names of files that are still being written
 
 
 @record
 class CacheInfo:
-    """What the cache on disk holds.
+    """Contents of the kernel cache on disk.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class CacheInfo:
     entries : int
         Number of kernels.
     bytes : int
-        Their size.
+        Size of all kernels.
     limit : int
-        The size at which the least recently used ones go.
+        Size above which the least recently used kernels are removed.
     """
 
     path: str
@@ -61,13 +61,21 @@ class CacheInfo:
 
 @record
 class Directory:
-    """A directory that has passed the checks."""
+    """Directory of cache entries that has passed the checks.
+
+    Parameters
+    ----------
+    path : str
+        The directory.
+    temporary : bool
+        True if it is removed when the process ends.
+    """
 
     path: str
     temporary: bool = False
 
     def lookup(self, key: str) -> str | None:
-        """The path of the entry ``key``, or None where there is none that can be trusted."""
+        """Return the path of the entry ``key``; None if there is no entry that can be trusted."""
         path = os.path.join(self.path, key + ".so")
         contents = _read(path, ENTRY)
         if contents is None or contents[-FOOTER:] != _footer(key, contents[:-FOOTER]):
@@ -78,18 +86,28 @@ class Directory:
         return path
 
     def publish(self, build: Callable[[str], str]) -> str:
-        """Have ``build`` write a file and name its key; make it that entry. ``OSError`` where that cannot be.
+        """Write an entry with the function ``build``, and return its path.
+
+        Parameters
+        ----------
+        build : callable
+            Writes the shared object to the path that it is given, and returns the key of the entry.
 
         Returns
         -------
         str
             The path of the entry.
+
+        Raises
+        ------
+        OSError
+            The directory cannot be written to.
         """
         self._trim_sometimes()
         partial = self._partial(".so")
         try:
             with open(partial, "xb"):
-                pass  # what is wrong with the directory shows here, not as a failure of the compiler
+                pass  # a fault of the directory raises here, and is not taken for a failure of the compiler
             key = build(partial)
             path = os.path.join(self.path, key + ".so")
             os.chmod(partial, 0o700)
@@ -102,7 +120,7 @@ class Directory:
         return path
 
     def read_record(self, name: str) -> dict[str, Any]:
-        """A small JSON object, empty where there is none or it makes no sense."""
+        """Return the JSON object of a small file; empty if there is no file, or no object in it."""
         try:
             found = json.loads(_read(os.path.join(self.path, name), RECORD) or b"{}")
         except (ValueError, RecursionError):
@@ -110,7 +128,7 @@ class Directory:
         return found if isinstance(found, dict) else {}
 
     def write_record(self, name: str, record: dict[str, Any]) -> None:
-        """Store a small JSON object; where that cannot be, it is found out again next time."""
+        """Write a small JSON object to a file; without the file, its facts are found out again next time."""
         partial = self._partial(".json")
         try:
             with open(partial, "w", encoding="utf-8") as file:
@@ -122,7 +140,10 @@ class Directory:
             _unlink(partial)
 
     def full(self) -> str | None:
-        """Why there is no room for an entry here, or None: compilers say only that they failed."""
+        """Return the reason why there is no room for an entry; None if there is room.
+
+        Compilers that run out of room say only that they failed.
+        """
         partial = self._partial(".so")
         try:
             with open(partial, "xb") as file:
@@ -134,11 +155,11 @@ class Directory:
         return None
 
     def entries(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Path and status of each entry."""
+        """Return an iterator over the path and the status of each entry."""
         return ((path, found) for path, found in self._files() if _is_entry(os.path.basename(path)))
 
     def clear(self) -> CacheInfo:
-        """Remove everything that weft has put here; the answer says what that was."""
+        """Remove all files of weft's from the directory, and return what its contents were."""
         before = self.info()
         for path, _ in list(self._files()):
             name = os.path.basename(path)
@@ -147,18 +168,23 @@ class Directory:
         return before
 
     def info(self) -> CacheInfo:
-        """What is here."""
+        """Return the contents of the directory."""
         sizes = [found.st_size for _, found in self.entries()]
         return CacheInfo(self.path, len(sizes), sum(sizes), config.cache_limit)
 
     def trim(self, limit: int) -> None:
-        """Remove the least recently used entries until ``limit`` bytes are left, and what crashed processes left."""
+        """Remove the least recently used entries until at most ``limit`` bytes are left.
+
+        Files that crashed processes left unfinished are removed, too.
+        """
+        # The most recently used entries come first, and stay while there is room.
         entries = sorted(self.entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
         total = 0
         for path, found in entries:
             total += found.st_size
             if total > limit:
                 _unlink(path)
+        # A file that has been partial for a day belongs to a process that has crashed.
         for path, found in list(self._files()):
             if os.path.basename(path).startswith(PARTIAL) and time.time() - found.st_mtime > DAY:
                 _unlink(path)
@@ -179,7 +205,7 @@ class Directory:
         return os.path.join(self.path, f"{PARTIAL}{os.getpid()}-{os.urandom(8).hex()}{suffix}")
 
     def _trim_sometimes(self) -> None:
-        """Trim once a day, or after every 256th entry that this process makes."""
+        """Trim the directory once a day, and after every 256th entry that this process writes."""
         global _published
         _published += 1
         try:
@@ -196,7 +222,13 @@ _directories: dict[str, Directory] = {}
 
 
 def digest(*parts: str) -> str:
-    """The key of an entry: SHA-256 over the parts, each with its length."""
+    """Return the key of an entry: the SHA-256 of the parts, each of them with its length.
+
+    Parameters
+    ----------
+    *parts : str
+        The texts on which the entry depends.
+    """
     found = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -206,7 +238,10 @@ def digest(*parts: str) -> str:
 
 
 def directory() -> Directory:
-    """The directory that ``config.cache_dir`` names, made if need be, or the temporary one in its place."""
+    """Return the directory that ``config.cache_dir`` names, or the temporary one in its place.
+
+    The directory is made if it does not exist. The checks are made once for each name in a process.
+    """
     wanted = config.cache_dir
     found = _directories.get(wanted)
     if found is None:
@@ -217,7 +252,18 @@ def directory() -> Directory:
 
 
 def fall_back(reason: object) -> Directory:
-    """Replace the configured directory by a private temporary one; the first time, with a warning."""
+    """Replace the configured directory by a private temporary one, with a warning the first time.
+
+    Parameters
+    ----------
+    reason : object
+        Reason for the warning.
+
+    Returns
+    -------
+    Directory
+        The temporary directory, of which a process has one.
+    """
     wanted = config.cache_dir
     current = _directories.get(wanted)
     if current is not None and current.temporary:
@@ -237,17 +283,29 @@ def fall_back(reason: object) -> Directory:
 
 
 def info() -> CacheInfo:
-    """What the cache on disk holds: path, entries, bytes, limit."""
+    """Return the contents of the cache on disk: path, entries, bytes, limit.
+
+    Returns
+    -------
+    CacheInfo
+        The contents.
+    """
     return directory().info()
 
 
 def clear() -> CacheInfo:
-    """Remove all kernels from the cache on disk; the answer says what it held."""
+    """Remove all kernels from the cache on disk.
+
+    Returns
+    -------
+    CacheInfo
+        The contents that the cache had.
+    """
     return directory().clear()
 
 
 def _unfit(path: str) -> str | None:
-    """Why ``path`` cannot be the cache, or None."""
+    """Return the reason why ``path`` cannot be the directory of the cache; None if it can be."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         found = os.stat(path)
@@ -263,7 +321,12 @@ def _unfit(path: str) -> str | None:
 
 
 def _read(path: str, most: int) -> bytes | None:
-    """The contents of a file of the user's own; None of links, pipes and devices, and of more than ``most`` bytes."""
+    """Return the contents of a file; None if it has more than ``most`` bytes, or cannot be trusted.
+
+    Only a regular file of the user's is trusted, which nobody else may write to and no link leads to.
+    """
+    # Neither links are followed nor pipes and devices waited for. The file is checked once it is open, so that no
+    # other file can take its place after the check.
     flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")]
     try:
         descriptor = os.open(path, os.O_RDONLY | sum(flags))
@@ -288,7 +351,7 @@ def _footer(key: str, contents: bytes) -> bytes:
 
 
 def _is_entry(name: str) -> bool:
-    return name.endswith(".so") and len(name) == 67
+    return name.endswith(".so") and len(name) == 67  # 64 hexadecimal digits of SHA-256 before the suffix
 
 
 def _unlink(path: str) -> None:
@@ -297,5 +360,5 @@ def _unlink(path: str) -> None:
 
 
 def _remove_temporary(path: str, owner: int) -> None:
-    if os.getpid() == owner:
+    if os.getpid() == owner:  # a forked child must not remove the directory of its parent
         shutil.rmtree(path, ignore_errors=True)

@@ -1,7 +1,8 @@
 """Write ``_ffi.py``, cffi's compact description of the tensor ABI: ``python -m weft.runtime.ffi_build``.
 
-In-line ``cdef`` would import pycparser in every process (50 ms); the description that this module writes once loads
-in 0.1 ms, and cffi's own parser of type names, which is in C, then makes function types of any arity from text.
+In-line ``cdef`` would import pycparser in every process, which takes 50 ms. The description that this module writes
+once loads in 0.1 ms. Function types of any arity are then made from text by cffi's own parser of types, which is
+written in C.
 """
 
 from __future__ import annotations
@@ -23,12 +24,19 @@ OUTPUT = Path(__file__).with_name("_ffi.py")
 
 
 def main(path: Path = OUTPUT) -> None:
-    """Write the description to ``path``."""
+    """Write the description.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
     import cffi
 
     builder = cffi.FFI()
     builder.set_source("weft.runtime._ffi", None)
     builder.cdef(CDEF)
+    # cffi writes the file itself; the header goes in front of it afterwards.
     builder.emit_python_code(str(path))
     path.write_text(HEADER + path.read_text())
 

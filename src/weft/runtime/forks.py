@@ -1,9 +1,9 @@
-"""Locks for forked children: nobody holds them, and the data that they guard are whole.
+"""Locks for forked children: no thread holds them in the child, and the data that they guard are consistent.
 
-A child has the memory of its parent and one of its threads. A lock that another thread held stays held for ever, and
-what it guards stays as that thread left it, half changed. Locks over data are therefore taken before a fork, and
-released after it on both sides; they are held for as long as a change takes. Locks that are held longer, such as those
-of threads that compile, are made anew in the child.
+A child has the memory of its parent, but only one of its threads. A lock that another thread held would stay held for
+ever, and its data would stay as that thread left them, half changed. Locks over data are therefore acquired before a
+fork, and released after it on both sides. Threads hold them only as long as a change takes. Locks that are held
+longer, such as those of threads that compile, are made anew in the child.
 """
 
 from __future__ import annotations
@@ -19,25 +19,36 @@ if TYPE_CHECKING:
 
 __all__ = ["data_lock", "in_child"]
 
+# Locks over data in the order in which they were made, those that a fork has acquired, and functions for the child.
 _data_locks: WeakKeyDictionary[RLockType, None] = WeakKeyDictionary()
 _taken: list[RLockType] = []
 _in_child: list[Callable[[], None]] = []
 
 
 def data_lock() -> RLockType:
-    """A lock over data that forks wait for. One that is taken while another is held must have been made before it."""
+    """Return a new lock over data, which forks wait for.
+
+    A lock that is acquired while another one is held must have been made before that one.
+    """
     lock = RLock()
     _data_locks[lock] = None
     return lock
 
 
 def in_child(renew: Callable[[], None]) -> None:
-    """Have a function called in every child after a fork."""
+    """Register a function to be called in every child after a fork.
+
+    Parameters
+    ----------
+    renew : callable
+        The function, without arguments.
+    """
     _in_child.append(renew)
 
 
 def _before() -> None:
-    for reference in reversed(_data_locks.keyrefs()):  # as threads take them, so that none waits for another
+    # Locks are acquired in the same order as by threads, the last one made first: no two threads can deadlock.
+    for reference in reversed(_data_locks.keyrefs()):
         lock = reference()
         if lock is not None:
             lock.acquire()

@@ -1,8 +1,9 @@
-"""Kernels that are interrupted: a signal's handler runs while they wait, and what it raises ends them.
+"""Interrupts of kernels: handlers of signals run while a kernel does, and an exception that they raise ends it.
 
-Python runs handlers of signals between two steps of its main thread, which a kernel keeps from making any. So a kernel
-calls back every 50 ms (``codegen/support/polling.py``). What a handler raises then, ``KeyboardInterrupt`` as a rule, is
-kept here; the kernel releases its memory and returns, and its caller raises it.
+Python runs handlers of signals between two steps of its main thread, and that thread makes no step while it waits for
+a kernel. A kernel therefore calls back every 50 ms (``codegen/support/polling.py``). If a handler raises then, mostly
+``KeyboardInterrupt``, the exception is kept here. The kernel frees its memory and returns, and its caller raises the
+exception.
 """
 
 from __future__ import annotations
@@ -20,34 +21,35 @@ _raised: dict[int, BaseException] = {}
 """The exception that ended the kernel of a thread, until the kernel's caller raises it."""
 
 
+# cffi calls this function with the exception that a callback raised. The result tells the kernel to stop.
 def _keep(kind: Any, error: BaseException, traceback: Any) -> int:
     _raised[get_ident()] = error
     return 1
 
 
 def _answer() -> int:
-    """Say whether a kernel is to stop: handlers of signals run as this is entered, and raise here."""
-    return 0 if get_ident() == main_thread().ident else -1  # no handler ever runs in another thread
+    """Return whether a kernel is to stop: handlers of signals run when this function is entered, and raise here."""
+    return 0 if get_ident() == main_thread().ident else -1  # handlers run in the main thread only: no need to ask again
 
 
 ask: Any = ffi.callback("int64_t (void)", _answer, onerror=_keep)
-"""The function that kernels call back."""
+"""The callback of kernels."""
 
 
 def fail(status: int, what: str) -> NoReturn:
-    """Raise what a kernel's status means.
+    """Raise the exception that the status of a kernel means.
 
     Parameters
     ----------
     status : int
-        What it returned, not 0.
+        The status that the kernel returned, not 0.
     what : str
-        The work that the kernel did, for the message where there was no memory.
+        The work of the kernel, for the message if memory ran out.
 
     Raises
     ------
     BaseException
-        What the handler of a signal raised.
+        The exception that the handler of a signal raised.
     ResultTooLargeError
         There was no memory for the kernel's workspaces.
     """

@@ -1,7 +1,7 @@
-"""The level of instructions that a machine has: kernels are compiled for levels, so that machines of one share them.
+"""Levels of instructions: kernels are compiled for a level, so that all machines of the level share them.
 
-Levels are those of the x86-64 psABI, which compilers take as ``-march=x86-64-v3``. Results of one level have equal
-bits on all its machines; ``-march=native`` would tune, and so sum, differently from one to the next.
+Levels are those of the x86-64 psABI, which compilers accept as ``-march=x86-64-v3``. Results have equal bits on all
+machines of one level. With ``-march=native`` each machine would be tuned, and so would sum, in its own way.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ _ARM = "armv8-a"  # every 64-bit ARM has NEON
 
 @lru_cache(maxsize=1)
 def cpu_identity() -> str:
-    """Return what ``-march=native`` depends on, as text: a cache that machines share must not mix up their kernels."""
+    """Return a description of the CPU, on which the code of ``-march=native`` depends.
+
+    A cache that machines share must keep their kernels apart by it.
+    """
     lines: list[str] = []
     try:
         with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            # The first processor stands for all. Only fields that do not change with time are kept.
             first = file.read(8192).decode("utf-8", "replace").split("\n\n")[0]
         kept = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "isa", "cpu",
                 "CPU implementer", "CPU variant", "CPU part", "CPU revision")  # fmt: skip
@@ -32,14 +36,14 @@ def cpu_identity() -> str:
     except OSError:
         pass
     machine = os.uname()
-    if not lines:  # no description of the CPU to be had without starting a process: one cache a host
+    if not lines:  # a description of the CPU would take another process: each host has its own kernels instead
         lines = [machine.nodename]
     return "\n".join([machine.sysname, machine.machine, *lines])
 
 
 @lru_cache(maxsize=1)
 def machine_level() -> str | None:
-    """Return the highest level of instructions that this machine has; None where there are no levels."""
+    """Return the highest level of instructions that this machine has; None if it has no levels."""
     if os.uname().machine in ("aarch64", "arm64"):
         return _ARM
     if os.uname().machine not in ("x86_64", "amd64"):
@@ -50,7 +54,7 @@ def machine_level() -> str | None:
 
 
 def family() -> tuple[str, ...]:
-    """Return the levels of this kind of machine, the highest first, also those that this one does not have."""
+    """Return the levels of this kind of machine, the highest first, including those that this machine does not have."""
     own = machine_level()
     return tuple(LEVELS) if own in LEVELS else () if own is None else (own,)
 

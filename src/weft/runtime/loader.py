@@ -1,4 +1,4 @@
-"""From C text to callables: look in memory, among the kernels that are shipped, on disk; compile; load.
+"""From C text to functions: a kernel is looked up in memory, among the shipped kernels and on disk, or else compiled.
 
 The functions are cffi function pointers. A call costs well under a microsecond and releases the GIL.
 """
@@ -28,20 +28,20 @@ __all__ = ["Functions", "Wanted", "forget", "load", "open_all", "support_functio
 
 
 class Functions:
-    """The functions of a kernel, each compiled, or found, when it is first asked for.
+    """Functions of a kernel, each of which is compiled, or looked up, when it is first needed.
 
-    They are callables ``(tensor, ..., tensor, counts, threads) -> status``; tensors are ``weft_tensor *`` (see
-    :func:`weft.runtime.tensor_struct`), ``counts`` an ``int64_t *``.
+    The functions are callables ``(tensor, ..., tensor, counts, threads) -> status``. Tensors are ``weft_tensor *`` (see
+    :func:`weft.runtime.tensor_struct`), and ``counts`` is an ``int64_t *``.
 
     Parameters
     ----------
     text_of : callable
-        Gives the C text that has the function of a name, the name that it has in the IR (``evaluate``; in C,
-        ``codegen.symbol`` of it).
+        Returns the C text of a function, given its name in the IR, such as ``evaluate``. In C the function is called
+        ``codegen.symbol`` of that name.
     arity : int
-        The number of tensors they take.
+        The number of tensors that each function takes.
     what : str
-        The words for what they compute, for the log and for errors.
+        Description of what the functions compute, for the log and for errors.
     """
 
     __slots__ = ("_arity", "_found", "_text_of", "_what")
@@ -55,13 +55,24 @@ class Functions:
         return self.have(name)._found[name] if found is None else found
 
     def have(self, *names: str) -> Functions:
-        """Have functions ready: those of them that must be compiled are compiled at the same time.
+        """Make functions ready, and compile those that must be compiled at the same time.
+
+        Parameters
+        ----------
+        *names : str
+            Names of the functions in the IR.
+
+        Returns
+        -------
+        Functions
+            These functions themselves, for chained calls.
 
         Raises
         ------
         CompilerError
             There is no compiler, it failed, or ``config.compile`` is ``"never"``.
         """
+        # Functions that are in one text come from one library.
         texts: dict[str, list[str]] = {}
         for name in names:
             if name not in self._found:
@@ -75,15 +86,20 @@ class Functions:
 
 
 def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
-    """Compile a C text, unless it is compiled, and return its functions.
+    """Return the functions of a C text, which is compiled if it has not been.
 
     Parameters
     ----------
     source : str
-        A complete C file, as ``codegen.print_module`` writes them: it defines
+        A complete C file, as ``codegen.print_module`` writes them. It defines
         ``int64_t weft_NAME(weft_tensor *, ..., int64_t *counts, int64_t threads)``.
     names, arity, what
-        The names of the functions, and the rest as :class:`Functions` takes it.
+        The names of the functions, and the other parameters of :class:`Functions`.
+
+    Returns
+    -------
+    Functions
+        The functions.
 
     Raises
     ------
@@ -93,18 +109,20 @@ def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
     return Functions(lambda _: source, arity, what).have(*names)
 
 
+# A library is known by its text and by the settings that decide how the text is compiled.
 _Key = tuple[str, str | None, str, int, bool]
 _libraries: dict[_Key, Library] = {}
 _opening: dict[_Key, RLockType] = {}
-forks.in_child(_opening.clear)  # the threads that held these locks are not there
+forks.in_child(_opening.clear)  # the threads that held these locks do not exist in a child
 _signatures: dict[int, Any] = {}
 
 
 def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
-    """Return the libraries of texts: those in memory, and the others opened together."""
+    """Return the libraries of texts; those that are not in memory are opened together."""
     lacking = [text for text in texts if _key(text.source) not in _libraries]
     if lacking:
         with _locked(lacking):
+            # Another thread may have opened some of them while this one waited for the locks.
             lacking = [text for text in lacking if _key(text.source) not in _libraries]
             for text in lacking if config.record else ():
                 note(text)
@@ -115,8 +133,9 @@ def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
 
 @contextmanager
 def _locked(texts: Sequence[Wanted]) -> Iterator[None]:
-    """Have threads that want the same text wait for the first of them."""
-    keys = sorted((_key(text.source) for text in texts), key=lambda key: key[0])  # so that none waits for another
+    """Let threads that want the same text wait for the first of them."""
+    # All threads acquire the locks in the same order, so that no two can deadlock.
+    keys = sorted((_key(text.source) for text in texts), key=lambda key: key[0])
     with ExitStack() as held:
         for key in keys:
             held.enter_context(_opening.setdefault(key, RLock()))
@@ -126,20 +145,36 @@ def _locked(texts: Sequence[Wanted]) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Drop the cache in memory; what is loaded stays loaded."""
+    """Empty the cache in memory; loaded libraries stay loaded."""
     _libraries.clear()
 
 
 def open_all(texts: Sequence[Wanted]) -> list[Library]:
-    """Open the shared objects of texts: shipped ones, those on disk, and else what the compiler makes of them.
+    """Open the shared objects of texts: shipped ones, those on disk, and otherwise newly compiled ones.
 
-    What must be compiled, the support functions that the texts share among it, is compiled at the same time.
+    All texts that must be compiled are compiled at the same time, with the support functions that they share.
+
+    Parameters
+    ----------
+    texts : sequence of Wanted
+        The texts.
+
+    Returns
+    -------
+    list of Library
+        The library of each text.
+
+    Raises
+    ------
+    CompilerError
+        There is no compiler, it failed, or ``config.compile`` is ``"never"``.
     """
     found = {text: _found(text) for text in texts}
+    # Support functions are libraries of their own, so that each is compiled once for all kernels.
     shared = {
         text: [support_function(name) for name in shared_by(text.source)]
         for text, library in found.items()
-        if library is None or not library.suffix  # shipped kernels have them
+        if library is None or not library.suffix  # shipped kernels contain theirs
     }
     for support in {support for needed in shared.values() for support in needed}:
         found[support] = _libraries.get(_key(support.source)) or _found(support)
@@ -147,6 +182,7 @@ def open_all(texts: Sequence[Wanted]) -> list[Library]:
     if missing:
         _may_compile(missing[0])
         found |= zip(missing, at_once([partial(_compiled, text) for text in missing]), strict=True)
+    # A kernel calls a support function through a pointer of the function's name.
     for text, needed in shared.items():
         for support in needed:
             library = _libraries[_key(support.source)] = _there(found[support])
@@ -162,12 +198,18 @@ def _there(library: Library | None) -> Library:
 
 @lru_cache(maxsize=16)
 def support_function(name: str) -> Wanted:
-    """Return the text of a support function that kernels share."""
+    """Return the text of a support function that kernels share.
+
+    Parameters
+    ----------
+    name : str
+        Name of the function in C.
+    """
     return Wanted(emit_library([name]), (name,), f"the support function {name}")
 
 
 def _found(text: Wanted) -> Library | None:
-    """Return the library of a text that is shipped or on disk."""
+    """Return the library of a text that is shipped or on disk; None if there is no such library."""
     found = shipped.find(text.source, text.names)
     if found is None:
         try:
@@ -182,12 +224,12 @@ def _found(text: Wanted) -> Library | None:
 
 
 def _of(names: Sequence[str]) -> str:
-    """Return which functions of a kernel there are, in words for the log."""
+    """Return the names of functions in words for the log."""
     return f" ({', '.join(name.removeprefix('weft_') for name in names)})" if names else ""
 
 
 def _digest(text: Wanted) -> str:
-    """Return what the entry of a text is called in the cache on disk."""
+    """Return the key of a text in the cache on disk."""
     return cache.digest(abi.VERSION, toolchain.current().identity, text.source)
 
 
@@ -200,13 +242,13 @@ def _may_compile(text: Wanted) -> None:
 
 
 def _compiled(text: Wanted) -> Library:
-    """Compile a text, into the cache on disk, and open what comes of it."""
+    """Compile a text into the cache on disk, and open the resulting library."""
 
     def build_and_name(output: str) -> str:
         begin = time.perf_counter()
         toolchain.current().compile(text.source, output)
         log.info("compiled %s%s in %.2f s", text.what, _of(text.names), time.perf_counter() - begin)
-        return _digest(text)  # only now, because the compiler may have refused a flag on the way
+        return _digest(text)  # not before: the key has the flags, of which the compiler may have refused one
 
     where = cache.directory()
     path, handle, reason = None, ffi.NULL, ""
@@ -216,11 +258,13 @@ def _compiled(text: Wanted) -> Library:
     except OSError as error:
         reason = error.strerror or str(error)
     except CompilerError:
+        # A compiler also fails if there is no room for its output. Only then is another directory of use.
         no_room = where.full()
         if no_room is None or where.temporary:
             raise
         reason = no_room
-    if (path is None or handle == ffi.NULL) and not where.temporary:  # read-only, full, or mounted noexec
+    # The directory may be read-only, full, or mounted without permission to execute: compile once more elsewhere.
+    if (path is None or handle == ffi.NULL) and not where.temporary:
         path = cache.fall_back(reason).publish(build_and_name)
         handle, reason = open_object(path)
     if path is None or handle == ffi.NULL:

@@ -1,6 +1,6 @@
-"""The logger ``weft``: one INFO line for each run of the compiler, DEBUG lines for kernels that were found.
+"""The logger ``weft``: an INFO line for each run of the compiler, and DEBUG lines for kernels that were located.
 
-``logging`` is imported only where somebody has done so before, or ``config.log`` (``WEFT_LOG``) asks for lines.
+``logging`` is used only if other code has imported it, or if ``config.log`` (``WEFT_LOG``) asks for lines.
 """
 
 from __future__ import annotations
@@ -12,16 +12,32 @@ from ..config import config
 
 __all__ = ["debug", "info"]
 
-_shown = ""  # the level of the handler that writes to stderr, once there is one
+_shown = ""  # the level of the handler that writes to stderr; empty if there is no handler
 
 
 def info(message: str, *args: Any) -> None:
-    """Log what a user who waits wants to know."""
+    """Log a line for users who wait.
+
+    Parameters
+    ----------
+    message : str
+        The message, with placeholders of ``%`` formatting.
+    *args : object
+        Values of the placeholders.
+    """
     _log(20, message, args)
 
 
 def debug(message: str, *args: Any) -> None:
-    """Log where a kernel comes from."""
+    """Log the origin of a kernel; parameters are those of :func:`info`.
+
+    Parameters
+    ----------
+    message : str
+        The message, with placeholders of ``%`` formatting.
+    *args : object
+        Values of the placeholders.
+    """
     _log(10, message, args)
 
 
@@ -34,11 +50,12 @@ def _log(level: int, message: str, args: tuple[Any, ...]) -> None:
 
 
 def _show(level: str) -> None:
-    """Have lines of a level and above written to stderr; none for ``""``."""
+    """Let lines of a level and above be written to stderr; none if ``level`` is empty."""
     global _shown
     import logging
 
     logger = logging.getLogger("weft")
+    # Handlers of other code stay.
     for handler in [h for h in logger.handlers if getattr(h, "of_weft", False)]:
         logger.removeHandler(handler)
     if level:

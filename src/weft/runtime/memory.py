@@ -1,12 +1,13 @@
 """Memory for results.
 
-A page that is touched for the first time costs as much as the arithmetic on its contents. Small results come from
-NumPy's allocator, which keeps them warm. From ``POOLED`` bytes on they come from a pool of freed buffers; what the
-pool lacks is mapped afresh, aligned to 2 MiB, in huge pages. A buffer goes back to the pool when the last array over
-it dies; ``config.memory_pool`` bounds what the pool keeps.
+The first access to a page costs as much as the arithmetic on its contents. Small results come from NumPy's allocator,
+which reuses pages. Results of ``POOLED`` bytes and more come from a pool of freed buffers. If the pool has no buffer of
+the right size, one is newly mapped, aligned to 2 MiB, in huge pages. A buffer goes back to the pool when the last
+array over it is freed. ``config.memory_pool`` bounds the size of the pool.
 
-Allocated, filled by compiled code and freed, again and again; median microseconds (Xeon, Linux 6.18). Malloc is
-warm where glibc has learned to keep such blocks, and cold (``MALLOC_TOP_PAD_=0``) where it has not:
+The table has median microseconds for a result that is allocated, filled by compiled code and freed, again and again
+(Xeon, Linux 6.18). Malloc is warm if glibc has learned to keep such blocks, and cold (``MALLOC_TOP_PAD_=0``) if it has
+not:
 
 ======= ============= ============== =============== ============ ====
 MiB     malloc, cold  malloc, warm   4 KiB pages     huge pages   pool
@@ -50,10 +51,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MIB = 1 << 20
 POOLED = MIB
-SMALL = POOLED // 16  # elements; no dtype's are larger than 16 bytes
+SMALL = POOLED // 16  # elements of a small array of any dtype, since none has more than 16 bytes
 HUGE = 2 * MIB
-CHECKED = 64 * MIB
+CHECKED = 64 * MIB  # smaller sizes are not compared with the free memory, which takes a read of several files
 _GROUPS, _CGROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
+# Version 2 of control groups, then version 1: the files of the limit and of the memory in use, and the field of
+# memory.stat that says how much of the memory in use can be reclaimed.
 _GROUP_FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -65,7 +68,17 @@ _GIVE_BACK = getattr(mmap, "MADV_DONTNEED", None)
 
 @record
 class PoolInfo:
-    """What the pool holds: freed buffers, their bytes, and the most it keeps."""
+    """Contents of the pool of freed result memory.
+
+    Parameters
+    ----------
+    buffers : int
+        Number of freed buffers.
+    bytes : int
+        Size of all freed buffers.
+    limit : int
+        Largest size of all freed buffers that the pool keeps.
+    """
 
     buffers: int
     bytes: int
@@ -74,7 +87,7 @@ class PoolInfo:
 
 @record
 class Block:
-    """A private anonymous mapping, of which ``size`` bytes from the 2 MiB-aligned ``address`` are used."""
+    """Private anonymous mapping, of which ``size`` bytes from the 2 MiB-aligned ``address`` are used."""
 
     mapping: mmap.mmap
     start: int
@@ -82,7 +95,7 @@ class Block:
     size: int
 
     def give_back(self, used: int) -> None:
-        """Return the pages after the first ``used`` bytes to the system; they would read as zeros."""
+        """Return the pages after the first ``used`` bytes to the system; those pages read as zeros from then on."""
         first = self.start + -(-used // HUGE) * HUGE
         length = self.start + self.size - first
         if length > 0 and _GIVE_BACK is not None:
@@ -93,13 +106,16 @@ class Pool:
     """Freed blocks, the least recently freed first."""
 
     def __init__(self) -> None:
-        self.lock = data_lock()  # taken again where the garbage collector finds a dead array in here
+        self.lock = data_lock()  # reentrant: the garbage collector may free an array, and so call give, in a method
         self.blocks: list[Block] = []
         self.bytes = 0
 
     def take(self, size: int) -> Block | None:
-        """The smallest free block that holds ``size`` bytes without wasting more than half as much again."""
-        size = -(-size // HUGE) * HUGE  # as blocks are
+        """Remove and return the smallest free block of ``size`` bytes; None if there is none, or all are too large.
+
+        A block is too large if it has more than half as much again.
+        """
+        size = -(-size // HUGE) * HUGE  # sizes of blocks are multiples of HUGE
         with self.lock:
             best = None
             for block in self.blocks:
@@ -111,7 +127,7 @@ class Pool:
             return best
 
     def give(self, block: Block) -> None:
-        """Keep ``block``, at the cost of the oldest ones."""
+        """Add a freed block, and unmap the oldest ones if the pool becomes larger than ``config.memory_pool``."""
         limit = config.memory_pool
         with self.lock:
             if block.size <= limit:
@@ -120,7 +136,7 @@ class Pool:
             self.trim(limit)
 
     def trim(self, limit: int) -> None:
-        """Unmap the oldest blocks until ``limit`` bytes are left."""
+        """Unmap the oldest blocks until at most ``limit`` bytes are left."""
         with self.lock:
             while self.bytes > limit and self.blocks:
                 self.bytes -= self.blocks.pop(0).size
@@ -130,7 +146,7 @@ _pool = Pool()
 
 
 class _Owner:
-    """Exports a block as an array; when the last view of it dies, so does this, and the block goes to the pool."""
+    """Base of the arrays over a block; when the last of them is freed, the block goes to the pool."""
 
     __slots__ = ("__array_interface__", "block", "pool")
 
@@ -143,23 +159,43 @@ class _Owner:
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
-    """An uninitialised C-ordered array for a result.
+    """Return an uninitialized C-ordered array for a result.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the array.
+    dtype : dtype
+        Dtype of the array.
 
     Raises
     ------
     ResultTooLargeError
-        It would not fit in memory.
+        The array would not fit in memory.
     """
-    if type(shape) is int and shape < SMALL:
+    if type(shape) is int and shape < SMALL:  # the most frequent case, without any arithmetic on sizes
         return np.empty(shape, dtype)
     return _allocate(shape, np.dtype(dtype))
 
 
 def zeros(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
-    """An array of zeros for a result; raises as :func:`empty` does.
+    """Return an array of zeros for a result.
 
-    Pages that the system zeroes when they are first touched are in the cache then, and by each thread for itself:
-    zeroing a pooled buffer beforehand never measured faster.
+    The array comes from the system, not from the pool. The system zeroes a page on first access: the page is in the
+    cache then, and each thread zeroes its own pages. Zeroing a buffer of the pool beforehand was never measured to be
+    faster.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the array.
+    dtype : dtype
+        Dtype of the array.
+
+    Raises
+    ------
+    ResultTooLargeError
+        The array would not fit in memory.
     """
     whole, size = _extent(shape, np.dtype(dtype))
     if size >= CHECKED:
@@ -171,9 +207,16 @@ def zeros(shape: int | Sequence[int], dtype: DTypeLike) -> np.ndarray:
 
 
 def shrink(array: np.ndarray, n: int) -> np.ndarray:
-    """The first ``n`` elements of a one-dimensional array of this module's, whose other elements are not needed.
+    """Return the first ``n`` elements of a one-dimensional array of this module's, and give the other ones back.
 
-    The memory behind them is given back: whole pages of a large array; a small one is copied where that saves half.
+    Whole pages of a large array are returned to the system. A small array is copied if that saves half of its memory.
+
+    Parameters
+    ----------
+    array : ndarray
+        The array.
+    n : int
+        Number of elements to keep.
     """
     if n == array.size:
         return array
@@ -187,7 +230,13 @@ def shrink(array: np.ndarray, n: int) -> np.ndarray:
 
 
 def pool_info() -> PoolInfo:
-    """What the pool of freed result memory holds."""
+    """Return the contents of the pool of freed result memory.
+
+    Returns
+    -------
+    PoolInfo
+        Number of buffers, their bytes, and the limit of these bytes.
+    """
     with _pool.lock:
         return PoolInfo(len(_pool.blocks), _pool.bytes, config.memory_pool)
 
@@ -198,7 +247,7 @@ def clear_pool() -> None:
 
 
 def _extent(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], int]:
-    """A shape as a tuple, and the bytes of an array that has it."""
+    """Return a shape as a tuple, and the bytes of an array of that shape."""
     whole = tuple(map(index, shape)) if isinstance(shape, Sequence) else (index(shape),)
     return whole, prod(whole) * dtype.itemsize
 
@@ -220,28 +269,30 @@ def _map(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
     try:
         mapping = mmap.mmap(-1, rounded + HUGE, flags=_PRIVATE)
     except (OSError, ValueError, OverflowError):
+        # The pool may hold the memory that the system lacks: free it and try once more.
         clear_pool()
         try:
             mapping = mmap.mmap(-1, rounded + HUGE, flags=_PRIVATE)
         except (OSError, ValueError, OverflowError):
             raise exhausted(f"{_array(shape, dtype)}, of {size:,} bytes") from None
+    # The mapping is one huge page longer than the block, so that the block can begin at a multiple of 2 MiB.
     address = int(ffi.cast("intptr_t", ffi.from_buffer(mapping)))
     start = -address % HUGE
     if _HUGE_ADVICE is not None:
-        with contextlib.suppress(OSError):  # a kernel without huge pages
+        with contextlib.suppress(OSError):  # systems without huge pages refuse
             mapping.madvise(_HUGE_ADVICE, start, rounded)
     return Block(mapping, start, address + start, rounded)
 
 
 class Budget:
-    """The memory for an operation that makes its arrays one after another, as it finds out how large they are.
+    """Memory of an operation that makes its arrays one after another, as their sizes become known.
 
-    What it made before counts: memory that was given out and not yet written is still free with the system.
+    The arrays that were made before count: memory that was allocated and not yet written is still free to the system.
 
     Parameters
     ----------
     what : str
-        What takes the memory, for the message.
+        The result that takes the memory, for the message.
     """
 
     def __init__(self, what: str) -> None:
@@ -249,52 +300,76 @@ class Budget:
         self.available: float | None = None
 
     def take(self, size: int) -> None:
-        """Refuse so many bytes more where they do not fit; raises as :func:`require` does."""
+        """Add so many bytes to the budget, and raise if they do not fit in memory.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+
+        Raises
+        ------
+        ResultTooLargeError
+            The bytes do not fit. The message has both sizes.
+        """
         if not self.has(size):
             raise ResultTooLargeError(
                 f"{self.what} would take {self.taken:,} bytes of memory; {self.available:,} are available"
             )
 
     def has(self, size: int) -> bool:
-        """Take so many bytes more, and tell whether they fit."""
+        """Add so many bytes to the budget, and return whether they fit in memory.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+        """
         self.taken += size
         if self.taken < CHECKED:
             return True
+        # The free memory is read once: later reads would miss what the operation has allocated and not yet written.
         if self.available is None:
             available = _available()
             self.available = inf if available is None else available
         if self.taken > self.available:
+            # Freed buffers of the pool count as used memory: give them back.
             self.available += pool_info().bytes
             clear_pool()
         return self.taken <= self.available
 
 
 def require(size: int, what: str) -> None:
-    """Refuse what does not fit in memory, before it is made.
+    """Raise if memory is not available, before anything is allocated.
 
-    Every path that makes large arrays asks this once, with the bytes of all that it makes together: memory that was
-    given out and not yet written still counts as free with the system.
+    Every function that makes large arrays calls this function once, with the bytes of all of them together: memory that
+    was allocated and not yet written still counts as free to the system.
 
     Parameters
     ----------
     size : int
-        Bytes of all that will be made.
+        Bytes of all arrays that will be made.
     what : str
-        What takes them, for the message.
+        Description of the arrays, for the message.
 
     Raises
     ------
     ResultTooLargeError
-        It would not fit. The message has both sizes.
+        The arrays would not fit. The message has both sizes.
     """
     if size >= CHECKED:
         Budget(what).take(size)
 
 
 def guarded(function: _Function) -> _Function:
-    """Have a function that makes arrays with NumPy raise ``ResultTooLargeError`` where memory runs out.
+    """Return a function that raises ``ResultTooLargeError`` if memory runs out in the given function.
 
-    It is for functions that do more than they cost to call.
+    The decorator is for functions that make arrays with NumPy, and that take longer than one more call of a function.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
     """
 
     @wraps(function)
@@ -310,12 +385,24 @@ def guarded(function: _Function) -> _Function:
 
 
 def fits(size: int) -> bool:
-    """Tell whether so many bytes fit in memory."""
+    """Return whether so many bytes fit in memory.
+
+    Parameters
+    ----------
+    size : int
+        Number of bytes.
+    """
     return size < CHECKED or Budget("").has(size)
 
 
 def exhausted(what: str) -> ResultTooLargeError:
-    """Return the error for memory that ran out all the same: the system had less than it said."""
+    """Return the error for memory that ran out although the system reported enough.
+
+    Parameters
+    ----------
+    what : str
+        Description of what was to be allocated.
+    """
     return ResultTooLargeError(f"there is no memory for {what}")
 
 
@@ -324,7 +411,11 @@ def _array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
 
 
 def _available() -> int | None:
-    """Bytes that can be had without swapping others out: the machine's, the control groups', and the process's."""
+    """Return the bytes that are available, free swap space included; None if that is unknown.
+
+    The result is the least of three numbers: the rest of the machine's memory, of the control groups' limits, and of
+    the limits of the process.
+    """
     bounds = [*_of_machine(), *_of_groups(), *_of_process()]
     return max(0, min(bounds)) if bounds else None
 
@@ -337,12 +428,12 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield the bytes that each control group of the process, and each around that, has left."""
+    """Yield the bytes that are left to each control group of the process, and to each group around it."""
     for folder, limit, usage, reclaimable in _groups():
         with contextlib.suppress(OSError, ValueError):
             with open(os.path.join(folder, limit)) as file:
                 most = int(file.read())  # or "max"
-            if most > physical_memory():
+            if most > physical_memory():  # no limit: version 1 reports one beyond all memory
                 continue
             with open(os.path.join(folder, usage)) as file:
                 used = int(file.read())
@@ -353,7 +444,7 @@ def _of_groups() -> Iterator[int]:
 
 @cache
 def _groups() -> tuple[tuple[str, str, str, str], ...]:
-    """The folders of the control groups that the process is in, of either version, with the names of their files."""
+    """Return the folders of the control groups that the process is in, of either version, with the names of files."""
     found = []
     with contextlib.suppress(OSError), open(_CGROUP) as file:
         for line in file:
@@ -361,14 +452,14 @@ def _groups() -> tuple[tuple[str, str, str, str], ...]:
             if controllers not in _GROUP_FILES:
                 continue
             root, names = os.path.join(_GROUPS, controllers), _GROUP_FILES[controllers]
-            group = PurePosixPath(path.lstrip("/"))  # from inside of a container only its root may be seen
+            group = PurePosixPath(path.lstrip("/"))  # inside a container perhaps only the root is visible
             folders = [os.path.join(root, one) for one in (group, *group.parents)]
             found += [(one, *names) for one in folders if os.path.exists(os.path.join(one, names[0]))]
     return tuple(found)
 
 
 def _of_process() -> Iterator[int]:
-    """Yield the bytes that the limits of the process leave: of its addresses, and of its data."""
+    """Yield the bytes that are left to the process by the limits of its address space and of its data."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

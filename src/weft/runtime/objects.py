@@ -1,4 +1,4 @@
-"""Shared objects: opening them, and finding functions in them."""
+"""Shared objects: how they are opened, and how functions in them are looked up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._ffi import ffi
 __all__ = ["Library", "listening", "open_object"]
 
 _system = ffi.dlopen(None)
-_dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # looking them up clears the last error
+_dlopen, _dlsym, _dlerror = _system.dlopen, _system.dlsym, _system.dlerror  # now: a lookup clears the last error
 _OPEN_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 
@@ -25,11 +25,11 @@ class Library:
     Parameters
     ----------
     path : str
-        Its file.
+        Path of its file.
     handle : object
-        What ``dlopen`` gave.
+        The handle that ``dlopen`` returned.
     suffix : str
-        What the names of a kernel's functions end in, where the object has many kernels.
+        Suffix of the names of a kernel's functions, if the object has many kernels.
     """
 
     path: str
@@ -37,29 +37,57 @@ class Library:
     suffix: str = ""
 
     def symbol(self, name: str) -> Any:
-        """The address of the kernel function called ``name`` in the IR."""
+        """Return the address of the kernel function called ``name`` in the IR."""
         return self.address(abi.symbol(name))
 
     def address(self, name: str) -> Any:
-        """The address of the C function ``name``."""
+        """Return the address of the C function ``name``.
+
+        Raises
+        ------
+        CompilerError
+            The library does not have the function.
+        """
         address = _dlsym(self.handle, f"{name}{self.suffix}".encode())
         if address == ffi.NULL:
             raise CompilerError(f"the compiled kernel has no function {name}: {_loader_error()}")
         return address
 
     def has(self, name: str) -> bool:
-        """Tell whether it has the C function ``name``."""
+        """Return whether the library has the C function ``name``."""
         return bool(_dlsym(self.handle, f"{name}{self.suffix}".encode()) != ffi.NULL)
 
 
 def open_object(path: str) -> tuple[Any, str]:
-    """Return the handle and, where that is NULL, the reason."""
+    """Open a shared object.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file.
+
+    Returns
+    -------
+    handle : object
+        The handle, or NULL.
+    reason : str
+        Reason why the file was not opened; empty if it was.
+    """
     handle = _dlopen(os.fsencode(path), _OPEN_NOW)
     return handle, "" if handle != ffi.NULL else _loader_error()
 
 
 def listening(path: str, handle: Any) -> Library:
-    """Return a library whose loops ask whether to stop, if it has any that may take long."""
+    """Return a library whose long loops ask whether to stop.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file.
+    handle : object
+        The handle that ``dlopen`` returned.
+    """
+    # The library has a pointer to the function that asks, unless none of its loops may take long.
     address = _dlsym(handle, abi.ASK.encode())
     if address != ffi.NULL:
         ffi.cast("int64_t (**)(void)", address)[0] = interrupts.ask

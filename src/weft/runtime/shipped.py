@@ -1,7 +1,8 @@
-"""The kernels that are installed with weft: one shared object for each level of instructions.
+"""Shipped kernels, which are installed with weft: one shared object for each level of instructions.
 
-A kernel is found by its C text alone, of which the names of its functions have a digest: another text has other names,
-so that no kernel can be out of date. Nothing is compiled, and no compiler is searched for, where a kernel is here.
+A kernel is looked up by its C text alone. The names of its functions contain a digest of the text: another text has
+other names, so that no kernel can be out of date. If a kernel is shipped, nothing is compiled, and no compiler is
+searched for.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ FOOTER = len(_MAGIC) + 8
 
 @record
 class Shipped:
-    """The library of kernels for this machine.
+    """Library of shipped kernels for this machine.
 
     Parameters
     ----------
     library : Library or None
-        The shared object, where one is used.
+        The shared object; None if no object is used.
     level : str or None
-        The level of instructions that it is for.
+        The level of instructions for which it was compiled.
     reason : str
-        Why none is used.
+        Reason why no object is used.
     """
 
     library: Library | None
@@ -45,18 +46,31 @@ class Shipped:
 
 
 def footer(size: int) -> bytes:
-    """Return what follows a shared object of so many bytes: without it a file is not whole."""
+    """Return the bytes at the end of the file of a shared object, without which the file is truncated.
+
+    Parameters
+    ----------
+    size : int
+        Size of the shared object in bytes.
+    """
     return _MAGIC + size.to_bytes(8, "little")
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Shipped:
-    """Open the library of the highest level that the machine has, and that opens; the reason why there is none else."""
+    """Open the library of the highest level that the machine has and whose file opens.
+
+    Returns
+    -------
+    Shipped
+        The library, or the reason why there is none.
+    """
     reason = f"there is none for {machine_level() or 'this machine'} in {DIRECTORY}"
     for level in levels_here():
         path = os.path.join(DIRECTORY, f"{level}.so")
         if not os.path.isfile(path):
             continue
+        # To load a truncated file would end the process, so that the footer is checked first.
         handle, said = open_object(path) if _is_whole(path) else (ffi.NULL, "the file is not whole")
         if handle != ffi.NULL:
             return Shipped(listening(path, handle), level, "")
@@ -66,7 +80,15 @@ def shipped() -> Shipped:
 
 
 def find(text: str, names: Sequence[str]) -> Library | None:
-    """Return the library with the functions ``names`` (in C) of a text; None where it has them not, or must not."""
+    """Return the shipped library that has the functions of a text; None if there is none, or settings do not allow it.
+
+    Parameters
+    ----------
+    text : str
+        The C text.
+    names : sequence of str
+        Names of the functions in C.
+    """
     if not names or not _settings_allow():
         return None
     library = shipped().library
@@ -84,13 +106,13 @@ def _is_whole(path: str) -> bool:
 
 
 def _settings_allow() -> bool:
-    """Tell whether kernels may come from elsewhere than the compiler that the settings name, and its flags.
+    """Return whether the settings allow kernels that another compiler, or other flags, made.
 
-    Conda sets ``CC`` in every environment, so that one does not count.
+    Conda sets ``CC`` in every environment, so that this variable alone does not forbid such kernels.
     """
     if config.sanitize or config.cflags:
         return False
-    if os.environ.get("WEFT_TEST_SHIPPED"):
+    if os.environ.get("WEFT_TEST_SHIPPED"):  # tests compile other kernels without optimization
         return True
     own = config.cc is None or ("WEFT_CC" not in os.environ and config.cc == os.environ.get("CC"))
     return own and config.optimization == SETTINGS["optimization"].default()

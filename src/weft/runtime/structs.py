@@ -1,4 +1,7 @@
-"""``weft_tensor`` structs over NumPy arrays: what a kernel is called with. On the hot path, and written for it."""
+"""``weft_tensor`` structs over NumPy arrays, the arguments of kernels.
+
+Structs are made at every call, so that this code must be fast.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ _TENSOR = ffi.typeof("weft_tensor *")
 _DIMENSIONS = ffi.typeof("int64_t[]")
 _ARRAYS = ffi.typeof("void *[]")
 _COUNTS = ffi.typeof("int64_t[]")
-_LIMIT = 4096
+_LIMIT = 4096  # shapes whose dimensions are kept as C arrays
 _dimensions: dict[tuple[int, ...], Any] = {}
 
 
 def tensor_struct(
     dimensions: tuple[int, ...], arrays: tuple[np.ndarray, ...], vals: np.ndarray
 ) -> tuple[Any, tuple[Any, ...]]:
-    """A ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional.
+    """Return a ``weft_tensor *`` over arrays, which may be read-only, of size zero or zero-dimensional.
 
     Parameters
     ----------
@@ -39,7 +42,13 @@ def tensor_struct(
     Returns
     -------
     (cdata, tuple)
-        The struct, and what must live as long as it is in use (the arrays' buffers are held too).
+        The struct, and the objects that must live as long as the struct is in use. The buffers of the arrays are among
+        these objects.
+
+    Raises
+    ------
+    ShapeError
+        An axis is longer than 64-bit integers count.
     """
     shape = _dimensions.get(dimensions)
     if shape is None:
@@ -62,5 +71,11 @@ def tensor_struct(
 
 
 def counts_pointer(counts: np.ndarray) -> Any:
-    """An ``int64_t *`` to a C-contiguous, writable array of int64; it holds the array."""
+    """Return an ``int64_t *`` to a C-contiguous, writable array of int64; the pointer holds the array.
+
+    Parameters
+    ----------
+    counts : ndarray
+        The array.
+    """
     return _from_buffer(_COUNTS, counts, require_writable=True)

@@ -1,8 +1,8 @@
-"""How many threads a kernel gets.
+"""Number of threads of a kernel.
 
-libgomp keeps a team of threads for each thread that has run a parallel region; after ``fork`` the child has the team's
-bookkeeping but not its threads, and its next parallel region waits for them for ever. A child of a process that has
-run a parallel kernel therefore stays on one thread.
+libgomp keeps a team of threads for each thread that has run a parallel region. After ``fork`` the child has the data
+of the team but not its threads, and its next parallel region waits for them for ever. A child of a process that has
+run a parallel kernel therefore runs all kernels with one thread.
 """
 
 from __future__ import annotations
@@ -12,27 +12,35 @@ from . import forks
 
 __all__ = ["for_work", "get_num_threads", "set_num_threads"]
 
-_team_started = False
-_single = False
+_team_started = False  # a kernel has been called with several threads
+_single = False  # this process is the child of one in which that was so
 
 
 def set_num_threads(n: int) -> None:
-    """Set the number of threads of a parallel kernel (``config.num_threads``)."""
+    """Set the number of threads of parallel kernels (``config.num_threads``).
+
+    Parameters
+    ----------
+    n : int
+        The number of threads.
+    """
     config.num_threads = n
 
 
 def get_num_threads() -> int:
-    """The number of threads that a parallel kernel with enough work would get now."""
+    """Return the number of threads that a parallel kernel with enough work would get now."""
     return 1 if _single else config.num_threads
 
 
 def for_work(work: int) -> int:
-    """The number of threads to call a kernel with; all calls of kernels take theirs from here.
+    """Return the number of threads to call a kernel with.
+
+    All calls of kernels take their number of threads from this function.
 
     Parameters
     ----------
     work : int
-        Roughly the number of values that the kernel reads.
+        Rough number of values that the kernel reads.
     """
     global _team_started
     if work < config.parallel_threshold or _single:

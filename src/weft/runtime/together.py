@@ -1,4 +1,4 @@
-"""Running what waits for compilers at the same time."""
+"""Calls that run at the same time, for work that waits for compilers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,21 @@ _thread = threading.local()
 
 
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """Run calls at the same time, all but the first in threads of their own, and return what they return.
+    """Run calls at the same time, all but the first in threads of their own, and return their results.
 
-    When one of them fails, or Ctrl-C comes, the others are asked to stop (``stop_asked``), and are waited for: nothing
-    is left running. Then the first error is raised.
+    If a call fails, or Ctrl-C is pressed, the calls in threads of their own are asked to stop (``stop_asked``). All
+    calls are waited for, so that none is left running. Then the error of the first call is raised, or else the
+    earliest error.
+
+    Parameters
+    ----------
+    calls : sequence of callable
+        The calls, without arguments.
+
+    Returns
+    -------
+    list
+        The result of each call.
     """
     results: dict[int, T] = {}
     errors: list[BaseException] = []
@@ -27,18 +38,20 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
         try:
             results[place] = calls[place]()
         except BaseException as error:
-            errors.append(error)
+            errors.append(error)  # before others are stopped, whose errors come after it
             stop.set()
 
     threads = [threading.Thread(target=run, args=(place,)) for place in range(1, len(calls))]
     try:
         for thread in threads:
             thread.start()
+        # The first call runs in this thread, so that a single call needs no other thread.
         if calls:
             results[0] = calls[0]()
         for thread in threads:
             thread.join()
     except BaseException:
+        # Threads that were not started cannot be waited for.
         stop.set()
         for thread in threads:
             if thread.ident is not None:
@@ -50,5 +63,5 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def stop_asked() -> threading.Event | None:
-    """Return the event that tells this thread to stop, if it is one of several that run at once."""
+    """Return the event that tells this thread to stop; None in a thread that ``at_once`` has not started."""
     return getattr(_thread, "stop", None)

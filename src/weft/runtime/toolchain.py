@@ -1,9 +1,9 @@
-"""The C compiler: which one, what it understands, and how it is called.
+"""C compiler: which compiler is used, which flags it understands, and how it is called.
 
-Nothing runs until a kernel must be compiled. What is found out about a compiler (its version, whether it links
-OpenMP) is remembered on disk under the compiler's path, size and time stamp, so that a process that finds its kernels
-in the cache starts no other process at all. OpenMP and the level of instructions are not probed for but simply used:
-only when a compile fails is it tried again without them, and what helped is remembered.
+No compiler runs until a kernel must be compiled. Facts about a compiler (its version, and whether it links OpenMP) are
+stored on disk under the compiler's path, size and time stamp. A process whose kernels are all in the cache therefore
+starts no other process. OpenMP and the level of instructions are not probed: if a compilation with them fails, it is
+tried again without them, and the flags that failed are remembered.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["LEVEL", "Toolchain", "current", "find_compiler"]
 
 CANDIDATES = ("cc", "gcc", "clang")
-# Loops of a few instructions are fetched from two lines where they are not aligned: SpMV took a fifth longer.
+# A loop of a few instructions that is not aligned may lie in two cache lines: SpMV took a fifth longer.
 BASE_FLAGS = (
     "-std=gnu11",
     "-fPIC",
@@ -47,7 +47,7 @@ SANITIZER_FLAGS = (
     "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g",
 )  # fmt: skip
 LEVEL = "-march=" + (machine_level() or "native")
-OPTIONAL = ("-fopenmp", LEVEL, "-falign-loops=32")
+OPTIONAL = ("-fopenmp", LEVEL, "-falign-loops=32")  # flags that some compilers refuse
 INSTALL_HINT = (
     "install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install; "
     "anywhere: pip install ziglang), or name one in WEFT_CC"
@@ -55,12 +55,12 @@ INSTALL_HINT = (
 
 
 def find_compiler() -> tuple[str, ...]:
-    """The command that starts the C compiler: the configured one, else the first that is installed.
+    """Return the command that starts the C compiler: the configured one, else the first that is installed.
 
     Raises
     ------
     CompilerError
-        There is none, or the configured one is not to be found.
+        There is no compiler, or the configured one cannot be found.
     """
     if config.cc is not None:
         command = shlex.split(config.cc)
@@ -78,18 +78,24 @@ def find_compiler() -> tuple[str, ...]:
 
 @dataclass(eq=False, slots=True)
 class Toolchain:
-    """One compiler under one set of flags.
+    """A compiler with a set of flags.
 
     Parameters
     ----------
     command : tuple of str
-        What starts the compiler.
+        The command that starts the compiler.
     optimization : int
         The -O level.
     sanitize : bool
-        Build with the address and undefined-behaviour sanitizers.
+        If true, compile with the address and undefined-behavior sanitizers.
     extra : tuple of str
         Flags after weft's own.
+    version : str
+        The compiler's answer to ``--version``.
+    refused : frozenset of str
+        Optional flags that the compiler has refused.
+    proven : frozenset of str
+        Optional flags with which the compiler has succeeded.
     """
 
     command: tuple[str, ...]
@@ -115,48 +121,60 @@ class Toolchain:
 
     @property
     def openmp(self) -> bool:
-        """Whether kernels are linked with OpenMP, as far as is known."""
+        """True if kernels are linked with OpenMP, as far as is known."""
         return "-fopenmp" not in self.refused
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """All flags of a compile."""
+        """All flags of a compilation."""
         return self._flags(self.refused)
 
     @property
     def identity(self) -> str:
-        """All that decides, beside the source, what the compiler makes of it."""
+        """Text of all facts, besides the source, on which the output of the compiler depends."""
         of_machine = [cpu_identity()] if "-march=native" in self.flags else []
         return "\n".join([self._stamp, self.version, *self.flags, *of_machine])
 
     def compile(self, source: str, output: str) -> None:
         """Compile C text to the shared object ``output``.
 
+        Parameters
+        ----------
+        source : str
+            The text.
+        output : str
+            Path of the file to write.
+
         Raises
         ------
         CompilerError
-            With the command and what the compiler said, or that it took longer than ``config.compile_timeout``.
+            The compiler failed, or took longer than ``config.compile_timeout``. The message has the command and the
+            output of the compiler.
         """
         self._run(("-x", "c", "-"), source, output, parallel="#pragma omp parallel" in source)
 
     def _flags(self, without: frozenset[str]) -> tuple[str, ...]:
         level = min(self.optimization, 1) if self.sanitize else self.optimization
         flags = [f"-O{level}", *(flag for flag in (LEVEL, *BASE_FLAGS) if flag not in without)]
-        if LEVEL in without and LEVEL != "-march=native":  # an older compiler, which knows no levels
+        if LEVEL in without and LEVEL != "-march=native":  # older compilers know no levels
             flags.append("-march=native")
         flags.append("-fopenmp-simd" if "-fopenmp" in without else "-fopenmp")
         if self.sanitize:
             flags += SANITIZER_FLAGS
         elif sys.platform == "linux":
-            flags.append("-Wl,-z,defs")  # what is missing, OpenMP's runtime say, fails here and not at loading
+            flags.append("-Wl,-z,defs")  # a missing library, such as OpenMP's, fails here and not at loading
         if "ziglang" in self.command and not self.sanitize:
-            flags.append("-fno-sanitize=undefined")  # zig's own default
+            flags.append("-fno-sanitize=undefined")  # zig has this sanitizer on by default
         return (*flags, *self.extra)
 
     def _run(self, inputs: tuple[str, ...], text: str, output: str, *, parallel: bool) -> None:
-        """Compile, without the flags that are found to be refused; ``parallel`` sources put OpenMP to the proof."""
+        """Compile without the flags that are known to be refused, and find out about the others.
+
+        Only a ``parallel`` source shows whether OpenMP is linked.
+        """
         failure = self._attempt(self.flags, inputs, text, output)
         doubtful = [flag for flag in OPTIONAL if flag not in self.refused | self.proven]
+        # Try again without each flag that has never succeeded, then without all of them.
         if failure is not None:
             for without in [*((flag,) for flag in doubtful), *([tuple(doubtful)] if len(doubtful) > 1 else [])]:
                 refused = self.refused | set(without)
@@ -165,13 +183,14 @@ class Toolchain:
                     break
         if failure is not None:
             raise CompilerError(failure)
+        # A flag with which the compiler has succeeded is not doubted after a later failure.
         used = {flag for flag in doubtful if flag != "-fopenmp" or parallel} - self.refused
         if used or any(flag in self.refused for flag in doubtful):
             self.proven |= used
             self._remember()
 
     def _attempt(self, flags: tuple[str, ...], inputs: tuple[str, ...], text: str, output: str) -> str | None:
-        """One run of the compiler: None, or what went wrong."""
+        """Run the compiler once; return None, or a description of the failure."""
         command = [*self.command, *flags, "-pipe", "-o", output, *inputs, "-lm"]
         try:
             status, out, errors = _run(command, text)
@@ -203,19 +222,20 @@ class Toolchain:
 
 
 def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
-    """Run a compiler: its status, and what it wrote to its output and error streams.
+    """Run a compiler, and return its status and the texts of its output and error streams.
 
-    It has a process group of its own, which ends with it: nothing of an interrupted compiler writes a file afterwards.
+    The compiler has a process group of its own, all of which is ended if the compiler is interrupted. None of its
+    processes then writes a file afterwards.
 
     Raises
     ------
     CompilerError
-        It took longer than ``config.compile_timeout`` seconds.
+        The compiler took longer than ``config.compile_timeout`` seconds.
     """
     import subprocess
 
     limit, pipe = config.compile_timeout, subprocess.PIPE
-    environment = {**os.environ, "LC_ALL": "C"}
+    environment = {**os.environ, "LC_ALL": "C"}  # messages in English
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
     )  # fmt: skip
@@ -233,7 +253,7 @@ def _run(command: Sequence[str], text: str) -> tuple[int, str, str]:
 
 
 def _communicate(process: Popen[bytes], text: bytes | None, limit: float) -> tuple[bytes, bytes]:
-    """Give a compiler its input, and wait for its output, unless another that runs at the same time is to end both."""
+    """Give a compiler its input, and wait for its output; raise if this thread is asked to stop."""
     import subprocess
 
     stop = stop_asked()
@@ -249,18 +269,18 @@ def _communicate(process: Popen[bytes], text: bytes | None, limit: float) -> tup
                 raise
             if stop.is_set():
                 raise CompilerError("the C compiler was ended, as another failed or was interrupted") from None
-            text = None  # it has been given all the same
+            text = None  # the first call has passed the text on, though it timed out
 
 
 _PATIENCE = 0.05
-"""Seconds after which a compiler that runs with others looks whether it is to stop."""
+"""Seconds between two looks at the event that tells a thread to stop."""
 
 
 def _end(process: Popen[bytes]) -> None:
-    """End a compiler with all that it has started, and wait until none of them holds its streams."""
+    """End a compiler and all processes that it has started, and wait until none of them holds its streams."""
     import subprocess
 
-    for number, patience in ((signal.SIGTERM, 1.0), (signal.SIGKILL, 1.0)):  # the first lets it remove its files
+    for number, patience in ((signal.SIGTERM, 1.0), (signal.SIGKILL, 1.0)):  # SIGTERM lets it remove its files
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -280,7 +300,18 @@ _toolchains: dict[tuple[str | None, str, int, bool, str], Toolchain] = {}
 
 
 def current(optimization: int | None = None) -> Toolchain:
-    """The toolchain that the settings ask for; ``optimization`` overrides theirs."""
+    """Return the toolchain of the settings.
+
+    Parameters
+    ----------
+    optimization : int, optional
+        The -O level, in place of the one in the settings.
+
+    Returns
+    -------
+    Toolchain
+        The toolchain, of which a process makes one for the same settings.
+    """
     level = config.optimization if optimization is None else optimization
     key = (config.cc, config.cflags, level, config.sanitize, config.cache_dir)
     found = _toolchains.get(key)

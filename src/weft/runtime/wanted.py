@@ -1,4 +1,4 @@
-"""Kernels that are asked for, and the file in which ``WEFT_RECORD`` has them noted."""
+"""Texts of kernels that are wanted, and the file to which ``WEFT_RECORD`` appends them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Wanted", "note"]
 
 @record
 class Wanted:
-    """A C text of which a shared object is wanted.
+    """C text of which a shared object is wanted.
 
     Parameters
     ----------
     source : str
         The text.
     names : tuple of str
-        The C functions that are wanted of it.
+        Names of the C functions that are wanted.
     what : str
-        The words for what it computes, for the log and for errors.
+        Description of what the text computes, for the log and for errors.
     """
 
     source: str
@@ -34,7 +34,13 @@ _noted: set[str] = set()
 
 
 def note(kernel: Wanted) -> None:
-    """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process."""
+    """Append a kernel to the file that ``config.record`` (``WEFT_RECORD``) names, once in a process.
+
+    Parameters
+    ----------
+    kernel : Wanted
+        The kernel.
+    """
     if kernel.source in _noted:
         return
     _noted.add(kernel.source)

@@ -1,6 +1,7 @@
-"""Lists of kernels: what a process asks for is written to a file, and compiled from it elsewhere beforehand.
+"""Lists of kernels: one process writes the kernels that it needs to a file, and others compile them beforehand.
 
-A line of such a file is a JSON object: the C text, the names of its functions, and the words for what it computes.
+A line of such a file is a JSON object with the C text, the names of its functions, and a description of what the text
+computes.
 """
 
 from __future__ import annotations
@@ -21,10 +22,15 @@ __all__ = ["compile_all", "read"]
 def read(path: str) -> Iterator[Wanted]:
     """Yield the kernels of a file, each once.
 
+    Parameters
+    ----------
+    path : str
+        The file.
+
     Raises
     ------
     FileFormatError
-        For other files, and those that another version of weft has written.
+        The file is not a list of kernels, or another version of weft has written it.
     """
     seen: set[str] = set()
     with open(path, encoding="utf-8") as file:
@@ -42,17 +48,22 @@ def read(path: str) -> Iterator[Wanted]:
 
 
 def compile_all(kernels: Iterable[Wanted]) -> int:
-    """Have kernels compiled that are neither shipped nor in the cache, as many at once as there are CPUs.
+    """Compile kernels that are neither shipped nor in the cache, as many at the same time as there are CPUs.
+
+    Parameters
+    ----------
+    kernels : iterable of Wanted
+        The kernels.
 
     Returns
     -------
     int
-        How many there are.
+        Number of all kernels.
 
     Raises
     ------
     CompilerError
-        When there is no compiler, or it failed.
+        There is no compiler, or it failed.
     """
     with ThreadPoolExecutor(available_cpus()) as pool:
         return len(list(pool.map(lambda kernel: loader.open_all([kernel]), kernels)))
