@@ -1,7 +1,7 @@
-"""Tensor index notation (2017 paper, section 2): the front of the compiler.
+"""Tensor index notation (2017 paper, section 2): the front end of the compiler.
 
-Text and einsum subscripts become one tree (``nodes``); ``checks`` makes its sums explicit and infers extents,
-``dtype_promotion`` its dtypes, ``dtype_widening`` conversions to others.
+Text and einsum subscripts become one tree (``nodes``). ``checks`` makes the sums of a tree explicit and infers extents.
+``dtype_promotion`` infers dtypes. ``dtype_widening`` adds conversions to wider dtypes.
 """
 
 from .checks import explicit_sums, fold_literals, infer_extents

@@ -1,4 +1,4 @@
-"""From what was written to what is meant: sums made explicit, extents inferred from shapes."""
+"""Normalization and checks of parsed assignments: explicit sums, and extents inferred from shapes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,20 @@ _ADDITIVE = ("add", "subtract", "negative")
 
 @lru_cache(maxsize=4096)
 def explicit_sums(assignment: Assignment) -> Assignment:
-    """The form that lowering starts from: every sum a ``Reduce``, every bound variable with a name of its own.
+    """Return the form that lowering starts from: each sum is a ``Reduce``, each bound variable has its own name.
 
-    A variable absent from the target is summed around the smallest additive term that has it (2017 paper, section
-    2): the terms of the sums, differences and negations at the top. A product, a quotient or a call is one term, so
-    that ``a(i) = (b(i,j) + c(i,j))*d(i)`` sums the whole product over ``j``. A variable bound by a written ``sum`` or
-    ``max`` is not summed again. Bound variables get names that nothing else in the expression has: ``j``, then
-    ``j1``. Literals among themselves are computed.
+    A variable absent from the target is summed around the smallest additive term that has the variable (2017 paper,
+    section 2). Additive terms are the operands of the sums, differences and negations at the top. A product, a quotient
+    or a call is one term, so that ``a(i) = (b(i,j) + c(i,j))*d(i)`` sums the whole product over ``j``. A variable bound
+    by a written ``sum`` or ``max`` is not summed again.
+
+    Bound variables get names that nothing else in the expression has: ``j``, then ``j1``. Operators that have only
+    literals as operands are computed. The operands of logical reductions are converted to booleans.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment as parsed.
 
     Examples
     --------
@@ -49,12 +56,13 @@ def explicit_sums(assignment: Assignment) -> Assignment:
 def _sum_terms(expr: Expr, target: frozenset[str]) -> Expr:
     if isinstance(expr, Apply) and expr.op in _ADDITIVE:
         return rebuild(expr, lambda arg: _sum_terms(arg, target))
+    # The smallest additive term: variables that neither the target nor a reduction binds are summed here.
     summed = tuple(v for v in free_variables(expr) if v not in target)
     return Reduce("add", summed, expr) if summed else expr
 
 
 def _truths(expr: Expr) -> Expr:
-    """Logical reductions are of truth values: of whether numbers are not zero, as NumPy's are."""
+    """Convert the operands of logical reductions to booleans, as NumPy does: true for a number other than zero."""
     expr = rebuild(expr, _truths)
     match expr:
         case Reduce(op="logical_and" | "logical_or" | "logical_xor" as op, vars=vars, body=body):
@@ -63,11 +71,12 @@ def _truths(expr: Expr) -> Expr:
 
 
 def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
-    """Rename bound variables that are in ``bound`` already; both sets grow on the way."""
+    """Rename bound variables that are in ``bound`` already, and add all names to ``bound`` and ``used``."""
     if isinstance(expr, Reduce):
         names = {}
         for v in expr.vars:
             if v in bound:
+                # j1, j2, ...: one of these names is unused, since there are more of them than used names.
                 names[v] = next(n for k in range(1, len(used) + 2) if (n := f"{v}{k}") not in used)
                 used.add(names[v])
             bound.add(names.get(v, v))
@@ -78,7 +87,12 @@ def _unique(expr: Expr, bound: set[str], used: set[str]) -> Expr:
 
 
 def fold_literals(expr: Expr) -> Expr:
-    """``expr`` with operators over literals alone computed, so that ``1/3*A(i)`` keeps the dtype of ``A``.
+    """Return ``expr`` with operators over literals alone computed, so that ``1/3*A(i)`` keeps the dtype of ``A``.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
 
     Examples
     --------
@@ -95,34 +109,34 @@ def fold_literals(expr: Expr) -> Expr:
     with np.errstate(all="ignore"):
         try:
             found = OPERATORS[expr.op].ufunc(*values)
-        except TypeError:  # such as the difference of booleans: promotion will say so
+        except TypeError:  # such as the difference of booleans, for which promotion raises an error
             return expr
     return Literal(found.item() if isinstance(found, np.generic) else found)
 
 
 def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """How many values each index variable takes.
+    """Return the number of values of each index variable.
 
     A variable has one extent in the whole expression, wherever it is bound.
 
     Parameters
     ----------
     assignment : Assignment
-        With sums implied or explicit.
+        The assignment, with implied or explicit sums.
     shapes : mapping
-        The shape of every operand, and of the result where it is known.
+        The shape of each operand, and of the result if its shape is known.
 
     Returns
     -------
     dict
-        From variable to extent, in order of appearance.
+        The extent of each variable, in order of appearance.
 
     Raises
     ------
     NotationError
-        An operand is not given, or is not in the expression.
+        If an operand is not given, or is not in the expression.
     ShapeError
-        A rank or an extent does not fit, or nothing says how large the result is.
+        If a rank or an extent does not fit, or if the extent of a variable of the result is unknown.
 
     Examples
     --------
@@ -143,8 +157,9 @@ def infer_extents(assignment: Assignment, shapes: Mapping[str, tuple[int, ...]])
     if unused:
         raise NotationError(_report(f"{_listed(unused)} not in the expression", assignment, shapes))
     extents: dict[str, int] = {}
-    places: dict[str, Access] = {}
+    places: dict[str, Access] = {}  # the first access of each variable, for messages
     for access in accesses(assignment):
+        # Only the result may lack a shape. The operands then decide the extents of its variables.
         if access.tensor not in shapes:
             continue
         shape = shapes[access.tensor]

@@ -1,13 +1,14 @@
-"""Which dtype an expression has: NumPy 2's promotion, read off the operators' ufuncs.
+"""Dtypes of expressions: the promotion rules of NumPy 2, read from the operators' ufuncs.
 
 - A literal is weak: it takes its dtype from the other operand, as a Python number does in NumPy. An expression of
-  literals alone is weak too. ``True`` and ``False`` are not weak, as in NumPy.
-- A reduction keeps the dtype of what it reduces, as ``numpy.einsum`` and SciPy's ``@`` do (``numpy.sum`` would widen
-  small integers). A sum of booleans is a boolean: whether any is true. ``any`` and ``all`` give booleans.
-- A result that is asked for in a wider dtype is computed in that from the start (``dtype_widening``), as NumPy's
-  ``dtype=`` has it.
-- What NumPy computes in a dtype that weft has not (``sqrt`` of int8 is float16) is an error, as is an integer literal
-  that the other operand's dtype cannot hold. A comparison takes such a literal by its value.
+  literals alone is weak, too. ``True`` and ``False`` are not weak, as in NumPy.
+- A reduction keeps the dtype of its operand, as ``numpy.einsum`` and SciPy's ``@`` do. (``numpy.sum`` would widen small
+  integers.) A sum of booleans is a boolean, which says if any of them is true. ``any`` and ``all`` give booleans.
+- A result for which a wider dtype is requested is computed in that dtype from the start (``dtype_widening``), as with
+  NumPy's ``dtype=``.
+- An operation that NumPy computes in a dtype that weft does not have is an error (``sqrt`` of int8 is float16).
+- An integer literal that the other operand's dtype cannot hold is an error. A comparison takes such a literal by its
+  value.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ __all__ = [
 ]
 
 DType = np.dtype[Any] | type
-"""A dtype, or ``int``, ``float`` or ``complex`` for what is weak."""
+"""A dtype; or ``int``, ``float`` or ``complex`` for a weak expression."""
 
 
 def result_dtype(expr: Expr, dtypes: Mapping[str, DTypeLike]) -> np.dtype[Any]:
-    """The dtype of the value of ``expr``.
+    """Return the dtype of the value of ``expr``.
 
     Parameters
     ----------
@@ -52,9 +53,9 @@ def result_dtype(expr: Expr, dtypes: Mapping[str, DTypeLike]) -> np.dtype[Any]:
     Raises
     ------
     DTypeError
-        When NumPy does not compute this, or in a dtype that weft has not.
+        If NumPy does not compute the expression, or computes it in a dtype that weft does not have.
     OverflowError
-        For an integer literal that the dtype beside it does not hold.
+        If the dtype of the other operand does not hold an integer literal.
 
     Examples
     --------
@@ -74,7 +75,17 @@ def _result_dtype(expr: Expr, dtypes: tuple[tuple[str, DTypeLike], ...]) -> np.d
 
 
 def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
-    """The dtype of a node; ``int``, ``float`` or ``complex`` for an expression of literals alone, which is weak."""
+    """Return the dtype of a node; ``int``, ``float`` or ``complex`` if it is weak.
+
+    An expression of literals alone is weak, unless one of them is a boolean.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    dtypes : mapping
+        The dtype of each tensor.
+    """
     match expr:
         case Access(tensor=tensor):
             return dtypes[tensor]
@@ -83,25 +94,38 @@ def expression_dtype(expr: Expr, dtypes: Mapping[str, np.dtype[Any]]) -> DType:
         case Apply(op=op, args=args):
             found = tuple(expression_dtype(arg, dtypes) for arg in args)
             loop = application_dtypes(expr, found)
+            # An operator on weak operands alone has a weak result; a boolean result is not weak.
             return _WEAK.get(loop[-1].kind, loop[-1]) if all(isinstance(d, type) for d in found) else loop[-1]
         case Reduce(op=op, body=body):
+            # A reduction has the dtype of its operator on two operands of the body's dtype.
             inner = _strong(expression_dtype(body, dtypes))
             return loop_dtypes(op, (inner, inner))[-1]
     raise TypeError(f"not an index expression: {expr!r}")
 
 
 def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
-    """:func:`loop_dtypes` of an operator with its operands: integer literals among them must fit, or are compared.
+    """Return :func:`loop_dtypes` of an operator with its operands, after a check of integer literals.
+
+    An integer literal must fit into the dtype in which the operator takes the literal. A comparison takes a literal
+    that does not fit by its value.
+
+    Parameters
+    ----------
+    expr : Apply
+        The operator with its operands.
+    dtypes : tuple of dtype or type
+        The dtypes of the operands; ``int``, ``float`` and ``complex`` are weak.
 
     Raises
     ------
     OverflowError
-        As by NumPy, for a literal that the dtype in which the operator takes it does not hold.
+        If an integer literal does not fit and the operator is no comparison, as in NumPy.
     """
     loop = loop_dtypes(expr.op, dtypes)
     if all(isinstance(d, type) for d in dtypes):
-        return loop  # of literals alone
+        return loop  # literals alone take no dtype from a tensor
     for k, (arg, wanted) in enumerate(zip(expr.args, loop, strict=False)):
+        # NumPy refuses a Python integer that does not fit, except in comparisons.
         if isinstance(arg, Literal) and type(arg.value) is int and not holds(wanted, arg.value):
             if OPERATORS[expr.op].c not in COMPARISONS:
                 text = expression_text(expr)
@@ -111,11 +135,19 @@ def application_dtypes(expr: Apply, dtypes: tuple[DType, ...]) -> tuple[np.dtype
 
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-"""How the operators are spelt that take a Python integer by its value, whatever dtype is beside it."""
+"""C spellings of the operators that take a Python integer by its value, whatever the other operand's dtype is."""
 
 
 def holds(dtype: np.dtype[Any], value: int) -> bool:
-    """Whether a Python integer is one of those of a dtype, where that is of integers."""
+    """Return whether a dtype of integers holds a Python integer; true for any other dtype.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype.
+    value : int
+        The integer.
+    """
     if dtype.kind not in "iu":
         return True
     limits = np.iinfo(dtype)
@@ -126,7 +158,13 @@ _WEAK = {"i": int, "f": float, "c": complex}
 
 
 def literal_dtype(value: complex) -> DType:
-    """The dtype of a number in an expression: weak, but for what is true or false."""
+    """Return the dtype of a number in an expression: weak, unless the number is a boolean.
+
+    Parameters
+    ----------
+    value : bool, int, float or complex
+        The number.
+    """
     for weak in (bool, int, float, complex):
         if isinstance(value, weak):
             return np.dtype(bool) if weak is bool else weak
@@ -139,14 +177,19 @@ def _strong(dtype: DType) -> np.dtype[Any]:
 
 @lru_cache(maxsize=4096)
 def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]:
-    """The dtypes to which an operator's operands are converted, and last the dtype of its result.
+    """Return the dtypes to which an operator converts its operands, and last the dtype of its result.
 
     Parameters
     ----------
     op : str
-        A row of the operator table.
+        The name of a row of the operator table.
     dtypes : tuple of dtype or type
-        Of the operands; ``int``, ``float`` and ``complex`` are weak.
+        The dtypes of the operands; ``int``, ``float`` and ``complex`` are weak.
+
+    Raises
+    ------
+    DTypeError
+        If NumPy has no such operation, or computes it in a dtype that weft does not have.
 
     Examples
     --------
@@ -159,7 +202,7 @@ def loop_dtypes(op: str, dtypes: tuple[DType, ...]) -> tuple[np.dtype[Any], ...]
         found = ufunc.resolve_dtypes((*dtypes, None))
     except TypeError as error:
         raise DTypeError(f"{op} of {shown}: {error}") from None
-    if found[-1].char != "e":  # such as signbit of int8: what it is asked about is no less exact in float32
+    if found[-1].char != "e":  # such as signbit of int8; float32 holds every value of float16
         found = tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in found)
     for dtype in found:
         if dtype.char in "egG":

@@ -1,8 +1,8 @@
-"""Which conversions an expression needs to be computed in a wider dtype than its operands' own.
+"""Conversions that an expression needs to be computed in a wider dtype than those of its operands.
 
-NumPy's ``dtype=`` is the dtype in which a function computes, and ``numpy.einsum`` computes in the one that all its
-operands have together: 100*100 of int8 is 10000 where int64 is asked for, or where a third factor is of int64. The
-conversions are operators like any other.
+NumPy's ``dtype=`` is the dtype in which a function computes. ``numpy.einsum`` computes in the common dtype of all
+operands. The product 100*100 of int8 is therefore 10000 if int64 is requested, or if a third factor has dtype int64.
+The conversions are operators like any other.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ __all__ = ["use_computation_dtype"]
 
 @lru_cache(maxsize=4096)
 def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DTypeLike], ...], dtype: str) -> Assignment:
-    """An assignment whose sums, products and other arithmetic are all in ``dtype``: operands are converted first.
+    """Return an assignment whose sums, products and other arithmetic are all in ``dtype``.
 
-    As it is, where that would lose what the expression's own dtypes hold: that is converted last, as a whole.
+    Operands are converted first. The assignment is returned unchanged if ``dtype`` cannot hold all values of the
+    expression's own dtype. The value of such an assignment is converted last, as a whole.
 
     Parameters
     ----------
     assignment : Assignment
-        What to compute.
+        The assignment to compute.
     dtypes : tuple of (str, dtype)
         The dtype of each tensor.
     dtype : str
-        Of the result.
+        The dtype of the result.
 
     Examples
     --------
@@ -57,11 +58,15 @@ def use_computation_dtype(assignment: Assignment, dtypes: tuple[tuple[str, DType
 
 
 def _computed_in(expr: Expr, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtype[Any], converted: bool) -> Expr:
-    """With ``converted``, what takes the value converts it to ``dtype`` itself."""
+    """Return ``expr`` computed in ``dtype``.
+
+    If ``converted``, the operator that takes the value converts it to ``dtype``, and no conversion is added here.
+    """
     found = expression_dtype(expr, dtypes)
     if isinstance(found, type):
-        return expr  # weak, and so of the dtype beside it
+        return expr  # a weak operand takes the dtype of the other operand
     match expr:
+        # Conversion of the operands and of the result agree only if nothing is lost: each operand must fit into dtype.
         case Apply(op=op, args=args) if _closed(op, len(args), dtype) and all(
             np.can_cast(own, dtype, "safe")
             for own in (expression_dtype(arg, dtypes) for arg in args)
@@ -70,11 +75,12 @@ def _computed_in(expr: Expr, dtypes: Mapping[str, np.dtype[Any]], dtype: np.dtyp
             return Apply(op, tuple(_computed_in(arg, dtypes, dtype, found == dtype) for arg in args))
         case Reduce(op=op, vars=vars, body=body) if _closed(op, 2, dtype):
             return Reduce(op, vars, _computed_in(body, dtypes, dtype, False))
+    # Any other operator is computed in its own dtype, and its result is converted.
     return expr if converted or found == dtype else Apply(dtype.name, (expr,))
 
 
 def _closed(op: str, count: int, dtype: np.dtype[Any]) -> bool:
-    """Whether an operator is a ufunc's that takes and gives values of one dtype."""
+    """Return whether an operator is a ufunc that takes and gives values of ``dtype`` alone."""
     if not isinstance(OPERATORS[op].ufunc, np.ufunc):
         return False
     try:

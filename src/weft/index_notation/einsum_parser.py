@@ -1,10 +1,11 @@
-"""NumPy's einsum grammar to index notation.
+"""Conversion of NumPy's einsum grammar to index notation.
 
-Every operand gets a name and every subscript letter becomes an index variable (also those beyond ASCII, which
-``opt_einsum.get_symbol`` makes where there are more than 52 indices); the axes of an ellipsis become the
-variables ``e0``, ``e1``, ..., counted from the left of the broadcast axes. An axis of size 1 that stretches to a
-larger one gets a variable of its own, ``i_0`` for ``i`` in operand 0, which is summed over its one element: the
-assignment holds for the operands as they are.
+Each operand gets a name, and each subscript letter becomes an index variable. Letters beyond ASCII are allowed, since
+``opt_einsum.get_symbol`` makes them if there are more than 52 indices. The axes of an ellipsis become the variables
+``e0``, ``e1``, ..., counted from the left of the broadcast axes.
+
+An axis of size 1 that stretches to a larger one gets its own variable, such as ``i_0`` for ``i`` in operand 0. This
+variable is summed over its one element, so that the assignment holds for the operands without any change of them.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ _NAMES = _LETTERS[:26]
 
 @record
 class Einsum:
-    """An einsum as index notation.
+    """Einsum as index notation.
 
     Parameters
     ----------
     subscripts : str
-        As written, or as written with letters where it was given by lists.
+        The subscripts as text. Subscripts that were given as lists are written with letters.
     assignment : Assignment
-        The product of all operands; sums are implied.
+        The product of all operands, with implied sums.
     names : tuple of str
-        The operands' names in the assignment, in their order.
+        The operands' names in the assignment, in the order of the operands.
     """
 
     subscripts: str
@@ -49,7 +50,7 @@ class Einsum:
 
 
 def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> tuple[Einsum, tuple[Any, ...]]:
-    """Parse what ``numpy.einsum`` takes.
+    """Parse the arguments of ``numpy.einsum``.
 
     Parameters
     ----------
@@ -61,18 +62,18 @@ def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> 
     Returns
     -------
     Einsum
-        What to compute; cached by subscripts and shapes.
+        The expression to compute, cached by subscripts and shapes.
     operands : tuple
-        The operands, in the order of its names.
+        The operands, in the order of the einsum's names.
 
     Raises
     ------
     NotationError
-        When subscripts do not parse.
+        If the subscripts do not parse.
     ShapeError
-        When they do not fit the operands.
+        If the subscripts do not fit the operands.
     TypeError
-        For subscript lists of something else than integers and Ellipsis.
+        If a list of subscripts has other elements than integers and Ellipsis.
 
     Examples
     --------
@@ -93,7 +94,14 @@ def parse_einsum(args: Sequence[Any], shapes: Sequence[Shape] | None = None) -> 
 
 @lru_cache(maxsize=4096)
 def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
-    """The einsum of operands of ``shapes`` as index notation.
+    """Return the einsum of operands of ``shapes`` as index notation.
+
+    Parameters
+    ----------
+    subscripts : str
+        The subscripts, such as ``"ij,jk->ik"``.
+    shapes : tuple of tuple
+        The operands' shapes.
 
     Examples
     --------
@@ -104,10 +112,11 @@ def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
     """
     labels = _Subscripts.parse(subscripts)
     axes = _axes(labels, shapes)
-    extents: dict[str, tuple[int, int]] = {}
+    extents: dict[str, tuple[int, int]] = {}  # the size of each label, and the operand that has it
     for n, (labelled, shape) in enumerate(zip(axes, shapes, strict=True)):
         own: dict[str, int] = {}
         for label, size in zip(labelled, shape, strict=True):
+            # Within one operand an axis of size 1 does not stretch.
             if own.setdefault(label, size) != size:
                 message = f"{label} is both {own[label]} and {size} in operand {n}: a diagonal needs equal sizes"
                 _misfit(message, subscripts, shapes)
@@ -117,6 +126,7 @@ def einsum_notation(subscripts: str, shapes: tuple[Shape, ...]) -> Einsum:
                 extents[label] = (size, n)
             elif size not in (known, 1):
                 _misfit(f"{label} is {known} in operand {where} and {size} in operand {n}", subscripts, shapes)
+    # The notation depends on the axes that stretch and not on sizes, so that it is cached by these axes.
     stretched = tuple(
         tuple(k for k, label in enumerate(labelled) if shape[k] == 1 and extents[label][0] != 1)
         for labelled, shape in zip(axes, shapes, strict=True)
@@ -131,7 +141,10 @@ def _einsum(labels: _Subscripts, ranks: tuple[int, ...], stretched: tuple[tuple[
 
 
 def _operand_names(labels: _Subscripts) -> tuple[str, ...]:
-    """``A``, ``B``, ...; ``op0``, ``op1``, ... where capital letters are subscripts, or there are too few."""
+    """Return names for the operands: ``A``, ``B``, ... or numbered names.
+
+    The names ``op0``, ``op1``, ... are used if capital letters are subscripts, or if there are too few letters.
+    """
     count = len(labels.inputs)
     if count <= len(_NAMES) and not any(letter in _NAMES for letter in labels.text):
         return tuple(_NAMES[:count])
@@ -147,6 +160,7 @@ def _assignment(
     inputs, output = labels.expanded(ranks)
     operands: list[Expr] = []
     for n, (name, indices) in enumerate(zip(names, inputs, strict=True)):
+        # An axis that stretches has its own variable, which is summed over one element.
         own = {k: f"{indices[k]}_{n}" for k in stretched[n]}
         operands.append(Access(name, tuple(own.get(k, index) for k, index in enumerate(indices))))
     value = reduce(lambda left, right: Apply("multiply", (left, right)), operands)
@@ -154,10 +168,11 @@ def _assignment(
 
 
 def _axes(labels: _Subscripts, shapes: tuple[Shape, ...]) -> tuple[tuple[str, ...], ...]:
-    """The label of each axis of each operand."""
+    """Return the label of each axis of each operand, after a check that the subscripts fit the operands."""
     if len(shapes) != len(labels.inputs):
         expected = f"{len(labels.inputs)} operand{'s' * (len(labels.inputs) != 1)}"
         _misfit(f"the subscripts are for {expected}, not {len(shapes)}", labels.text, shapes)
+    # Without an ellipsis, each axis of an operand needs a label.
     for n, (own, shape) in enumerate(zip(labels.inputs, shapes, strict=True)):
         named = len(own) - (_ELLIPSIS in own)
         if named > len(shape):
@@ -179,7 +194,10 @@ def _misfit(message: str, subscripts: str, shapes: tuple[Shape, ...]) -> NoRetur
 # -- subscripts -----------------------------------------------------------------------------------------------------
 @record
 class _Subscripts:
-    """Labels of each operand and of the output (None where it is implied); ``...`` stands for itself."""
+    """Labels of each operand and of the output; an ellipsis is a label, too.
+
+    The output is None if it is implied.
+    """
 
     text: str
     inputs: tuple[tuple[str, ...], ...]
@@ -187,12 +205,13 @@ class _Subscripts:
 
     @classmethod
     def parse(cls, text: str) -> _Subscripts:
-        """Split text into labels; errors have a caret."""
+        """Split text into labels; errors mark their place with a caret."""
         inputs: list[list[str]] = [[]]
         output: list[str] | None = None
         position = 0
         while position < len(text):
             char = text[position]
+            # Everything is checked as the text is read, so that a caret marks the first mistake.
             current = inputs[-1] if output is None else output
             if text.startswith(_ELLIPSIS, position):
                 if _ELLIPSIS in current:
@@ -206,6 +225,7 @@ class _Subscripts:
                 output = []
                 position += 2
                 continue
+            # A subscript: a letter, or any visible character beyond ASCII.
             if char in _LETTERS or not (char.isascii() or char.isspace()):
                 if output is not None and char in output:
                     raise NotationError(f"{char!r} is repeated in the output", text, position)
@@ -224,22 +244,23 @@ class _Subscripts:
         return cls(text, tuple(map(tuple, inputs)), None if output is None else tuple(output))
 
     def broadcast(self, ranks: tuple[int, ...]) -> int:
-        """How many axes the ellipses stand for."""
+        """Return the number of axes that the ellipses mean."""
         return max((r - len(own) + 1 for own, r in zip(self.inputs, ranks, strict=True) if _ELLIPSIS in own), default=0)
 
     def expanded(self, ranks: tuple[int, ...]) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-        """Labels without ellipses, of the operands and of the output."""
+        """Return the labels of the operands and of the output, without ellipses."""
         count = self.broadcast(ranks)
         inputs = tuple(_expand(own, rank - len(own) + 1, count) for own, rank in zip(self.inputs, ranks, strict=True))
         output = self.output
         if output is None:
+            # NumPy's rule for an implied output: broadcast axes first, then labels that occur once, sorted.
             seen = Counter(label for own in self.inputs for label in own if label != _ELLIPSIS)
             output = (_ELLIPSIS, *sorted(label for label, times in seen.items() if times == 1))
         return inputs, _expand(output, count, count)
 
 
 def _expand(labels: tuple[str, ...], own: int, count: int) -> tuple[str, ...]:
-    """``labels`` with the last ``own`` of the ``count`` broadcast axes in place of the ellipsis."""
+    """Return ``labels`` with the last ``own`` of the ``count`` broadcast axes in place of the ellipsis."""
     if _ELLIPSIS not in labels:
         return labels
     at = labels.index(_ELLIPSIS)
@@ -248,11 +269,13 @@ def _expand(labels: tuple[str, ...], own: int, count: int) -> tuple[str, ...]:
 
 # -- the two ways to call -------------------------------------------------------------------------------------------
 def _split(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """Subscripts as text, and the operands."""
+    """Return the subscripts as text, and the operands."""
+    # The form ``einsum('ij,j', A, x)``.
     if args and isinstance(args[0], str):
         if len(args) == 1:
             raise ShapeError(f"einsum needs at least one operand for {args[0]!r}")
         return args[0], tuple(args[1:])
+    # The form ``einsum(A, [0, 1], x, [1], [0])``. With an odd number of arguments, the last is the output.
     if len(args) < 2:
         raise ShapeError("einsum needs subscripts and operands, or operands and their lists of subscripts")
     count = len(args) // 2

@@ -5,8 +5,9 @@ Grammar::
     assignment ::= Assignment(target: Access, value: expr, op)     op None for '=', 'add' for '+='
     expr       ::= Access(tensor, indices) | Literal(value) | Apply(operator, expr*) | Reduce(operator, vars, expr)
 
-Tensors and index variables are plain names; formats, dtypes and shapes are bound later, so that one expression
-serves any operands. Operators are rows of ``operators.OPERATORS``, named there.
+Tensors and index variables are plain names. Formats, dtypes and shapes are bound later, so that one expression
+serves any operands. Operators are given by their names in
+``operator_table.OPERATORS``.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ __all__ = ["Access", "Apply", "Assignment", "Expr", "Literal", "Reduce"]
 
 
 class Expr:
-    """An index expression."""
+    """Index expression."""
 
 
 @record
 class Access(Expr):
-    """``tensor(indices...)``; a scalar has no indices. A variable may repeat: ``B(i,i)`` is the diagonal."""
+    """Access to a tensor, ``tensor(indices...)``; a scalar has no indices.
+
+    A variable may repeat: ``B(i,i)`` is the diagonal.
+    """
 
     tensor: str
     indices: tuple[str, ...] = ()
@@ -30,10 +34,10 @@ class Access(Expr):
 
 @record
 class Literal(Expr):
-    """A number written in the expression; weakly typed, as Python scalars are in NumPy.
+    """Number written in the expression; weakly typed, as Python scalars are in NumPy.
 
-    Literals are equal when they mean the same in every expression: ``1``, ``1.0`` and ``True`` differ, as do ``0.0``
-    and ``-0.0``; NaN equals NaN.
+    Literals are equal if they mean the same in every expression. ``1``, ``1.0`` and ``True`` differ, as do ``0.0`` and
+    ``-0.0``. NaN equals NaN.
 
     Examples
     --------
@@ -54,7 +58,7 @@ class Literal(Expr):
 
 @record
 class Apply(Expr):
-    """An operator of the table applied to its operands, element by element."""
+    """Operator of the table, applied to its operands element by element."""
 
     op: str
     args: tuple[Expr, ...]
@@ -62,7 +66,7 @@ class Apply(Expr):
 
 @record
 class Reduce(Expr):
-    """The reduction of ``body`` with ``op`` over every value of ``vars``."""
+    """Reduction of ``body`` with ``op`` over all values of ``vars``."""
 
     op: str
     vars: tuple[str, ...]
@@ -71,10 +75,10 @@ class Reduce(Expr):
 
 @record
 class Assignment:
-    """``target = value``, or ``target op= value``.
+    """Assignment ``target = value``, or ``target op= value``.
 
-    As parsed, sums over variables absent from the target are implied; ``checks.explicit_sums`` makes them Reduce
-    nodes around each additive term, as the notation means them.
+    In a parsed assignment, sums over variables absent from the target are implied. ``checks.explicit_sums`` turns these
+    sums into ``Reduce`` nodes around each additive term, according to the meaning of the notation.
     """
 
     target: Access

@@ -1,8 +1,10 @@
-"""Operators are data (law 5): one row each. Merge lattices, C, dtypes and the oracle all read this table.
+"""Table of operators, with one row for each.
 
-A row says how an operator is spelt in C, which NumPy ufunc means the same (and so gives its dtype rule), its
-identity and annihilator, and its algebraic properties. Adding an operator is adding a row. What NumPy has no ufunc
-for (``real``, conversions to a dtype, an operator's repetition) has a :class:`~.table_functions.Function` instead.
+Merge lattices, C code, dtypes and the reference results of tests are all read from this table. A row says how an
+operator is spelled in C, and which NumPy ufunc means the same (and so gives its dtype rule). A row also has the
+operator's identity, annihilators and algebraic properties. To add an operator, add a row. An operator for which NumPy
+has no ufunc (``real``, conversions to a dtype, repetitions of an operator) has a :class:`~.table_functions.Function`
+instead.
 """
 
 from __future__ import annotations
@@ -21,21 +23,22 @@ __all__ = ["ABSENT_ANSWERS", "ABSORBING", "ALIASES", "OPERATORS", "REDUCTIONS", 
 
 @record
 class Near:
-    """An operand that decides a result where it is absent, beside some values of the other operand.
+    """Implicit operand that decides a result beside some values of the other operand.
 
-    Of the other operand's values on one side of zero, those beside which it decides have none between them beside
-    which it does not: so it is enough to look at both ends of a range.
+    Consider the other operand's values on one side of zero. If the implicit operand decides beside two values of this
+    side, the operand decides beside all values between the two. A look at both ends of a range is therefore enough.
 
     Parameters
     ----------
     position : int
-        The operand.
+        The position of the implicit operand.
     value : object, optional
-        Its fill value; None is any.
+        The operand's fill value; None means any.
     result : object, optional
-        What it decides; None is its fill value.
+        The result that the operand decides; None means its fill value.
     usual : bool
-        Whether it decides beside most values, as zero does in a quotient: then a result is planned to be as sparse.
+        True if the operand decides beside most values, as zero does in a quotient. A result is then planned to be as
+        sparse as the operand.
     """
 
     position: int
@@ -44,54 +47,57 @@ class Near:
     usual: bool = False
 
     def takes(self, value: Any) -> bool:
-        """Tell whether ``value`` is the fill value meant."""
+        """Return whether ``value`` is the fill value of this row; NaN equals NaN."""
         return self.value is None or value == self.value or (value != value and self.value != self.value)
 
 
 @record
 class Operator:
-    """One operator.
+    """One operator of the table.
 
     Parameters
     ----------
     name : str
         Name in the table: NumPy's, without clashes.
     arity : int
-        1 or 2.
+        Number of operands, 1 or 2.
     c : str
         C spelling: a C infix or prefix operator (``"+"``), ``"call:NAME"`` for a prelude function that is
         overloaded by a dtype suffix (``weft_NAME_float64``), or ``"cast"`` for a conversion to the result's dtype.
     ufunc : callable
-        The NumPy ufunc with the same meaning; gives dtypes (``resolve_dtypes``) and the oracle.
+        The NumPy ufunc with the same meaning, which gives dtypes (``resolve_dtypes``) and the tests' reference results.
     identity : object, optional
-        ``op(identity, x) == x == op(x, identity)``; None where there is none on both sides.
-    left_identity, right_identity : object, optional
-        One-sided identities, e.g. 0 on the right of subtraction.
+        Two-sided identity, ``op(identity, x) == x == op(x, identity)``; None if there is none.
+    right_identity : object, optional
+        Identity on the right alone, such as 0 of subtraction.
     annihilators : tuple
-        Pairs ``(position, value)``: an absent operand of that value makes the result that value (0 in a product).
+        Pairs ``(position, value)``: an implicit operand of that value makes the result that value (0 in a product).
     near_annihilators : tuple of Near
-        What decides beside some values of the other operand; whether beside all that it holds, each call looks up.
+        Implicit operands that decide beside some values of the other operand. Each call looks up if these operands
+        decide beside all values that the other operand holds.
     instead : str
-        What to write, ``{0}`` and ``{1}`` being the operands, for a result that an absent operand always decides.
+        An expression to suggest whose result an implicit operand always decides; ``{0}`` and ``{1}`` are the operands.
     monotone : {"", "exact", "rounded"}
-        As long as no operand changes its sign, the result rises or falls with each, so that its extremes are those at
-        the ends of ranges; kernels may round it otherwise than NumPy where it is ``"rounded"``.
+        As long as no operand changes its sign, the result rises or falls with each operand. The extremes of the result
+        are then those at the ends of ranges. With ``"rounded"``, kernels may round otherwise than NumPy.
+    idempotent : bool
+        True if ``op(x, x) == x``.
     extreme : {-1, 0, 1}
-        Where there is no identity: a reduction starts from the lowest (-1) or highest (1) value of its dtype.
+        For an operator without identity: reductions start from the lowest (-1) or highest (1) value of their dtype.
     all_bits : bool
-        Where there is no identity: a reduction starts from the value of its dtype that has all bits.
+        For an operator without identity: true if reductions start from the value of their dtype that has all bits.
     skips_nan : bool
-        NaN beside a number gives the number, so that reductions of floating point numbers start from NaN.
+        True if NaN beside a number gives the number. Reductions of floating-point numbers then start from NaN.
     absorbs : tuple of int
-        The operands whose absence decides the result, whatever their fill values are.
+        Positions at which an implicit operand decides the result, whatever its fill value is.
     absorbed : object, optional
-        The result that they decide; None is their fill value.
+        The result that these operands decide; None means their fill value.
     absent : object, optional
-        The result for an absent operand whose value is not known; whoever uses the operator vouches for it.
+        The result for an implicit operand of unknown value, which the user of the operator guarantees.
     symbol : str, optional
-        How index notation spells it, e.g. ``+``; None when it is called by name.
+        Spelling in index notation, such as ``+``; None if the operator is called by name.
     precedence : int
-        Binding strength of ``symbol`` when printing.
+        Binding strength of ``symbol`` in printed text.
     """
 
     name: str
@@ -116,11 +122,18 @@ class Operator:
 
     @property
     def has_identity(self) -> bool:
-        """Whether a reduction of no values has one, as NumPy's: sums, products, any and all."""
+        """True if a reduction of no values has a result, as in NumPy: sums, products, any and all."""
         return getattr(self.ufunc, "identity", None) is not None
 
     def start(self, dtype: str) -> Any:
-        """What a reduction starts from: the identity, or the value of ``dtype`` that no other value changes.
+        """Return the value from which a reduction starts, or None.
+
+        The start is the identity, or else the value of ``dtype`` that changes no other value.
+
+        Parameters
+        ----------
+        dtype : str
+            The dtype of the reduction.
 
         Examples
         --------
@@ -130,6 +143,7 @@ class Operator:
         if self.identity is not None or not (self.extreme or self.all_bits):
             return self.identity
         kind = np.dtype(dtype).kind
+        # All bits of a boolean, of a signed integer (-1) and of an unsigned integer.
         if self.all_bits:
             return kind == "b" or (-1 if kind == "i" else int(np.iinfo(dtype).max))
         if kind == "b":
@@ -137,21 +151,27 @@ class Operator:
         if kind in "iu":
             limits = np.iinfo(dtype)
             return int(limits.min if self.extreme < 0 else limits.max)
+        # Any number replaces NaN, also infinity.
         if self.skips_nan:
             return complex(math.nan, 0) if kind == "c" else math.nan
         infinity = math.inf * self.extreme
         return complex(infinity, infinity) if kind == "c" else infinity
 
     def annihilates(self, position: int, value: Any) -> bool:
-        """Whether an absent operand ``value`` at ``position`` decides the result alone."""
+        """Return whether an implicit operand ``value`` at ``position`` decides the result alone."""
         return position in self.absorbs or any(p == position and value == v for p, v in self.annihilators)
 
     def near(self, position: int, value: Any) -> tuple[Near, ...]:
-        """Return how an absent operand ``value`` at ``position`` decides the result beside some values of the other."""
+        """Return the rows of ``near_annihilators`` for an implicit operand ``value`` at ``position``."""
         return tuple(n for n in self.near_annihilators if n.position == position and n.takes(value))
 
     def collapses(self, value: Any) -> bool:
-        """Whether a reduction of any number of copies of ``value`` comes to what one of them makes.
+        """Return whether reducing any number of copies of ``value`` gives the result for one copy.
+
+        Parameters
+        ----------
+        value : object
+            The value.
 
         Examples
         --------
@@ -162,7 +182,7 @@ class Operator:
         return self.idempotent or (self.annihilates(0, value) and math.copysign(1, value.real) > 0)
 
     def is_identity(self, position: int, value: Any) -> bool:
-        """Whether ``value`` at ``position`` of a binary operator leaves the other operand as it is."""
+        """Return whether ``value`` at ``position`` of a binary operator leaves the other operand unchanged."""
         if self.arity != 2:
             return False
         if self.identity is not None and value == self.identity:
@@ -170,6 +190,7 @@ class Operator:
         return position == 1 and self.right_identity is not None and value == self.right_identity
 
 
+# Implicit operands that several rows have: see ``annihilators`` and ``near_annihilators``.
 _BOTH_ZERO = ((0, 0), (1, 0))
 _INFINITE = tuple(Near(position, sign * math.inf) for position in (0, 1) for sign in (1, -1))
 _ANY = (Near(0), Near(1))
@@ -179,13 +200,16 @@ _COMPARED = tuple(Near(position, None, answer) for position in (0, 1) for answer
 
 
 def _called(arity: int, names: str, **properties: Any) -> list[Operator]:
-    """Rows of NumPy's ufuncs that have no identity or annihilator: each is the prelude function of its name."""
+    """Return rows for NumPy's ufuncs ``names``, each computed by the prelude function of its name."""
     return [Operator(name, arity, f"call:{name}", getattr(np, name), **properties) for name in names.split()]
 
 
 ABSENT_ANSWERS = {False: "false where absent", True: "true where absent"}
-"""For an answer where nothing is stored, the operator that states it: what is asked of a scalar is known to its owner
-alone. No notation can spell them."""
+"""Operators that state the boolean result for implicit entries, by that result.
+
+The result depends on the value of a scalar, which only the scalar's owner knows. Index notation cannot spell these
+operators.
+"""
 
 _REPETITIONS = functions.repetitions(lambda op, dtype: OPERATORS[op].start(dtype))
 
@@ -208,7 +232,7 @@ OPERATORS: dict[str, Operator] = {
                  idempotent=True, extreme=1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
         Operator("fmax", 2, "call:fmax", np.fmax,
                  idempotent=True, extreme=-1, skips_nan=True, near_annihilators=_ANY, monotone="exact"),
-        # Reductions with these are of bool: there the extremes are the identities.
+        # Reductions with these operators are of booleans, whose extremes are the identities.
         Operator("logical_and", 2, "call:logical_and", np.logical_and, annihilators=_BOTH_ZERO, idempotent=True,
                  extreme=1),
         Operator("logical_or", 2, "call:logical_or", np.logical_or, idempotent=True, extreme=-1),
@@ -252,9 +276,11 @@ ABSORBING: dict[str, dict[tuple[tuple[int, ...], Any], str]] = {
     for op, row in OPERATORS.items()
     if row.near_annihilators
 }
-"""For the operands whose absence decides alone, and what (None: their fill values), the operator that is told so:
-whoever uses it vouches that it makes that of these, beside all that the other operand holds. No notation can spell
-them."""
+"""Operators that are told that implicit operands decide alone, by operator, positions and result (None: fill values).
+
+A user of such an operator guarantees that implicit operands at these positions give that result beside all values that
+the other operand holds. Index notation cannot spell these operators.
+"""
 
 OPERATORS |= {
     name: replace(OPERATORS[op], name=name, absorbs=positions, absorbed=result, near_annihilators=(), symbol=None)
@@ -263,14 +289,14 @@ OPERATORS |= {
 }
 
 REPETITIONS: dict[str, str] = {op: f.__name__ for op, f in _REPETITIONS.items()}
-"""For an associative operator, the one that makes ``x op x op ... op x``, ``k`` operands, of ``k`` and ``x``."""
+"""Operators that compute ``x op x op ... op x`` with ``k`` operands from ``k`` and ``x``, by associative operator."""
 
 REDUCTIONS: dict[str, str] = {
     "sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum", "all": "logical_and", "any": "logical_or",
     "nanmin": "fmin", "nanmax": "fmax", "xor": "logical_xor", "bitand": "bitwise_and", "bitor": "bitwise_or",
     "bitxor": "bitwise_xor",
 }  # fmt: skip
-"""How index notation spells the reduction with an associative operator: ``sum(j, ...)``."""
+"""Associative operators by the name of their reduction in index notation: ``sum(j, ...)``."""
 
 ALIASES: dict[str, str] = {
     "abs": "absolute", "conj": "conjugate", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin",
@@ -279,15 +305,20 @@ ALIASES: dict[str, str] = {
     "radians": "deg2rad", "degrees": "rad2deg", "true_divide": "divide",
     "bitwise_not": "invert",
 }  # fmt: skip
-"""Other names under which index notation calls an operator."""
+"""Operators by their other names in index notation."""
 
 
 def operator(name: str) -> Operator:
-    """The row called ``name``.
+    """Return the row of an operator.
+
+    Parameters
+    ----------
+    name : str
+        The name in the table.
 
     Raises
     ------
     KeyError
-        When there is no such operator.
+        If there is no such operator.
     """
     return OPERATORS[name]

@@ -1,4 +1,4 @@
-"""Text to index notation: taco's notation (2017 paper, section 7), with literals, named operators and reductions.
+"""Parser of index notation: taco's notation (2017 paper, section 7), with literals, named operators and reductions.
 
 Grammar::
 
@@ -10,7 +10,7 @@ Grammar::
                  | OPERATOR "(" expr {"," expr} ")" | REDUCTION "(" variable "," {variable ","} expr ")"
 
 A minus sign directly before a number belongs to the number. Names are Python's identifiers. A name followed by a
-parenthesis is an operator or a reduction where the tables have one of that name, else a tensor.
+parenthesis is an operator or a reduction if the tables have one of that name, else a tensor.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _TOKEN = re.compile(
     + ")",
     re.UNICODE,
 )
+# Bounds of recursion: nested operands in the parser, and the depth of the tree in all that traverses it.
 _NESTING = 60
 _DEPTH = 200
 
@@ -51,18 +52,20 @@ def parse(text: str) -> Assignment:
     Parameters
     ----------
     text : str
-        Such as ``"y(i) = A(i,j)*x(j) + b*z(i)"``.
+        The assignment, such as ``"y(i) = A(i,j)*x(j) + b*z(i)"``.
 
     Returns
     -------
     Assignment
-        As written: sums over variables that are not on the left are still implied
+        The assignment as written: sums over variables that are not on the left are still implied
         (see :func:`~weft.index_notation.checks.explicit_sums`).
 
     Raises
     ------
     NotationError
-        With a caret under the place that is wrong.
+        If the text is no assignment. A caret marks the place of the mistake.
+    TypeError
+        If ``text`` is no string.
 
     Examples
     --------
@@ -100,6 +103,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             continue
         match = _TOKEN.match(text, position)
         if match is None or match.lastgroup == "symbol":
+            # Symbols of other notations get a hint: some of them begin with a symbol of this notation.
             other = symbol_at(text, position)
             if other is not None:
                 raise NotationError(f"there is no {other[0]!r} here; {other[1]}", _one_line(text), position)
@@ -139,7 +143,7 @@ class _Parser:
         return self.token.kind == "symbol" and self.token.text in symbols
 
     def follows(self, symbol: str) -> bool:
-        """Whether ``symbol`` comes after the current token."""
+        """Return whether ``symbol`` follows the current token."""
         if self.token.kind == "end":
             return False
         after = self.tokens[self.next + 1]
@@ -162,6 +166,7 @@ class _Parser:
         if self.token.kind != "name" or self.token.text in _CONSTANTS:
             self.fail(f"expected the name of the result, not {self.token}")
         name = self.advance()
+        # A tensor may have the name of an operator, but not before a parenthesis.
         if self.at("(") and (name.text in _FUNCTIONS or name.text in REDUCTIONS):
             self.fail(f"{name.text} is a function, and cannot be the result", name)
         target = self.access(name, target=True)
@@ -173,8 +178,10 @@ class _Parser:
             self.fail("')' closes nothing")
         if self.token.kind != "end":
             self.fail(f"expected an operator or the end, not {self.token}")
+        # Names are checked at the end, since a variable may occur before the tensor of the same name or after it.
         for variable in self.variables.values():
             if variable.text in self.tensors:
+                # The caret marks the later of the two uses.
                 later = max(variable, self.tensors[variable.text], key=lambda token: token.position)
                 self.fail(f"{variable.text} is an index variable and cannot be a tensor too", later)
         if depth(value) > _DEPTH:
@@ -182,13 +189,14 @@ class _Parser:
         return Assignment(target, value, op)
 
     def expr(self, least: int) -> Expr:
-        """Operands joined by infix operators that bind at least as strongly as ``least``."""
+        """Parse operands joined by infix operators that bind at least as strongly as ``least``."""
         left = self.operand()
         while self.token.kind == "symbol" and self.token.text in _INFIX:
             row = _INFIX[self.token.text]
             if row.precedence < least:
                 break
             self.advance()
+            # The right operand binds more strongly, so that operators of one precedence group to the left.
             left = Apply(row.name, (left, self.expr(row.precedence + 1)))
         return left
 
@@ -209,6 +217,7 @@ class _Parser:
             return inner
         if self.at(*_PREFIX, "+"):
             sign = self.advance()
+            # A minus sign directly before a number belongs to the number.
             number = self.literal() if sign.text == "-" else None
             if number is not None:
                 return Literal(-number)
@@ -227,6 +236,7 @@ class _Parser:
             return self.access(token)
         if token.text == "complex":
             return self.complex()
+        # A name before a parenthesis: a reduction, an operator, or else a tensor.
         if token.text in REDUCTIONS:
             return self.reduction(token)
         if token.text in _FUNCTIONS:
@@ -234,7 +244,7 @@ class _Parser:
         return self.access(token)
 
     def literal(self) -> int | float | complex | None:
-        """A number without a sign, where there is one."""
+        """Parse a number without a sign; return None if there is none."""
         token = self.token
         if token.kind == "name" and token.text in ("inf", "nan") and not self.follows("("):
             self.advance()
@@ -253,6 +263,7 @@ class _Parser:
         self.expect("(")
         parts = []
         for end in (",", ")"):
+            # Both parts may have a sign.
             negative = self.at("-") and self.advance()
             part = self.literal()
             if part is None or isinstance(part, complex):
@@ -276,6 +287,7 @@ class _Parser:
     def reduction(self, name: _Token) -> Expr:
         opening = self.expect("(")
         variables: dict[str, _Token] = {}
+        # A name is a variable of the reduction if a comma follows it. The first other token begins the expression.
         while self.token.kind == "name" and self.follows(","):
             variable = self.variable()
             if variable.text in variables:
@@ -286,6 +298,7 @@ class _Parser:
             self.fail(f"{name.text} needs variables before its expression, as in {name.text}(j, A(i,j))")
         body = self.expr(0)
         self.expect(")", f"an operator or the ')' for the '(' at column {opening.position + 1}")
+        # A variable without an occurrence has no extent.
         free = free_variables(body)
         for variable in variables.values():
             if variable.text not in free:
@@ -294,12 +307,13 @@ class _Parser:
 
     # -- accesses -----------------------------------------------------------------------------------------------
     def access(self, name: _Token, target: bool = False) -> Access:
-        """The tensor ``name`` and its indices; the current token is the one after the name."""
+        """Parse the indices of the tensor ``name``; the current token is the one after the name."""
         if name.text in _CONSTANTS:
             self.fail(f"{name.text} is a number, and cannot be a tensor", name)
         indices: list[str] = []
         if self.at("("):
             opening = self.advance()
+            # ``f()`` has no indices; after a comma, an index must follow.
             while not self.at(")") or indices:
                 if self.token.kind == "name" and self.follows("("):
                     self.fail(about_function(name.text), name)
@@ -315,8 +329,10 @@ class _Parser:
                     self.fail(about_index(name.text, target))
                 self.expect(",", f"',' or the ')' for the '(' at column {opening.position + 1}")
             self.advance()
+        # The first name in ranks is that of the result.
         if not target and name.text == next(iter(self.ranks)):
             self.fail(f"the result {name.text} is used on the right-hand side", name)
+        # All accesses to a tensor have the same number of indices.
         known = self.ranks.setdefault(name.text, len(indices))
         if known != len(indices):
             self.fail(f"{name.text} has {_indices(known)} elsewhere and {_indices(len(indices))} here", name)

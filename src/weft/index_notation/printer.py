@@ -1,4 +1,4 @@
-"""Index notation to text, with as few parentheses as precedence allows: ``parse(to_text(a)) == a``."""
+"""Index notation as text, with as few parentheses as precedence allows: ``parse(to_text(a)) == a``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ _SPACED = OPERATORS["add"].precedence
 
 
 def to_text(assignment: Assignment) -> str:
-    """The assignment in the notation that :func:`~weft.index_notation.parser.parse` reads.
+    """Return the assignment in the notation that :func:`~weft.index_notation.parser.parse` reads.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
 
     Examples
     --------
@@ -30,12 +35,18 @@ def to_text(assignment: Assignment) -> str:
 
 
 def expression_text(expr: Expr) -> str:
-    """The expression in index notation."""
+    """Return the expression in index notation.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    """
     return _text(expr)[0]
 
 
 def _text(expr: Expr) -> tuple[str, int]:
-    """The text, and how strongly its outermost operator binds."""
+    """Return the text of an expression, and the binding strength of its outermost operator."""
     match expr:
         case Access(tensor=tensor, indices=indices):
             return (f"{tensor}({','.join(indices)})" if indices else tensor), _ATOM
@@ -49,11 +60,12 @@ def _text(expr: Expr) -> tuple[str, int]:
             if row.symbol is None:
                 return f"{op}({', '.join(map(expression_text, args))})", _ATOM
             if row.arity == 1:
-                # A minus sign directly before a number would become part of it.
+                # A minus sign directly before a number would be read as a part of the number.
                 unsigned = isinstance(args[0], Literal) and not isinstance(args[0].value, bool)
                 inner = _within(args[0], row.precedence)
                 bare = not unsigned or inner.startswith(("-", "complex"))
                 return row.symbol + (inner if bare else f"({inner})"), row.precedence
+            # Operators group to the left: a right operand of the same precedence needs parentheses.
             left, right = _within(args[0], row.precedence), _within(args[1], row.precedence + 1)
             space = " " * (row.precedence <= _SPACED)
             return f"{left}{space}{row.symbol}{space}{right}", row.precedence
@@ -68,6 +80,7 @@ def _within(expr: Expr, least: int) -> str:
 def _number(value: Any) -> str:
     if not isinstance(value, complex):
         return repr(value)
+    # A number like 2j is printed as such, if its real part is 0.0 and reading it gives the same signs of zeros.
     for sign, number in (("", value), ("-", -value)):
         if repr(number.real) == "0.0" and isfinite(number.imag) and copysign(1, number.imag) > 0:
             return sign + repr(number)

@@ -1,6 +1,7 @@
-"""Index notation in place of what other notations write: what errors of the parser say.
+"""Hints of the parser's errors: index notation in place of spellings of other notations.
 
-Python's operators, NumPy's names and einsum's arrows are what users try first, and each has its own way here.
+Users first try Python's operators, NumPy's names and the arrows of einsum. Each of these has its own spelling in index
+notation.
 """
 
 from __future__ import annotations
@@ -57,11 +58,18 @@ _WITHOUT = {
     "sigmoid": "write 1/(1 + exp(-a))",
     "relu": "write maximum(a, 0)",
 }
-"""Functions that are no single operator of elements."""
+"""Hints for functions that are no single elementwise operator."""
 
 
 def symbol_at(text: str, position: int) -> tuple[str, str] | None:
-    """Return the symbol of another notation that stands at a place, and what to write instead; or None.
+    """Return the symbol of another notation at a position, and what to write instead; None if there is none.
+
+    Parameters
+    ----------
+    text : str
+        Text in index notation.
+    position : int
+        The position in the text.
 
     Examples
     --------
@@ -73,13 +81,19 @@ def symbol_at(text: str, position: int) -> tuple[str, str] | None:
     match = _SYMBOL.match(text, position)
     if match is None:
         return None
+    # A dot after the name of a module, as in np.exp, is no transpose.
     if match[0] == "." and (module := _MODULE.search(text, 0, position)):
         return ".", f"write functions without {module[1]}: exp(x(i))"
     return match[0], _SYMBOLS[match[0]]
 
 
 def about_function(name: str) -> str:
-    """Return what an error says of a function that does not exist.
+    """Return the error message for a function that does not exist.
+
+    Parameters
+    ----------
+    name : str
+        The name of the function.
 
     Examples
     --------
@@ -88,6 +102,7 @@ def about_function(name: str) -> str:
     >>> about_function("where")
     "there is no function 'where'; weft.where(condition, a, b) chooses elements"
     """
+    # Operators for internal use are not suggested.
     functions = [f for f in (*OPERATORS, *ALIASES) if f.isidentifier() and not f.startswith(("repeat_", "nan_as_"))]
     meant = nearest(name, (*functions, *REDUCTIONS))
     if name in _WITHOUT:
@@ -100,7 +115,14 @@ def about_function(name: str) -> str:
 
 
 def about_index(tensor: str, in_result: bool) -> str:
-    """Return what an error says of an index that is a number or an expression.
+    """Return the error message for an index that is a number or an expression.
+
+    Parameters
+    ----------
+    tensor : str
+        The name of the tensor.
+    in_result : bool
+        True if the tensor is the result.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Functions of the operator table that NumPy has no ufunc for, with what a row asks of a ufunc.
+"""Functions of the operator table for which NumPy has no ufunc, with the interface that a row needs.
 
-A ufunc computes with arrays, and says by ``resolve_dtypes`` in which dtypes it does.
+Like a ufunc, a function computes with arrays. Its method ``resolve_dtypes`` says in which dtypes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ __all__ = [
 
 
 class Function:
-    """A function of arrays with a rule for its dtypes.
+    """Function of arrays, with a rule for its dtypes.
 
     Parameters
     ----------
     name : str
-        Name of its row.
+        The name of its row in the table.
     compute : callable
-        From arrays to an array.
+        The function from arrays to an array.
     dtypes : callable
-        From the operands' dtypes to those of the operands and of the result, by which it computes.
+        The rule: takes the operands' dtypes, and returns the dtypes to which operands are converted and that of the
+        result.
     """
 
     def __init__(
@@ -36,12 +37,15 @@ class Function:
         self.__name__, self._compute, self._dtypes = name, compute, dtypes
 
     def __call__(self, *args: Any) -> Any:
-        """The value: a NumPy scalar of scalars, as a ufunc gives."""
+        """Return the value; for scalars a NumPy scalar, as a ufunc does."""
         found = self._compute(*map(np.asarray, args))
         return found[()] if isinstance(found, np.ndarray) else found
 
     def resolve_dtypes(self, dtypes: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
-        """As a ufunc's method does: ``dtypes`` ends in None for the result; int, float and complex are weak."""
+        """Return the dtypes of the operands and of the result, like the method of a ufunc.
+
+        ``dtypes`` ends with None for the result. ``int``, ``float`` and ``complex`` mean int64, float64 and complex128.
+        """
         return self._dtypes(*map(np.dtype, dtypes[:-1]))
 
     def __repr__(self) -> str:
@@ -67,12 +71,12 @@ select = Function(
     lambda chosen, x: np.where(chosen, x, x.dtype.type(0)),
     lambda chosen, dtype: (np.dtype(bool), dtype, dtype),
 )
-"""The second operand where the first is true, else zero: a product that leaves infinity and NaN as they are."""
+"""The second operand if the first is true, else zero: a product that leaves infinity and NaN unchanged."""
 
 left = Function(
     "left", lambda x, other: np.broadcast_arrays(x, other)[0], lambda dtype, other: (dtype, np.dtype(bool), dtype)
 )
-"""The first operand; beside the second, an entry of either is one of the result."""
+"""The first operand; the result has an entry wherever one of the two operands has one."""
 
 
 def _conversion(name: str) -> Function:
@@ -94,7 +98,7 @@ def _logical(op: str, compute: Callable[..., Any]) -> Function:
 
 def _bitwise(op: str, compute: Callable[..., Any]) -> Function:
     def dtypes(count: Any, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
-        np.bitwise_and.resolve_dtypes((dtype, dtype, None))  # which raises where numbers are not of bits
+        np.bitwise_and.resolve_dtypes((dtype, dtype, None))  # raises an error for dtypes without bitwise operators
         return np.dtype(np.int64), dtype, dtype
 
     return Function(f"repeat_{op}", compute, dtypes)
@@ -115,6 +119,7 @@ def _times(count: Any, x: Any) -> Any:
         return (count > 0) & x
     if x.dtype.kind == "c":  # by parts: infinity times zero is NaN
         return _times(count, x.real) + _imaginary(_times(count, x.imag), x.dtype)
+    # No copies give 0, also of infinity and NaN.
     return np.where(count == 0, x.dtype.type(0), count.astype(x.dtype) * x)
 
 
@@ -128,23 +133,28 @@ def _power(count: Any, x: Any) -> Any:
 
 
 def repetitions(start: Callable[[str, str], Any]) -> dict[str, Function]:
-    """Return the functions of operators' repetitions, by operator.
+    """Return the functions that repeat an operator, by operator.
 
     Parameters
     ----------
     start : callable
-        Gives what a reduction with an operator starts from in a dtype.
+        Returns the value from which a reduction with an operator starts in a dtype.
     """
 
     def or_start(op: str) -> Callable[..., Any]:
-        """One operand or more of an idempotent operator are like one; none is what a reduction starts from."""
+        """Return the repetition of an idempotent operator.
+
+        One or more copies of an operand give the operand. No copies give the start of a reduction.
+        """
         return lambda count, x: np.where(count == 0, np.asarray(start(op, x.dtype.name), x.dtype), x)
 
     return {
+        # A sum of k copies is a product with k, and a product of k copies is a power.
         "add": _repetition("add", _times),
         "multiply": _repetition("multiply", _power),
         **{op: _repetition(op, or_start(op)) for op in ("minimum", "maximum", "fmin", "fmax")},
         **{op: _bitwise(op, or_start(op)) for op in ("bitwise_and", "bitwise_or")},
+        # Pairs of copies cancel.
         "bitwise_xor": _bitwise("bitwise_xor", _if_odd),
         **{op: _logical(op, or_start(op)) for op in ("logical_and", "logical_or")},
         "logical_xor": _logical("logical_xor", _if_odd),

@@ -1,4 +1,4 @@
-"""Walks over index expressions: which tensors and variables they have, and bottom-up rewriting."""
+"""Traversal of index expressions: their tensors and variables, and bottom-up rewriting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ __all__ = ["accesses", "children", "depth", "free_variables", "rebuild", "rename
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions directly below ``expr``."""
+    """Return the expressions directly below ``expr``.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    """
     match expr:
         case Apply(args=args):
             return args
@@ -20,7 +26,15 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
-    """``expr`` with ``function`` applied to its children; the same object where that changes nothing."""
+    """Return ``expr`` with ``function`` applied to its children; the same object if that changes nothing.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    function : callable
+        The function from an expression to an expression.
+    """
     match expr:
         case Apply(op=op, args=args):
             new = tuple(function(arg) for arg in args)
@@ -32,7 +46,15 @@ def rebuild(expr: Expr, function: Callable[[Expr], Expr]) -> Expr:
 
 
 def depth(expr: Expr) -> int:
-    """The number of nodes on the longest way down; does not recurse, as it guards what does."""
+    """Return the number of nodes on the longest path from ``expr`` to a leaf.
+
+    The function does not recurse, since it protects recursive functions from trees that are too deep.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    """
     deepest, pending = 0, [(expr, 1)]
     while pending:
         node, level = pending.pop()
@@ -42,7 +64,13 @@ def depth(expr: Expr) -> int:
 
 
 def accesses(expr: Expr | Assignment) -> Iterator[Access]:
-    """Every access in order of appearance; those of an assignment begin with its target."""
+    """Yield each access in order of appearance; those of an assignment begin with its target.
+
+    Parameters
+    ----------
+    expr : Expr or Assignment
+        An index expression or an assignment.
+    """
     match expr:
         case Assignment(target=target, value=value):
             yield target
@@ -55,7 +83,12 @@ def accesses(expr: Expr | Assignment) -> Iterator[Access]:
 
 
 def tensors(expr: Expr | Assignment) -> tuple[str, ...]:
-    """The names of the tensors in order of appearance; those of an assignment begin with its result.
+    """Return the names of the tensors in order of appearance; those of an assignment begin with its result.
+
+    Parameters
+    ----------
+    expr : Expr or Assignment
+        An index expression or an assignment.
 
     Examples
     --------
@@ -67,7 +100,12 @@ def tensors(expr: Expr | Assignment) -> tuple[str, ...]:
 
 
 def variables(expr: Expr | Assignment) -> tuple[str, ...]:
-    """The index variables, bound ones too, in order of appearance in an access.
+    """Return the index variables, including bound ones, in order of appearance in an access.
+
+    Parameters
+    ----------
+    expr : Expr or Assignment
+        An index expression or an assignment.
 
     Examples
     --------
@@ -79,7 +117,12 @@ def variables(expr: Expr | Assignment) -> tuple[str, ...]:
 
 
 def free_variables(expr: Expr) -> tuple[str, ...]:
-    """The variables that no reduction inside ``expr`` binds, in order of appearance.
+    """Return the variables that no reduction inside ``expr`` binds, in order of appearance.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
 
     Examples
     --------
@@ -98,11 +141,20 @@ def free_variables(expr: Expr) -> tuple[str, ...]:
 
 
 def rename_variables(expr: Expr, names: dict[str, str]) -> Expr:
-    """``expr`` with free variables renamed; the new names must be used nowhere in it."""
+    """Return ``expr`` with free variables renamed; the new names must not occur in ``expr``.
+
+    Parameters
+    ----------
+    expr : Expr
+        An index expression.
+    names : dict
+        The new name of each variable to rename.
+    """
     match expr:
         case Access(tensor=tensor, indices=indices):
             new = tuple(names.get(v, v) for v in indices)
             return expr if new == indices else Access(tensor, new)
         case Reduce(vars=bound):
+            # A bound variable hides the free variable of its name.
             names = {old: new for old, new in names.items() if old not in bound}
     return rebuild(expr, lambda child: rename_variables(child, names)) if names else expr

@@ -1,1 +1,1 @@
-"""Operations on storage, one file each; none of them knows ``SparseTensor``."""
+"""Operations on storage, with one file for each; none of them depends on ``SparseTensor``."""

@@ -1,9 +1,10 @@
-"""``A[key] = value``: the entries of the region replaced.
+"""Assignment ``A[key] = value``: replacement of the entries in a region.
 
-A dense tensor is written in place. Where entries can be put in without storing all anew (hash tables, rows that
-lengthen), the first assignment copies the tensor, which may share its arrays, and those that follow are made in the
-copy, until the tensor is looked at as a whole. What is stored otherwise is stored anew: the entries outside the region,
-and the value's. Single elements are collected first, and assigned together then.
+A dense tensor is written in place. Some formats (hash tables, rows that can lengthen) take new entries without storing
+the whole tensor anew. The first assignment to such a tensor copies it, since other tensors may share its arrays. Later
+assignments are made in the copy, until the tensor is read as a whole. A tensor of any other format is stored anew, from
+its entries outside the region and those of the value. Assignments to single elements are collected first, and then made
+together.
 """
 
 from __future__ import annotations
@@ -33,32 +34,34 @@ __all__ = ["PendingWrites", "setitem"]
 def setitem(
     storage: Storage, room: execution.InsertionTarget | None, key: Any, value: Any
 ) -> tuple[Storage, execution.InsertionTarget | None]:
-    """The tensor with other elements where ``key`` points; where an element comes up twice the last one stays.
+    """Return the tensor with the elements of ``key`` replaced.
+
+    If a key selects an element more than once, the last value counts.
 
     Parameters
     ----------
     storage : Storage
         The tensor.
     room : InsertionTarget or None
-        Where entries can be put into it.
+        The copy of the tensor that takes new entries, if an earlier assignment made one.
     key : object
-        As NumPy takes them.
+        A key as NumPy takes it.
     value : object
-        It broadcasts to what the key means.
+        The value, which broadcasts to the selected elements.
 
     Returns
     -------
-    (Storage, Room or None)
-        The tensor, and where more entries can be put into it.
+    (Storage, InsertionTarget or None)
+        The tensor, and the copy of it that takes further entries.
 
     Raises
     ------
     IndexError
-        For keys that do not fit the shape.
+        If the key does not fit the shape.
     ShapeError
-        When the value does not broadcast to what the key means.
+        If the value does not broadcast to the selected elements.
     DensifyError
-        When more elements than ``weft.config.max_densify_bytes`` holds would be stored.
+        If more elements than ``weft.config.max_densify_bytes`` holds would be stored.
     """
     parsed = parse_key(key, storage.shape)
     if storage.format.is_dense:
@@ -68,11 +71,12 @@ def setitem(
     rows, vals = _entries(value, storage, region)
     if not region.elements:
         return storage, room
-    if len(vals) == region.elements:  # nothing is taken out
+    if len(vals) == region.elements:  # each element of the region is stored: entries are only put in
         room = room or execution.insertion_target(storage)
         if room is not None:
             room.insert(rows, vals)
             return room.storage, room
+    # Entries of the region that become implicit must be taken out: the tensor is stored anew.
     coo = execution.convert(storage, coordinates(len(storage.shape)))
     outside = ~region.holds(coo.arrays[1:])
     dtypes = [index_dtype(n) for n in storage.shape]
@@ -92,7 +96,7 @@ def _in_place(storage: Storage, key: Any, value: Any) -> None:
 
 
 class _Region:
-    """The elements that a key means, and where in its result each stands."""
+    """Elements that a key selects, and the place of each in the key's result."""
 
     def __init__(self, key: Key, shape: tuple[int, ...]) -> None:
         self.key, self.tensor = key, shape
@@ -100,9 +104,8 @@ class _Region:
         spans = {span.axis: span for span in key.spans}
         self.spans = spans
         self.shape: tuple[int, ...] = ()
-        self.at: dict[
-            int, int
-        ] = {}  # the axis of the result at which an axis of the tensor, or the arrays (-1), begins
+        # The axis of the result at which an axis of the tensor, or those of the arrays (-1), begin.
+        self.at: dict[int, int] = {}
         for place in key.places:
             if place is not None:
                 self.at[place] = len(self.shape)
@@ -110,7 +113,7 @@ class _Region:
             self.shape += arrays if place == -1 else (1,) if place is None else (spans[place].count,)
 
     def holds(self, rows: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
-        """Which of some coordinates it holds."""
+        """Return a mask that says which of some coordinates are in the region."""
         found = np.ones(len(rows[0]) if rows else 1, bool)
         for axis, span in self.spans.items():
             far = rows[axis].astype(np.int64) - span.start
@@ -125,7 +128,7 @@ class _Region:
 
     @cached
     def elements(self) -> int:
-        """How many elements of the tensor it holds."""
+        """Return the number of elements of the tensor in the region."""
         arrays = self.arrays
         if arrays is None or not self.repeats:
             return math.prod(self.shape)
@@ -134,7 +137,7 @@ class _Region:
 
     @cached
     def repeats(self) -> bool:
-        """Whether an element comes up twice, so that what is not stored of a value matters, too."""
+        """Return whether the key selects an element twice; implicit entries of a value then matter, too."""
         arrays = self.arrays
         if arrays is None:
             return False
@@ -142,7 +145,7 @@ class _Region:
         return len(np.unique(number)) < len(number)
 
     def coordinates(self, places: tuple[np.ndarray[Any, Any], ...]) -> list[np.ndarray[Any, Any]]:
-        """The tensor's coordinates of some places of the result, one array of integers for each of its axes."""
+        """Return the tensor's coordinates for some places of the result, one integer array for each axis."""
         rows: list[np.ndarray[Any, Any]] = [np.empty(0)] * len(self.tensor)
         for axis, span in self.spans.items():
             if axis in self.key.dropped:
@@ -151,6 +154,7 @@ class _Region:
                 rows[axis] = span.start + places[self.at[axis]].astype(np.int64) * span.step
         arrays = self.arrays
         if arrays is not None:
+            # The axes of the arrays are consecutive in the result.
             begin = self.at[-1]
             which = tuple(places[begin : begin + len(arrays.shape)])
             for axis, index in zip(arrays.axes, arrays.indices, strict=True):
@@ -159,7 +163,8 @@ class _Region:
 
 
 def _numbered(rows: tuple[np.ndarray[Any, Any], ...], sizes: list[int]) -> np.ndarray[Any, Any]:
-    """One integer for each tuple of coordinates."""
+    """Return one integer for each tuple of coordinates, different for different tuples."""
+    # Python integers serve if 64-bit integers are too few.
     number = np.zeros(len(rows[0]), np.int64 if math.prod(sizes) < 2**63 else object)
     for row, size in zip(rows, sizes, strict=True):
         number = number * size + row
@@ -167,10 +172,14 @@ def _numbered(rows: tuple[np.ndarray[Any, Any], ...], sizes: list[int]) -> np.nd
 
 
 def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
-    """Coordinates in the tensor, and values, of what is to be stored of the value."""
+    """Return the coordinates in the tensor, and the values, of the entries to store for a value.
+
+    Entries equal to the tensor's fill value are left out, unless they are stored in a sparse value.
+    """
     dtype, fill = storage.dtype, storage.dtype.type(storage.type.fill)
     given = None if np.isscalar(value) else as_operand(value)
     if given is not None and not given.storage.format.is_dense:
+        # A sparse value of the same fill value is not made dense: its stored entries are all there is to store.
         if same_number(dtype.type(given.storage.type.fill), fill) and not region.repeats:
             fits = _trimmed(given.storage.shape, region.shape)
             more = len(given.storage.shape) - len(fits)
@@ -187,16 +196,17 @@ def _entries(value: Any, storage: Storage, region: _Region) -> tuple[list[np.nda
         return [np.empty(0, np.int64)] * len(storage.shape), np.empty(0, dtype)
     require_dense(region.shape, dtype, "the elements of the region")
     whole_values = np.ascontiguousarray(np.broadcast_to(values, region.shape)).reshape(-1)
-    # Every element comes, those equal to the fill value too: of elements that come up twice the last one stays.
+    # Elements equal to the fill value must take part: for an element selected twice, the last value counts.
     places = np.unravel_index(np.arange(size), region.shape) if region.shape else ()
     rows, vals = _last(region.coordinates(tuple(places)), whole_values, storage.shape)
+    # Compared bit by bit, so that NaN equals NaN and -0.0 differs from 0.0.
     bits = vals.view(np.uint8).reshape(len(vals), -1) if len(vals) else np.empty((0, 1), np.uint8)
     same = (bits == np.asarray(fill).reshape(1).view(np.uint8)).all(axis=1)
     return [row[~same] for row in rows], vals[~same]
 
 
 def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape that broadcasts to ``wanted``, without leading axes of size 1 that are too many."""
+    """Return ``shape`` without superfluous leading axes of size 1; raise an error if it does not fit ``wanted``."""
     own = shape
     while len(own) > len(wanted) and own[0] == 1:
         own = own[1:]
@@ -211,10 +221,11 @@ def _trimmed(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]
 def _last(
     rows: list[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any], shape: tuple[int, ...]
 ) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
-    """Of entries with the same coordinates the last."""
+    """Return the last of all entries with the same coordinates."""
     if len(vals) < 2:
         return rows, vals
     number = _numbered(tuple(rows), list(shape))
+    # The first occurrence in reversed order is the last occurrence.
     _, first = np.unique(number[::-1], return_index=True)
     if len(first) == len(vals):
         return rows, vals
@@ -223,31 +234,31 @@ def _last(
 
 
 class PendingWrites:
-    """Assignments to a tensor since it was last looked at as a whole; of use while its lock is held.
+    """Assignments to a tensor since it was last read as a whole; to be used while its lock is held.
 
-    It is made when a tensor is first assigned to, and is the tensor's from then on. The tensor has a storage or this
-    has one, whatever is interrupted: no function is called between giving it to one and taking it from the other.
+    The object is made at the first assignment to a tensor, and belongs to the tensor from then on. At any time either
+    the tensor or this object has a storage, even after an interrupt: no function is called between giving the storage
+    to one and taking it from the other.
     """
 
     __slots__ = ("base", "lock", "room", "written")
 
     def __init__(self) -> None:
         self.lock = data_lock()
-        self.base: Storage | None = None  # what the tensor was; None while nothing is being assigned
-        self.room: execution.InsertionTarget | None = (
-            None  # where entries are put into what it was; its arrays belong to nothing else
-        )
-        self.written: dict[tuple[int, ...], Any] = {}  # the single elements that are still to be put in
+        self.base: Storage | None = None  # the tensor before the assignments; None while there are none
+        # The copy of base that takes new entries; nothing else has its arrays.
+        self.room: execution.InsertionTarget | None = None
+        self.written: dict[tuple[int, ...], Any] = {}  # single elements that are still to be assigned
 
     @property
     def storage(self) -> Storage:
-        """The tensor without the single elements."""
+        """Tensor without the pending single elements."""
         found = self.base if self.room is None else self.room.storage
         assert found is not None, "something is being assigned"
         return found
 
     def finish(self) -> Storage:
-        """Put in the single elements; the tensor as it is then."""
+        """Assign the pending single elements, and return the tensor."""
         if self.written:
             key = tuple(map(np.array, zip(*self.written, strict=True)))
             self._put(key, np.array(list(self.written.values())))
@@ -255,7 +266,7 @@ class PendingWrites:
         return self.storage
 
     def put(self, key: Any, value: Any) -> None:
-        """Assign the elements where ``key`` points."""
+        """Assign a value to the elements that ``key`` selects."""
         self.finish()
         self._put(key, value)
 

@@ -1,7 +1,8 @@
-"""A tensor as lines along one axis: what searching, sorting and counting need, on arrays as long as what is stored.
+"""Lines of a tensor along one axis, for searching, sorting and counting.
 
-The lines are the rows of a matrix whose columns are that axis; entries come line by line, by column. Line ``r`` holds
-entries ``edges[r]`` to ``edges[r + 1]``; what it does not hold is the fill value.
+The lines are the rows of a matrix whose columns are that axis. Entries are ordered by line, then by column. Line ``r``
+holds entries ``edges[r]`` to ``edges[r + 1]``; all its other elements are implicit. Arrays are as long as the number of
+stored entries, except ``edges``.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ Array = np.ndarray[Any, Any]
 
 @record
 class Lines:
-    """The entries of a tensor, line by line.
+    """Entries of a tensor, line by line.
 
     Parameters
     ----------
     row, column : ndarray
-        Where each entry is, in lexicographic order.
+        The line of each entry, and its place in the line, in lexicographic order.
     values : ndarray
-        The entries.
+        The values of the entries.
     fill : object
-        The value of what is not stored, a NumPy scalar.
+        The value of implicit entries, a NumPy scalar.
     count, length : int
-        How many lines there are, and how many elements each has.
+        The number of lines, and the number of elements in each.
     shape : tuple of int
-        The shape that the lines have: the tensor's, without the axis.
+        The shape in which the lines are arranged: the tensor's, without the axis.
     """
 
     row: Array
@@ -51,27 +52,27 @@ class Lines:
 
     @property
     def edges(self) -> Array:
-        """Where each line begins among the entries, and the end."""
+        """Position of the first entry of each line, and the end of the last line."""
         require_dense((self.count + 1,), np.dtype(np.int64), "positions of every line")
         return np.searchsorted(self.row, np.arange(self.count + 1))
 
     @property
     def rank(self) -> Array:
-        """How many entries come before each in its line."""
+        """Number of entries before each entry in its line."""
         starts, held = self._runs
         found: Array = np.arange(len(self.row)) - np.repeat(starts, held)
         return found
 
     @property
     def held(self) -> Array:
-        """How many entries the line of each has."""
+        """Number of entries in the line of each entry."""
         _, held = self._runs
         found: Array = np.repeat(held, held)
         return found
 
     @property
     def _runs(self) -> tuple[Array, Array]:
-        """Where each line that has entries begins among them, and how many it has."""
+        """Position of the first entry of each line that has entries, and the number of its entries."""
         n = len(self.row)
         first = np.ones(n, bool)
         first[1:] = self.row[1:] != self.row[:-1]
@@ -80,12 +81,21 @@ class Lines:
 
 
 def lines(storage: Storage, axis: int | None) -> Lines:
-    """The lines of a tensor along an axis; all elements as one line for None."""
+    """Return the lines of a tensor along an axis.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    axis : int or None
+        The axis; None makes one line of all elements.
+    """
     shape = storage.shape
     rest: tuple[int, ...] = ()
     if axis is None:
         turned, length = storage, math.prod(shape)
     else:
+        # The axis becomes the last one, and all other axes are numbered together as the lines.
         order = (*(a for a in range(len(shape)) if a != axis), axis)
         turned, rest, length = storage.permuted(order), tuple(shape[a] for a in order[:-1]), shape[axis]
     count = math.prod(rest)

@@ -1,4 +1,4 @@
-"""Repeat a tensor along new axes and those of size 1."""
+"""Repetition of a tensor along new axes and along axes of size 1."""
 
 from __future__ import annotations
 
@@ -20,16 +20,23 @@ __all__ = ["broadcast"]
 
 
 def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
-    """Return a tensor repeated to a shape; what is stored is stored as often.
+    """Return a tensor repeated to a shape; each stored entry is repeated, too.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    wanted : tuple of int
+        The shape of the result.
 
     Raises
     ------
     ResultTooLargeError
-        When that does not fit in memory.
+        If the result does not fit in memory.
     ShapeError
-        When an axis is too long for 64-bit integers.
+        If an axis is too long for 64-bit integers.
     ValueError
-        When the shapes do not fit together.
+        If the shapes do not fit together.
     """
     n, more = len(wanted), len(wanted) - len(storage.shape)
     fits = more >= 0 and all(a in (1, b) for a, b in zip(storage.shape, wanted[more:], strict=True))
@@ -43,15 +50,18 @@ def broadcast(storage: Storage, wanted: tuple[int, ...]) -> Storage:
     like, fill = storage.format, storage.type.fill
     stretched = [a for a, size in enumerate(storage.shape) if size != wanted[a + more]]
     kept = [a + more for a in range(len(storage.shape)) if a not in stretched]
+    # With fill value 0, the kernel repeats stored entries alone; the fill value is set again at the end.
     smaller = relabel_fill(without_axes(storage, stretched), 0)
     goal = format_for_axes(like, n)
     if not storage.nnz and not goal.is_dense:
         return execution.convert(nothing(wanted, storage.type), goal)
+    # The memory is checked before anything is repeated.
     each = math.prod(wanted[a] for a in range(n) if a not in kept) * execution.entry_bytes(goal, storage.dtype, wanted)
     entries = smaller.nnz
     if not memory.fits(entries * each) and not smaller.format.is_dense:
         entries = execution.count_entries(smaller)  # without padding
     memory.require(entries * each, f"broadcasting {entries} entries of a tensor of shape {storage.shape} to {wanted}")
+    # B(i0,i1,...) = select(S(i0), A(i1,...)), in which S is true for every coordinate of a new axis.
     operands = {"A": smaller}
     value: Any = Access("A", tuple(f"i{a}" for a in kept))
     for a in range(n):

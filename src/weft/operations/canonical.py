@@ -1,6 +1,6 @@
-"""What a tensor's storage promises, and the same tensor with more promises or fewer entries.
+"""Canonical tensors: conversions that let the format promise more, or that drop entries.
 
-All of it is conversion to the tensor's own format, by compiled kernels.
+Compiled kernels do all conversions and counts.
 """
 
 from __future__ import annotations
@@ -20,22 +20,42 @@ __all__ = ["canonical", "count_explicit_fill", "drop_explicit_fill", "stored_onl
 
 
 def canonical(storage: Storage) -> Storage:
-    """The tensor in the canonical variant of its own format; itself where it is that."""
+    """Return the tensor in the canonical variant of its format; the tensor itself if it has that format.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     found: Storage = foreign_tensors.convert(storage, storage.format.canonical())
     return found
 
 
 def stored_only(storage: Storage) -> Storage:
-    """The tensor where every position holds an entry, so that values can be reduced and counted as they are."""
+    """Return the tensor in a format in which each position holds an entry.
+
+    The stored values of the result can then be reduced and counted directly. A dense tensor is returned unchanged.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     format = storage.format
     return storage if format.is_compact or format.is_dense else foreign_tensors.convert(storage, storage.plain_format)
 
 
 def count_explicit_fill(storage: Storage) -> int:
-    """How many stored values equal the fill value."""
+    """Return the number of stored values that equal the fill value.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     vals, fill = stored_only(storage).vals, storage.type.fill
     operands = [_ONE, Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
-    if fill == fill:  # NaN is what does not equal itself
+    if fill == fill:  # NaN does not equal itself, and needs another expression
         operands.append(Storage.dense(np.asarray(fill, vals.dtype)))
     return int(_counter(tuple([s.type for s in operands])).run(operands).vals[0])
 
@@ -50,7 +70,15 @@ def _counter(types: tuple[TensorType, ...]) -> execution.Plan:
 
 
 def drop_explicit_fill(storage: Storage) -> Storage:
-    """The canonical tensor without entries equal to the fill value; itself where there are none."""
+    """Return the canonical tensor without entries equal to the fill value.
+
+    A dense tensor keeps all its entries.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     storage = canonical(storage)
     if storage.format.is_dense or not count_explicit_fill(storage):
         return storage

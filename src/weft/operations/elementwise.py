@@ -1,8 +1,8 @@
-"""Operators element by element: planned once for each combination of types, then run.
+"""Elementwise operators: planned once for each combination of types, then run.
 
-Two tensors become an assignment over their axes, broadcast by NumPy's rules. What takes one tensor, or a tensor and
-a scalar, leaves the structure as it is and becomes an assignment over the stored values; the fill value goes the
-same way.
+Two tensors become an assignment over their axes, broadcast by NumPy's rules. An operator on one tensor, or on a tensor
+and a scalar, keeps the structure. Such an operator becomes an assignment over the stored values, and is applied to the
+fill value, too.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ __all__ = [
 Run = Callable[[tuple[Storage, ...]], Storage]
 _FLAT = Format.dense(1)
 SPREADS = "left"
-"""The operator that has its first operand on the structure of both."""
+"""The operator that returns its first operand, stored wherever one of its two operands has an entry."""
 
 
 class ElementwisePlan:
-    """Something compiled for operands of certain types, which it keeps alive, so that caches may go by identity."""
+    """Plan for operands of certain types.
+
+    The plan keeps the types alive, so that caches may use their identity as a key.
+    """
 
     __slots__ = ("run", "target", "types")
 
@@ -53,11 +56,15 @@ class ElementwisePlan:
         run: Run = planned.run
         self.target = planned.target
         dense = self.target.format.is_dense
+        # If the kernel cannot leave out entries equal to the fill value, they are dropped afterwards.
         self.run = run if not prune or dense or planned.prunes else lambda storages: drop_explicit_fill(run(storages))
 
 
 class LevelwisePlan(ElementwisePlan):
-    """What computes with the coordinates of levels instead of axes, where that can be done."""
+    """Plan that computes over the coordinates of levels instead of axes.
+
+    If the operands' levels do not fit together, the plan computes over axes.
+    """
 
     __slots__ = ()
 
@@ -70,17 +77,27 @@ class LevelwisePlan(ElementwisePlan):
         self.types, self.run = types, run
 
 
+# Plans by operator, types and accesses, and plans over vectors by expression and types.
 _binary: dict[tuple[Any, ...], ElementwisePlan] = {}
 _flat: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
-    """What computes ``left op right``, and what to run it on (axes of size 1 may have been taken out).
+    """Return the plan of ``left op right``, and the operands with which to run it.
+
+    The operands may have lost axes of size 1.
+
+    Parameters
+    ----------
+    op : str
+        The name of an operator.
+    left, right : Storage
+        The operands.
 
     Raises
     ------
     ShapeError
-        When the shapes do not broadcast.
+        If the shapes do not broadcast.
     """
     if levelwise.is_apt(left, right):
         return LevelwisePlan(op, (left.type, right.type)), (left, right)
@@ -94,16 +111,19 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Elementwise
         raise ShapeError(
             f"{operator(op).name}: shapes do not broadcast: {describe(left)} and {describe(right)}"
         ) from None
+    # C(i0,i1,...) = A(...) op B(...), in which an operand lacks the variables of axes along which it stretches.
     target = tuple(f"i{axis}" for axis in range(len(shape)))
     (left, first), (right, second) = (_access(name, s, shape) for name, s in (("A", left), ("B", right)))
     assignment, looked = Assignment(Access("C", target), Apply(op, (first, second))), None
+    # An operator may absorb only beside certain values, which the dense operand's values decide.
     if depends_on_values(op, left, right):
         looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
         assignment = looked.assignment
     key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
     plan = _binary.get(key)
     if plan is None:
-        # As in scipy and sparse, what cancels is not stored: A != B has entries where they differ alone.
+        # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the
+        # two differ.
         prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
         plan = _binary[key] = ElementwisePlan(assignment, (left.type, right.type), prune=prune)
     if looked is not None:
@@ -112,7 +132,17 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Elementwise
 
 
 def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
-    """Whether the format of ``left op right`` depends on the values of one that is an array beside a sparse one."""
+    """Return whether the format of ``left op right`` depends on the values of a dense operand.
+
+    The other operand is sparse then.
+
+    Parameters
+    ----------
+    op : str
+        The name of an operator.
+    left, right : Storage
+        The operands.
+    """
     if left.format.is_dense == right.format.is_dense or not operator(op).near_annihilators:
         return False
     position = int(left.format.is_dense)
@@ -121,7 +151,7 @@ def depends_on_values(op: str, left: Storage, right: Storage) -> bool:
 
 
 def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storage, Expr]:
-    """The access of an operand in a result of ``shape``, and the operand without the axes of size 1 that stretch."""
+    """Return an operand without the axes of size 1 that stretch, and its access in a result of ``shape``."""
     offset = len(shape) - len(storage.shape)
     stretched = [axis for axis, size in enumerate(storage.shape) if size != shape[axis + offset]]
     indices = [f"i{axis + offset}" for axis in range(len(storage.shape)) if axis not in stretched]
@@ -129,17 +159,22 @@ def _access(name: str, storage: Storage, shape: tuple[int, ...]) -> tuple[Storag
 
 
 def without_axes(storage: Storage, axes: list[int]) -> Storage:
-    """The tensor without axes of size 1; where a level stores their coordinates, the others are packed anew."""
+    """Return the tensor without some axes of size 1.
+
+    The arrays are shared if possible. Else the entries are stored anew, with these axes in outer dense levels that are
+    then dropped.
+    """
     if axes:
         storage = _plainly(storage)
     kept = storage
-    for axis in sorted(axes, reverse=True):
+    for axis in sorted(axes, reverse=True):  # from the last, so that the numbers of the other axes stay valid
         smaller = without_axis(kept, axis)
         if smaller is None:
             break
         kept = smaller
     else:
         return kept
+    # A level cannot be dropped: the axes become dense outer levels, which store nothing.
     old = dict(zip(storage.format.mode_order, storage.format.levels, strict=True))
     modes = (*axes, *(axis for axis in storage.format.mode_order if axis not in axes))
     levels = [old[axis] if axis not in axes and _stores_nothing(old[axis]) else Compressed() for axis in modes]
@@ -152,7 +187,7 @@ def without_axes(storage: Storage, axes: list[int]) -> Storage:
 
 
 def _plainly(storage: Storage) -> Storage:
-    """Level by level, where the format does not store the axes so."""
+    """Return the tensor in its plain format if its format is structured, else the tensor itself."""
     return foreign_tensors.convert(storage, storage.plain_format) if storage.format.is_structured else storage
 
 
@@ -161,7 +196,17 @@ def _stores_nothing(level: LevelFormat) -> bool:
 
 
 def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
-    """The same arrays with axes of size 1 put in, at the places ``axes`` of the result."""
+    """Return the same arrays with axes of size 1 inserted, at the places ``axes`` of the result.
+
+    A tensor of a structured format is first converted to its plain format.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    axes : tuple of int
+        The axes of the result that are new.
+    """
     if not axes:
         return storage
     storage = _plainly(storage)
@@ -176,17 +221,29 @@ def _type_with_axes(old: TensorType, axes: tuple[int, ...]) -> TensorType:
     order = format.order + len(axes)
     others = [axis for axis in range(order) if axis not in axes]
     modes = (*axes, *(others[mode] for mode in format.mode_order))
-    if format.is_dense:  # of no importance where an axis of size 1 comes; the usual order of the others is
+    if format.is_dense:  # the place of an axis of size 1 does not matter; the usual order of axes does
         modes = tuple(range(order)) if format.remapping.is_identity else modes
     levels = (*(Dense(),) * len(axes), *format.levels)
     return tensor_type(old.dtype, Format(Remapping(modes), levels), old.index_dtypes, old.fill)
 
 
 def without_axis(storage: Storage, axis: int) -> Storage | None:
-    """The same arrays without an axis of size 1, where its level stores nothing, or one coordinate; else None."""
+    """Return the same arrays without an axis of size 1, or None if its level cannot be dropped.
+
+    A level can be dropped if it stores nothing. The root can be dropped if it has one position. A level above a
+    branchless one takes the coordinates of that one in place of its own.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    axis : int
+        The axis.
+    """
     format = storage.format
     if format.is_structured:
         return None
+    # The type alone decides, unless the level is a root whose positions must be counted.
     found = _without_level(storage.type, axis, False)
     if found is None and format.mode_order[0] == axis:
         root = format.levels[0]
@@ -201,29 +258,51 @@ def without_axis(storage: Storage, axis: int) -> Storage | None:
 
 @lru_cache(maxsize=1024)
 def _without_level(old: TensorType, axis: int, single: bool) -> tuple[TensorType, tuple[int, ...]] | None:
-    """The type without the level of an axis of size 1, and which arrays stay; a ``single`` root has one position."""
+    """Return the type without the level of an axis of size 1, and the arrays that remain; or None.
+
+    If ``single``, the level is a root with one position.
+    """
     format = old.format
     k = format.mode_order.index(axis)
     above, level, below = format.levels[:k], format.levels[k], format.levels[k + 1 :]
     given_up = level.roles
+    # The two levels store one coordinate for each entry; the upper one keeps its positions, with the lower coordinates.
     if below and below[0].branchless:
         narrowed = level.narrowed(below[0])
         if narrowed is None:
             return None
         below, given_up = (narrowed, *below[1:]), below[0].roles
+    # Any other level must have one position under each parent, since its positions are then those of the parents.
     elif not (single or _stores_nothing(level)):
         return None
     modes = tuple(mode - (mode > axis) for mode in format.mode_order if mode != axis)
     rest, levels = Remapping(modes), above + below
     if why_unsound(rest, levels) is not None:
         return None
+    # The arrays that remain. With a branchless level below, that level's coordinates replace those of the dropped
+    # level.
     roles = [(j, role) for j, lv in enumerate(format.levels) for role in lv.roles]
     kept = tuple(n for n, (j, role) in enumerate(roles) if j != k or role not in given_up)
     return tensor_type(old.dtype, Format(rest, levels), tuple(old.index_dtypes[n] for n in kept), old.fill), kept
 
 
 def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> Storage:
-    """``storage op scalar``, or the other way round: the same structure, other values, another fill value."""
+    """Return ``storage op scalar``, or ``scalar op storage`` if ``scalar_first``.
+
+    The result has the same structure, other values and another fill value. The result of a question, such as a
+    comparison, has no entries equal to its fill value.
+
+    Parameters
+    ----------
+    op : str
+        The name of an operator.
+    storage : Storage
+        The tensor.
+    scalar : object
+        The scalar.
+    scalar_first : bool
+        True if the scalar is the left operand.
+    """
     key = (op, id(storage.type), type(scalar), scalar_first)
     warm = _beside_scalars.get(key)
     if warm is not None and warm.takes(scalar):
@@ -232,13 +311,17 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     linear = _distributes(op, storage.dtype, other.vals, scalar_first)
     args: tuple[Expr, Expr] = (Access("A", ("i",)), Access("B", ()))
     args = args[::-1] if scalar_first else args
+    # The types of Python scalars alone decide the plan, so that the next call takes the short way.
     if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
         _beside_scalars[key] = ScalarPlan(op, args, storage.type, other, scalar_first)
     return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
 
 
 def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], scalar_first: bool) -> bool:
-    """Tell whether what a scalar makes of a sum is the sum of what it makes of the parts, in the sum's dtype."""
+    """Return whether an operator with a scalar distributes over a sum, in the dtype of the sum.
+
+    Duplicates then need not be summed first.
+    """
     if op not in ("multiply", "divide") or (op == "divide" and (scalar_first or not scalar.all())):
         return False
     made = loop_dtypes(op, (scalar.dtype, dtype) if scalar_first else (dtype, scalar.dtype))[-1]
@@ -246,13 +329,18 @@ def _distributes(op: str, dtype: np.dtype[Any], scalar: np.ndarray[Any, Any], sc
 
 
 def _pruned_answers(op: str, found: Storage) -> Storage:
-    """Answers to a question without those that are as where nothing is stored; what are no answers as it is."""
+    """Return the boolean result of a question without entries that equal its fill value.
+
+    Results of other operators are returned unchanged.
+    """
     if found.dtype.kind != "b" or found.format.is_dense or not _asks(op):
         return found
     true = np.count_nonzero(found.vals)
+    # The number of answers that equal the answer for implicit entries.
     absent = true if found.type.fill else len(found.vals) - true
     if not absent:
         return found
+    # A format that appends its entries is copied by one kernel that leaves some out.
     if not _appends_alone(found.format):
         return drop_explicit_fill(found)
     plan = _copies.get(found.type)
@@ -265,13 +353,13 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
 
 @cache
 def _appends_alone(format: Format) -> bool:
-    """Whether entries of a format are written one after the other, so that some may be left out on the way."""
+    """Return whether entries of a format are appended one by one, so that a kernel may leave some out."""
     return bool(format.levels) and format.is_unique and not format.is_structured and format.levels[-1].appends
 
 
 @cache
 def _asks(op: str) -> bool:
-    """Whether an operator is a question, whatever its operands are."""
+    """Return whether an operator is a question with a boolean result, whatever its operands are."""
     return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
@@ -279,9 +367,10 @@ _copies: dict[TensorType, ElementwisePlan] = {}
 
 
 class ScalarPlan:
-    """``tensor op scalar`` for tensors of one type and Python scalars of one type, with all that can be known before.
+    """Plan of ``tensor op scalar`` for tensors of one type and Python scalars of one type.
 
-    The type of a result hangs on the scalar by its fill value; those of the last scalars are kept.
+    All that does not depend on the scalar's value is prepared. The type of a result depends on the scalar by its fill
+    value. The result types of up to ``_SCALARS`` scalars are kept.
     """
 
     __slots__ = (
@@ -290,7 +379,7 @@ class ScalarPlan:
     )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
-        self._type = type  # also keeps it alive, and with that its identity
+        self._type = type  # kept alive, since _beside_scalars uses its identity as a key
         self._ufunc, self._first = operator(op).ufunc, first
         self._dtype, self._scalar = other.dtype, other.type
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
@@ -300,16 +389,17 @@ class ScalarPlan:
         self._fill = np.dtype(type.dtype).type(type.fill)
         self._results: dict[Any, TensorType] = {}
         self._op = op
-        self._asked: dict[Any, ElementwisePlan] = {}  # by the scalar, whose sign, if it is a zero, no question asks for
+        self._asked: dict[Any, ElementwisePlan] = {}  # by the scalar; no question depends on the sign of a zero
         self._answers: dict[bool, ElementwisePlan] | None = {} if _asks(op) and _appends_alone(type.format) else None
 
     def takes(self, scalar: Any) -> bool:
-        """Whether the scalar is one of its dtype."""
+        """Return whether the scalar fits into the dtype of the plan."""
         limits = self._limits
         return limits is None or limits.min <= scalar <= limits.max
 
     def run(self, storage: Storage, scalar: Any) -> Storage:
         other = Storage((), self._scalar, (), np.array([scalar], self._dtype))
+        # A question about appended entries stores only answers other than that for implicit entries.
         if self._answers is not None:
             plan = self._asked.get(scalar)
             if plan is None:
@@ -318,6 +408,7 @@ class ScalarPlan:
                     self._asked[scalar] = plan
             return plan.run((other, storage) if self._first else (storage, other))
         values = storage.vals
+        # All other results keep the structure: the stored values are computed as a vector.
         flat = Storage(values.shape, self._vector, (), values)
         found = self._plan.run((other, flat) if self._first else (flat, other)).vals
         type = self._results.get(scalar)
@@ -325,17 +416,17 @@ class ScalarPlan:
             fill, old = self._absent(other.vals[0]), self._type
             type = tensor_type(name_of(found.dtype), old.format, old.index_dtypes, fill_of(found.dtype, fill))
             if scalar and not isinstance(scalar, complex) and len(self._results) < _SCALARS:
-                # The zeros are equal, and not the same; a complex number has two parts that may be one.
+                # 0.0 and -0.0 are equal as keys but give different fill values; so do parts of complex numbers.
                 self._results[scalar] = type
         return _pruned_answers(self._op, Storage(storage.shape, type, storage.arrays, found))
 
     def _absent(self, beside: Any) -> Any:
-        """What an absent element becomes."""
+        """Return the result for an implicit entry."""
         with np.errstate(all="ignore"):
             return self._ufunc(beside, self._fill) if self._first else self._ufunc(self._fill, beside)
 
     def _answering(self, absent: bool) -> ElementwisePlan:
-        """What asks every entry, and stores those answers that are not the one for what is absent."""
+        """Return the plan that asks about each entry, and stores answers that differ from the implicit one."""
         assert self._answers is not None
         plan = self._answers.get(absent)
         if plan is None:
@@ -353,25 +444,43 @@ _SCALARS = 256
 
 
 def _keeps_structure(storage: Storage, linear: bool) -> bool:
-    """Whether an operator may take every stored value alone: duplicates are summed first, unless it is linear."""
+    """Return whether an operator may be applied to each stored value alone.
+
+    Duplicates must be summed first, unless the operator is linear.
+    """
     return linear or storage.format.is_dense or storage.format.is_unique
 
 
 def _scalar(op: str, value: Any, beside: np.dtype[Any], first: bool) -> Storage:
-    """A scalar in the dtype in which the operator takes it beside ``beside``."""
+    """Return a scalar as storage, in the dtype in which the operator takes the scalar beside ``beside``.
+
+    Raises
+    ------
+    OverflowError
+        If the dtype does not hold a Python integer and the operator is no comparison.
+    """
     if type(value) in (int, float, complex):
         weak: tuple[Any, Any] = (type(value), beside) if first else (beside, type(value))
         wanted = loop_dtypes(op, weak)[0 if first else 1]
         if type(value) is int and not holds(wanted, value):
             if operator(op).c not in COMPARISONS:
                 raise OverflowError(f"Python integer {value} out of bounds for {wanted} in {op}")
-            wanted = np.asarray(value).dtype  # compared by value, as by NumPy
+            wanted = np.asarray(value).dtype  # a comparison takes the integer by its value, as in NumPy
         return Storage.dense(np.asarray(value, wanted))
     return scalar_storage(value, beside)
 
 
 def apply_unary(op: str, storage: Storage) -> Storage:
-    """``op storage``: the same structure, other values, another fill value."""
+    """Return ``op storage``: the same structure, other values, another fill value.
+
+    Parameters
+    ----------
+    op : str
+        The name of an operator.
+    storage : Storage
+        The tensor.
+    """
+    # The plan and the types are kept for the identity of the operand's type, which _alone keeps alive.
     warm = _alone.get((op, id(storage.type)))
     if warm is not None:
         plan, (_, vector, type) = warm
@@ -393,11 +502,12 @@ def _map(
     op: str, storage: Storage, args: tuple[Expr, ...], others: tuple[Storage, ...], linear: bool, reverse: bool
 ) -> Storage:
     if not _keeps_structure(storage, linear):
-        storage = foreign_tensors.convert(storage, storage.format.canonical())  # duplicates are to be summed first
+        storage = foreign_tensors.convert(storage, storage.format.canonical())  # sums duplicates
     vals = vector(storage.vals)
     storages = (*others, vals) if reverse else (vals, *others)
     ufunc = operator(op).ufunc
     found = flat_map(Apply(op, args), storages)
+    # A dense tensor has no implicit entries, and keeps its fill value.
     fill = storage.type.fill
     if not storage.format.is_dense:
         scalars = [s.vals[0] for s in others]
@@ -408,17 +518,23 @@ def _map(
 
 
 def vector(vals: np.ndarray[Any, Any]) -> Storage:
-    """Values as a dense vector."""
+    """Return values as the storage of a dense vector.
+
+    Parameters
+    ----------
+    vals : ndarray
+        The values.
+    """
     return Storage(vals.shape, tensor_type(name_of(vals.dtype), _FLAT), (), vals)
 
 
 def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]:
-    """An expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``.
+    """Return an expression over vectors ``(i)`` and scalars ``()``, computed for each ``i``.
 
     Parameters
     ----------
     value : Expr
-        Of accesses in the order of ``storages``.
+        The expression, whose accesses are in the order of ``storages``.
     storages : tuple of Storage
         Dense vectors of one length, and scalars.
     """
@@ -430,7 +546,7 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
 
 
 def only_element(storage: Storage) -> Any:
-    """Return the element of a tensor that has one, a NumPy scalar."""
+    """Return the only element of a tensor, as a NumPy scalar."""
     if not storage.format.is_dense:
         storage = execution.convert(storage, Format.dense(len(storage.shape)))
     return storage.vals[0]

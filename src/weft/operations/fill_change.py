@@ -1,4 +1,4 @@
-"""The same elements beside another fill value, for what joins tensors whose fill values differ."""
+"""Changes of the fill value, for operations that join tensors with different fill values."""
 
 from __future__ import annotations
 
@@ -17,31 +17,63 @@ __all__ = ["change_fill", "relabel_fill", "require_dense", "same_fill", "same_nu
 
 
 def same_fill(a: Any, b: Any) -> bool:
-    """Whether two fill values are one, bit by bit as in pydata/sparse: NaN is NaN, and -0.0 is not 0.0."""
+    """Return whether two fill values are equal bit by bit, as in pydata/sparse.
+
+    NaN equals NaN, and -0.0 differs from 0.0.
+
+    Parameters
+    ----------
+    a, b : object
+        The fill values.
+    """
     return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes()) or bool(a != a and b != b)
 
 
 def same_number(a: Any, b: Any) -> bool:
-    """Whether two fill values are one but for the sign of a zero: that of ``-A`` is -0.0, and may stand for 0."""
+    """Return whether two fill values are equal, apart from the sign of a zero.
+
+    The fill value of ``-A`` is -0.0, which may serve as 0.
+
+    Parameters
+    ----------
+    a, b : object
+        The fill values.
+    """
     return bool(a == b) or same_fill(a, b)
 
 
 def relabel_fill(storage: Storage, fill: Any) -> Storage:
-    """The same arrays, said to have another fill value: other elements where nothing is stored."""
+    """Return the same arrays with another fill value, which changes the value of all implicit entries.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    fill : object
+        The new fill value.
+    """
     old = storage.type
     found = tensor_type(old.dtype, old.format, old.index_dtypes, fill_of(storage.dtype, fill))
     return Storage(storage.shape, found, storage.arrays, storage.vals)
 
 
 def change_fill(storage: Storage, fill: Any) -> Storage:
-    """The same elements with another fill value: every absent element is stored, and those of the new value are not.
+    """Return the same elements with another fill value.
 
-    Zeros of either sign are one value here, so that ``vstack([A, -A])`` stores what the two do.
+    All implicit entries are stored, and entries equal to the new fill value become implicit. Zeros of either sign count
+    as one value, so that ``vstack([A, -A])`` stores only the entries of both.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    fill : object
+        The new fill value.
 
     Raises
     ------
     DensifyError
-        When there are more elements than ``weft.config.max_densify_bytes`` holds.
+        If there are more elements than ``weft.config.max_densify_bytes`` holds.
     """
     own, wanted = storage.dtype.type(storage.type.fill), storage.dtype.type(fill)
     if storage.format.is_dense or same_number(own, wanted):
@@ -52,7 +84,22 @@ def change_fill(storage: Storage, fill: Any) -> Storage:
 
 
 def require_dense(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> None:
-    """Refuse to make every element of a large tensor behind the user's back."""
+    """Raise an error if a tensor is too large to have all its elements stored without the user's consent.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape.
+    dtype : dtype
+        The dtype of the elements.
+    what : str
+        The elements, for the message.
+
+    Raises
+    ------
+    DensifyError
+        If the elements take more than ``weft.config.max_densify_bytes``.
+    """
     needed = math.prod(shape) * dtype.itemsize
     if needed > config.max_densify_bytes:
         raise DensifyError(

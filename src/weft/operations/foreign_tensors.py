@@ -1,7 +1,7 @@
-"""The registry through which tensors of other packages come in and go out.
+"""Registry of readers, writers and viewers for tensors of other packages.
 
-``interop`` fills it; another package can too. A reader is found by the top-level package of an object's class, so
-that asking costs a dictionary look-up and imports nothing.
+``interop`` fills the registry, and other packages may register functions, too. A reader is located by the top-level
+package of an object's class. The lookup needs dictionaries alone, and imports nothing.
 """
 
 from __future__ import annotations
@@ -29,34 +29,82 @@ _VIEWERS: dict[str, Viewer] = {}
 
 
 def register_reader(package: str, reader: Reader) -> None:
-    """Have ``reader`` make storage of objects whose class is defined in ``package``; it answers None to decline."""
+    """Register ``reader``, which makes storage of objects whose class is defined in ``package``.
+
+    The reader returns None for an object that it does not read.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    reader : callable
+        The function from an object to storage or None.
+    """
     _READERS[package] = reader
 
 
 def register_writer(package: str, writer: Writer) -> None:
-    """Have ``writer(storage, format=None)`` make tensors of ``package``."""
+    """Register ``writer``, which makes tensors of ``package``.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    writer : callable
+        The function ``writer(storage, format)``, in which the format may be None.
+    """
     _WRITERS[package] = writer
 
 
 def register_viewer(package: str, viewer: Viewer) -> None:
-    """Have ``viewer`` make a tensor of ``package`` over the memory of storage; it answers None to decline."""
+    """Register ``viewer``, which makes a tensor of ``package`` over the memory of storage.
+
+    The viewer returns None for storage whose format the package does not have.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    viewer : callable
+        The function from storage to a tensor of the package or None.
+    """
     _VIEWERS[package] = viewer
 
 
 def view(package: str, storage: Storage) -> Any:
-    """Another package's tensor over the same memory; None where it has no such format."""
+    """Return another package's tensor over the same memory; None if the package has no such format.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    storage : Storage
+        The tensor.
+    """
     viewer = _VIEWERS.get(package)
     return None if viewer is None else viewer(storage)
 
 
 def read(obj: Any) -> Storage | None:
-    """Storage of another package's tensor; None when nobody reads it."""
+    """Return storage of another package's tensor; None if no reader takes it.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
+    """
     reader = _reader(type(obj))
     return None if reader is None else reader(obj)
 
 
 def is_read(cls: type) -> bool:
-    """Tell whether there is a reader for objects of a class."""
+    """Return whether there is a reader for objects of a class.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+    """
     return _reader(cls) is not None
 
 
@@ -69,7 +117,22 @@ def _reader(cls: type) -> Reader | None:
 
 
 def write(package: str, storage: Storage, format: FormatLike | None = None) -> Any:
-    """Another package's tensor of storage."""
+    """Return storage as a tensor of another package.
+
+    Parameters
+    ----------
+    package : str
+        The name of a top-level package.
+    storage : Storage
+        The tensor.
+    format : Format or str, optional
+        The format of the result; by default the writer chooses it.
+
+    Raises
+    ------
+    FormatError
+        If no writer is registered for the package.
+    """
     writer = _WRITERS.get(package)
     if writer is None:
         raise FormatError(f"nothing is registered that makes tensors of {package}")
@@ -77,7 +140,13 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
 
 
 def instead_of_dense(storage: Storage) -> str:
-    """Return what to call where an ndarray is asked for: the words for an error."""
+    """Return the words of an error that say what to call if an ndarray is needed.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     needed = math.prod(storage.shape) * storage.dtype.itemsize
     dense = f"A.todense() makes an ndarray of {needed} bytes"
     if storage.type.fill != 0 or "scipy" not in _WRITERS:
@@ -95,9 +164,23 @@ def convert(
     strict: bool = True,
     **dtypes: Any,
 ) -> Storage:
-    """Return storage in another format, with options of the catalogue's entry; itself where nothing changes.
+    """Return storage in another format; the storage itself if nothing changes.
 
-    If ``strict`` it is an error that the format cannot hold the entries, else it then asks nothing of them.
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    format : Format or str
+        The format, or its name in the catalogue.
+    options : mapping, optional
+        Options of the catalogue's entry.
+    sort : bool
+        If false, stored coordinates may come in any order.
+    strict : bool
+        If true, raise an error if the format cannot hold the entries. If false, the result then has the format without
+        its conditions on the data.
+    **dtypes : object
+        Further arguments of ``execution.convert``, such as ``dtype``.
     """
     wanted = parse_format(format, len(storage.shape), **(options or {}))
     if not sort and storage.format != wanted:
@@ -107,19 +190,25 @@ def convert(
 
 
 def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:
-    """Make a tensor of what a pickle holds.
+    """Return the tensor that a pickle holds.
 
     Raises
     ------
     StorageError
-        When its entries are not those of a tensor.
+        If the entries in the pickle are not those of a tensor.
     """
     execution.verify_entries(storage)
     return kind(storage).called(asked)
 
 
 def count_entries(storage: Storage) -> int:
-    """Count the entries that storage holds, padding left out."""
+    """Return the number of entries in storage, without padding.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     if storage.format.is_compact:
         return storage.nnz
     return execution.count_entries(storage)

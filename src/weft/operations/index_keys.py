@@ -1,4 +1,4 @@
-"""What stands between the brackets of ``A[...]``, by NumPy's rules and with NumPy's errors."""
+"""Keys between the brackets of ``A[...]``, by NumPy's rules and with NumPy's errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
 
 @record
 class Span:
-    """A slice of one axis: ``count`` coordinates from ``start`` in steps of ``step``."""
+    """Slice of one axis: ``count`` coordinates from ``start`` in steps of ``step``."""
 
     axis: int
     start: int
@@ -24,26 +24,32 @@ class Span:
     count: int
 
     def is_whole(self, shape: tuple[int, ...]) -> bool:
-        """Whether it is all of its axis, in order."""
+        """Return whether the span is all of its axis, in order.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the tensor.
+        """
         return self.start == 0 and self.step == 1 and self.count == shape[self.axis]
 
 
 @record
 class Arrays:
-    """Arrays of integers for some axes, which broadcast to ``shape``: all of them are one place of the result.
+    """Arrays of integers for some axes, broadcast to one ``shape``; all of them give one group of axes of the result.
 
-    A boolean without axes broadcasts with them: True as an array of one index does, and False as one of none.
+    A boolean without axes broadcasts with the arrays: True like an array of one index, and False like an array of none.
 
     Parameters
     ----------
     axes : tuple of int
-        The axes they index; none where booleans stand alone.
+        The axes that the arrays index; none if there are only booleans.
     indices : tuple of ndarray
-        One for each axis, of ``shape``, none negative.
+        One array for each axis, of ``shape``, without negative indices.
     shape : tuple of int
-        What they broadcast to.
+        The shape to which the arrays broadcast.
     first : bool
-        Whether their axes come first in the result, as where a slice stands between them.
+        True if the axes of the arrays come first in the result, as they do if a slice separates the arrays.
     """
 
     axes: tuple[int, ...]
@@ -54,16 +60,16 @@ class Arrays:
 
 @record
 class Key:
-    """A parsed key.
+    """Parsed key.
 
     Parameters
     ----------
     spans : tuple of Span
-        One for every axis that no array indexes; an integer has the axis in ``dropped``, too.
+        One span for each axis that no array indexes. The axis of an integer is in ``dropped``, too.
     dropped : tuple of int
         Axes of one coordinate that the result does not have.
     arrays : Arrays or None
-        What arrays index.
+        The part of the key that consists of arrays.
     places : tuple
         The axes of the result in order: an axis of the tensor, None for a new one, -1 for those of the arrays.
     """
@@ -78,9 +84,9 @@ _WHOLE = slice(None)
 
 
 def leading_span(key: Any, shape: tuple[int, ...]) -> tuple[Span, bool] | None:
-    """What a key that is one integer, or one slice in steps of 1, asks the first axis for, and whether the axis goes.
+    """Return the span of a key that is one integer, or one slice with step 1, of the first axis.
 
-    None for any other key.
+    The second value is true if the key drops the axis. The result is None for any other key.
     """
     if not shape:
         return None
@@ -95,10 +101,18 @@ def leading_span(key: Any, shape: tuple[int, ...]) -> tuple[Span, bool] | None:
 
 
 def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, Any]] | None:
-    """The axis and the coordinates of a key that is one vector, or one after a whole axis; None for any other key.
+    """Return the axis and the coordinates of a key that is one vector, or a whole axis and then one vector.
 
-    It is what most keys with arrays are, and quickly found.
+    The result is None for any other key. Most keys with arrays have this form, which is quickly recognized.
+
+    Parameters
+    ----------
+    key : object
+        The key.
+    shape : tuple of int
+        The shape of the tensor.
     """
+    # A vector alone is for the first axis, and a vector after ``:`` is for the second.
     axis, item = 0, key
     if type(key) is tuple:
         if len(key) != 2 or type(key[0]) is not slice or key[0] != _WHOLE:
@@ -109,12 +123,14 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
     if type(item) is not np.ndarray or item.ndim != 1 or axis >= len(shape):
         return None
     size, kind = shape[axis], item.dtype.kind
+    # A mask selects the coordinates where it is true.
     if kind == "b":
         return (axis, np.flatnonzero(item)) if len(item) == size else None
     if kind != "i":
         return None
     if len(item):
         low = int(item.min())
+        # The general parser raises the error.
         if low < -size or int(item.max()) >= size:
             return None
         item = item.astype(np.int64, copy=False)
@@ -124,7 +140,15 @@ def one_vector(key: Any, shape: tuple[int, ...]) -> tuple[int, np.ndarray[Any, A
 
 
 def crossed(key: Any, shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
-    """Rows and columns of a key that asks a matrix for each of these in each of those, as ``np.ix_`` makes it."""
+    """Return the rows and columns of a key for a matrix that ``np.ix_`` made; None for any other key.
+
+    Parameters
+    ----------
+    key : object
+        The key.
+    shape : tuple of int
+        The shape of the tensor.
+    """
     if type(key) is not tuple or len(key) != 2 or len(shape) != 2:
         return None
     rows, columns = key
@@ -136,13 +160,21 @@ def crossed(key: Any, shape: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.
 
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
-    """A key for a tensor of a shape.
+    """Return the parsed key for a tensor of a shape.
+
+    Parameters
+    ----------
+    key : object
+        The key.
+    shape : tuple of int
+        The shape of the tensor.
 
     Raises
     ------
     IndexError
-        As NumPy does, for keys that do not fit the shape.
+        If the key does not fit the shape, as in NumPy.
     """
+    # From here on each axis has one item: a slice, an integer or an array.
     items = _every_axis(_expanded(key, shape), shape)
     several = any(isinstance(item, (np.ndarray, bool)) for item in items)
     spans: list[Span] = []
@@ -151,24 +183,27 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     axes: list[int] = []
     indices: list[np.ndarray[Any, Any]] = []
     truths: list[np.ndarray[Any, Any]] = []
+    # Runs of consecutive arrays. If there are several, NumPy puts the arrays' axes first in the result.
     runs, inside, axis = 0, False, 0
     for item in items:
         if item is None or item is Ellipsis:
             places += [None] * (item is None)
             inside = False
             continue
+        # Beside arrays, integers are arrays, too.
         if several and not isinstance(item, slice) and not inside:
             runs, inside = runs + 1, True
             if runs == 1:
                 places.append(-1)
         if isinstance(item, bool):
+            # An array with one element or none, to broadcast with the others.
             truths.append(np.zeros(int(item), np.int64))
             continue
         size = shape[axis]
         if isinstance(item, slice):
             start, stop, step = item.indices(size)
             count = len(range(start, stop, step))
-            # No step is made from less than two coordinates, however large it is; nothing begins nowhere (at -1).
+            # Less than two coordinates need no step, which may be large. An empty span may not start at -1.
             spans.append(Span(axis, start if count else 0, step if count > 1 else 1, count))
             places.append(axis)
             inside = False
@@ -181,6 +216,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
             spans.append(Span(axis, item + size if item < 0 else item, 1, 1))
             dropped.append(axis)
         axis += 1
+    # Integers and slices alone: no arrays to broadcast.
     if not several:
         return Key(tuple(spans), tuple(dropped), None, tuple(places))
     try:
@@ -199,13 +235,14 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
 
 
 def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
-    """The items of a key: slices, integers, arrays of integers, None, and Ellipsis; masks as the indices they mean.
+    """Return the items of a key: slices, integers, arrays of integers, None and Ellipsis.
 
-    A mask without axes stays a boolean.
+    Masks become the indices of their true elements. A mask without axes stays a boolean.
     """
     items: list[Any] = []
     axis = 0
     given = key if isinstance(key, tuple) else (key,)
+    # An ellipsis takes the axes that no other item takes.
     taken = sum(_axes_taken(item) for item in given)
     if taken > len(shape):
         raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {taken} were indexed")
@@ -218,6 +255,7 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
             items.append(item)
             axis += item is not None
             continue
+        # A mask of several axes becomes one array of indices for each of them.
         if isinstance(item, StorageHolder):
             found = _of_tensor(item, shape[axis:], axis)
         else:
@@ -228,7 +266,7 @@ def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
 
 
 def _names_axis(item: Any) -> bool:
-    """Tell whether an item of an expanded key is about an axis of the tensor."""
+    """Return whether an item of an expanded key belongs to an axis of the tensor."""
     return item is not None and item is not Ellipsis and not isinstance(item, bool)
 
 
@@ -254,7 +292,7 @@ def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
         return [operator.index(item)]
     array = np.asarray(item)
     if array.size == 0 and not isinstance(item, np.ndarray):
-        array = array.astype(np.intp)
+        array = array.astype(np.intp)  # an empty list, which NumPy reads as float64
     if array.dtype == bool:
         _fits(array.shape, shape, axis)
         return list(np.nonzero(array)) if array.ndim else [bool(array)]
@@ -271,7 +309,7 @@ def _of_tensor(item: StorageHolder, shape: tuple[int, ...], axis: int) -> list[A
         _fits(storage.shape, shape, axis)
         if not storage.shape:
             return [bool(item)]
-        if storage.type.fill:
+        if storage.type.fill:  # true almost everywhere: as many indices as elements
             return list(np.nonzero(item.todense()))  # type: ignore[attr-defined]
         found = foreign_tensors.convert(storage, "coo")
         return [crd[found.vals].astype(np.intp) for crd in found.arrays[1:]]
@@ -290,9 +328,9 @@ def _fits(mask: tuple[int, ...], shape: tuple[int, ...], axis: int) -> None:
 
 
 def _every_axis(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Every axis named: an ellipsis, or the end, stands for the axes that nothing else does.
+    """Return the items with a slice for each axis that no item names, at the ellipsis or at the end.
 
-    The ellipsis stays where it stands for none: it comes between the arrays at its sides all the same.
+    An ellipsis that means no axis is kept, since it separates the arrays at its sides.
     """
     dots = [k for k, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
@@ -309,10 +347,10 @@ def _out_of_bounds(index: int, axis: int, size: int) -> IndexError:
 
 
 def _wrapped(index: np.ndarray[Any, Any], axis: int, size: int) -> np.ndarray[Any, Any]:
-    """Indices counted from the start."""
+    """Return indices counted from the start of the axis; raise an error for one out of bounds."""
     outside = (index < -size) | (index >= size)
     if outside.any():
         raise _out_of_bounds(int(index[outside].reshape(-1)[0]), axis, size)
-    wide = index.astype(np.int64)  # which holds the size, whatever the dtype of the indices
+    wide = index.astype(np.int64)  # int64 holds the size, whatever the dtype of the indices
     wrapped: np.ndarray[Any, Any] = np.where(wide < 0, wide + size, wide)
     return wrapped

@@ -1,10 +1,11 @@
-"""``A[key]``: a view of what a key shows, stored anew by one kernel.
+"""Indexing ``A[key]``: a view of the selected elements, stored anew by one kernel.
 
-Slices and integers show an axis through a window, arrays through a level of picked coordinates (``formats/levels/
-window.py``): the view shares all arrays, and to make a tensor of it is a conversion of formats like any other, so that
-rows of ``csr`` cost what they hold. Where an axis has no level that finds every coordinate, the tensor is first stored
-with that axis outside. Several arrays index the axes they name as one; a join with the places they ask for finds the
-entries.
+Slices and integers show an axis through a window, and arrays through a level of picked coordinates
+(``formats/levels/window.py``). The view shares all arrays. A tensor is made of a view by a conversion of formats like
+any other, so that rows of ``csr`` cost no more than their entries. If the level of an axis cannot locate every
+coordinate, the tensor is first stored with that axis outermost.
+
+Several arrays index their axes as if these were one axis. A join with the requested coordinates locates the entries.
 """
 
 from __future__ import annotations
@@ -35,13 +36,21 @@ __all__ = ["coordinates", "format_for_axes", "getitem", "position", "take_along"
 
 
 def getitem(storage: Storage, key: Any) -> Storage:
-    """The elements that a key asks for, as NumPy understands it; of no axes where it names one element.
+    """Return the elements that a key selects, as in NumPy; a tensor without axes if the key names one element.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    key : object
+        The key, as NumPy takes it.
 
     Raises
     ------
     IndexError
-        For keys that do not fit the shape.
+        If the key does not fit the shape.
     """
+    # Simple keys, which are frequent, do without the general parser.
     leading = leading_span(key, storage.shape)
     if leading is not None and (piece := _piece(storage, *leading)) is not None:
         return piece
@@ -51,7 +60,7 @@ def getitem(storage: Storage, key: Any) -> Storage:
     if (both := crossed(key, storage.shape)) is not None:
         keys = [both[0], (slice(None), both[1])]
         if not storage.format.is_structured and storage.format.mode_order == (1, 0):
-            keys.reverse()  # the outer level first, whose coordinates are found
+            keys.reverse()  # the outer level first, whose coordinates are located
         return getitem(getitem(storage, keys[0]), keys[1])
     parsed = parse_key(key, storage.shape)
     if parsed.arrays is not None:
@@ -60,22 +69,27 @@ def getitem(storage: Storage, key: Any) -> Storage:
 
 
 def _of_spans(storage: Storage, parsed: Key) -> Storage:
-    """The elements that slices and integers ask for."""
+    """Return the elements that a key of slices and integers selects."""
     only = _only_span(storage, parsed)
     if only is not None and (piece := _piece(storage, only, bool(parsed.dropped))) is not None:
         return piece
     span = _one_stepped(parsed, storage)
     if span is not None:
+        # A slice with a step, along an axis whose coordinates are located, is an array of coordinates.
         index = np.arange(span.count) * span.step + span.start
         return execution.convert(take_along(storage, span.axis, index), storage.format)
     parts = [_part(storage, s) for s in parsed.spans]
+    # New axes (None in the key) are inserted last.
     new = tuple(k for k, place in enumerate(parsed.places) if place is None)
     found = _stored(_seen(storage, parts), storage.format, parsed.dropped)
     return execution.convert(with_axes(found, new), format_for_axes(found.format, len(parsed.places))) if new else found
 
 
 def _part(storage: Storage, span: Span) -> Part:
-    """What a span shows: a window, or the few coordinates themselves where these are found sooner than passed by."""
+    """Return the part of an axis that a span shows: a window, or an array of coordinates if searches are faster.
+
+    Coordinates are searched if this takes less time than to pass all coordinates of the level.
+    """
     window = span.start, span.step, span.count
     searches = inf if span.is_whole(storage.shape) else _searches(storage, span.axis, span.count)
     if (
@@ -87,7 +101,10 @@ def _part(storage: Storage, span: Span) -> Part:
 
 
 def _one_stepped(key: Key, storage: Storage) -> Span | None:
-    """The span of a key of slices that takes steps along one axis, whose coordinates are found, and all of others."""
+    """Return the span of a key that takes steps along one axis and all of the others, or None.
+
+    The level of the axis must locate every coordinate. The result may not be far longer than the stored entries.
+    """
     shape = storage.shape
     if key.dropped or None in key.places:
         return None
@@ -98,16 +115,26 @@ def _one_stepped(key: Key, storage: Storage) -> Span | None:
 
 
 def position(storage: Storage, place: tuple[int, ...]) -> int | None:
-    """Where the value of an element stands; negative where it is not stored, None where that takes a kernel."""
+    """Return the position of an element's value; negative if it is not stored, None if that takes a kernel.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    place : tuple of int
+        The coordinates of the element, none negative.
+    """
     format = storage.format
     if format.is_structured:
         return None
     asked = format.looked_up
+    # A table over whole coordinates needs one search instead of one for each level.
     if asked is not None and format.is_unique:
         table = asked.levels[-1]
         return table.find_whole(
             tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
         )
+    # Level by level from the root, whose position is 0 (2018 paper, section 3.1).
     p, arrays = 0, iter(storage.arrays)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         found = level.find(p, place[axis], storage.shape[axis], {role: next(arrays) for role in level.roles})
@@ -118,7 +145,7 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
 
 
 def _only_span(storage: Storage, key: Key) -> Span | None:
-    """The span of a key that asks for all of every axis but the one that the outermost level stores."""
+    """Return the span of the root's axis if a key selects all of every other axis, else None."""
     format, shape = storage.format, storage.shape
     if format.is_structured or not shape or len(key.places) + len(key.dropped) != len(shape) or None in key.places:
         return None
@@ -129,7 +156,10 @@ def _only_span(storage: Storage, key: Key) -> Span | None:
 
 
 def _piece(storage: Storage, span: Span, dropped: bool) -> Storage | None:
-    """A slice of the outermost level's axis, or one coordinate without it: a piece of every array."""
+    """Return a slice of the root's axis as a piece of each array; None if that is not possible.
+
+    If ``dropped``, the slice is one coordinate, and the result does not have the axis.
+    """
     format = storage.format
     if span.step != 1 or format.is_structured or span.axis != format.mode_order[0] or dropped >= len(storage.shape):
         return None
@@ -148,7 +178,7 @@ def _without_root(format: Format) -> Format:
 
 
 def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
-    """A view; of the tensor in plain form where a level cannot be seen in part."""
+    """Return a view of a tensor, in its plain format if a level cannot be shown in part."""
     format = storage.format
     if format.is_structured:
         return part_of(execution.convert(storage, storage.plain_format), parts)
@@ -163,7 +193,15 @@ def _seen(storage: Storage, parts: Sequence[Part]) -> Storage:
 
 @lru_cache(maxsize=1024)
 def format_for_axes(format: Format, order: int) -> Format:
-    """What a tensor of another number of axes is stored in beside one in ``format``."""
+    """Return the format for a tensor with ``order`` axes that is made from a tensor in ``format``.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the other tensor.
+    order : int
+        The number of axes.
+    """
     if format.is_dense:
         return Format.dense(order)
     if order == format.order:
@@ -174,9 +212,20 @@ def format_for_axes(format: Format, order: int) -> Format:
 
 
 def without_long_arrays(format: Format, shape: tuple[int, ...], entries: int) -> Format:
-    """The format; compressed levels alone where its outer dense ones would be far longer than what they store."""
+    """Return the format, or compressed levels if outer dense levels would be far longer than the entries.
+
+    Parameters
+    ----------
+    format : Format
+        The format.
+    shape : tuple of int
+        The shape of the tensor.
+    entries : int
+        The number of stored entries.
+    """
     if format.is_structured or format.is_dense:
         return format
+    # The outermost levels with every coordinate have as many positions as all their axes together have elements.
     outer = takewhile(lambda pair: pair[0].has_every, zip(format.levels, format.mode_order, strict=True))
     if not is_far_longer(prod(shape[axis] for _, axis in outer), entries):
         return format
@@ -184,35 +233,46 @@ def without_long_arrays(format: Format, shape: tuple[int, ...], entries: int) ->
 
 
 def has_long_array(format: Format) -> bool:
-    """Whether a tensor in ``format`` has an array as long as an axis: a dense vector beside it is not much more."""
+    """Return whether a tensor in ``format`` has an array as long as an axis.
+
+    A dense vector beside such a tensor does not take much more memory.
+    """
     return format.is_structured or (bool(format.levels) and format.levels[0].full)
 
 
 @lru_cache(maxsize=64)
 def coordinates(order: int) -> Format:
-    """The format ``coo``."""
+    """Return the format ``coo``.
+
+    Parameters
+    ----------
+    order : int
+        The number of axes.
+    """
     return parse_format("coo", order)
 
 
 def _is_coordinates(format: Format) -> bool:
-    """Whether all coordinates of an entry stand in one position."""
+    """Return whether one position holds all coordinates of an entry."""
     return len(format.levels) > 1 and all(level.branchless for level in format.levels[1:])
 
 
 def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Storage:
-    """A view as a tensor of its own, in the format of the tensor it is of, without some axes of one coordinate."""
+    """Return a view as a tensor of its own, in the format ``like``, without some axes of one coordinate."""
     if not dropped:
         return execution.convert(view, like)
     found = _without(like, dropped)
     if found is not None:
         whole, kept, rest, goal = found
+        # Stored with the dropped axes, whose arrays are then left out.
         stored = execution.convert(view, whole)
         old, arrays = stored.type, [stored.arrays[n] for n in kept]
         if not stored.vals.size:
-            arrays[0] = np.zeros(2, arrays[0].dtype)  # of the root, though levels above it held nothing
+            arrays[0] = np.zeros(2, arrays[0].dtype)  # the root's positions, if levels above it had no entries
         shape = tuple(size for axis, size in enumerate(view.shape) if axis not in dropped)
         type = tensor_type(old.dtype, rest, tuple(old.index_dtypes[n] for n in kept), old.fill)
         return execution.convert(Storage(shape, type, tuple(arrays), stored.vals), goal)
+    # The dropped axes become dense outer levels, which can be left out.
     packed = execution.convert(view, _dropped_outside(like, dropped, len(view.shape)))
     for axis in sorted(dropped, reverse=True):
         smaller = without_axis(packed, axis)
@@ -223,10 +283,11 @@ def _stored(view: Storage, like: Format, dropped: tuple[int, ...] = ()) -> Stora
 
 @lru_cache(maxsize=1024)
 def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int, ...], Format, Format] | None:
-    """How to store a tensor some of whose axes have one coordinate: which of its arrays are left without these.
+    """Return how to store a tensor of which some axes have one coordinate and are then dropped, or None.
 
-    The format, the arrays, the format of these, and what that becomes. Entries are found in the order in which they
-    are stored: nothing is sorted. None where nothing is stored, or left.
+    The result has the format in which to store the tensor, the numbers of the arrays that remain without these axes,
+    the format of the remaining arrays, and the format of the final result. Entries keep the order in which they are
+    stored, and are not sorted. The result is None for a dense or structured format, or if no axis remains.
     """
     if like.is_structured or like.is_dense:
         return None
@@ -239,24 +300,29 @@ def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int,
     own = _levels_of(like, kept)
     goal = Format(left, own)
     if len(own) > 1 and all(level.appends and level.compact and level.unique and not level.full for level in own):
-        # What has no children is not stored: below each position there is one coordinate of a dropped axis.
+        # Compressed levels store no position without children: each has one coordinate of a dropped axis below.
         given = iter(own)
         whole = Format(Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))])
         return whole, tuple(n for n, (k, _) in enumerate(whole.roles) if k in levels), goal, goal
+    # Other formats go through coordinates, from which arrays of the dropped axes are left out.
     whole, rest = (Format(r, coordinates(r.order).levels) for r in (Remapping(modes), left))
     return whole, (0, *(1 + k for k in levels)), rest, goal
 
 
 @lru_cache(maxsize=1024)
 def _dropped_outside(like: Format, dropped: tuple[int, ...], order: int) -> Format:
-    """A format beside ``like`` with some axes, of one coordinate each, in dense levels outside all others."""
+    """Return a format like ``like`` with the axes ``dropped`` in dense levels outside all others."""
     modes = like.mode_order if not like.is_structured else tuple(range(order))
     kept = [axis for axis in modes if axis not in dropped]
     return Format(Remapping((*dropped, *kept)), [*[Dense()] * len(dropped), *_levels_of(like, kept)])
 
 
 def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
-    """The levels that store some axes of a format, as it does where it stores them one by one."""
+    """Return the levels for some axes of a tensor in the format ``like``.
+
+    The levels are those of the format, if it stores these axes level by level and the levels are sound alone. Other
+    formats give dense, coordinate or compressed levels.
+    """
     if like.is_dense:
         return [Dense()] * len(kept)
     if _is_coordinates(like):
@@ -271,7 +337,11 @@ def _levels_of(like: Format, kept: list[int]) -> list[LevelFormat]:
 
 # -- arrays of indices ---------------------------------------------------------------------------------------------
 def _with_booleans(storage: Storage, key: Key, arrays: Arrays) -> Storage:
-    """The elements that slices ask for, along a new axis: once, or not at all where a boolean is False."""
+    """Return the elements that a key of slices and booleans selects, along a new axis.
+
+    The new axis has one coordinate, or none if a boolean is False.
+    """
+    # The booleans' axis is a new axis, of which a False selects nothing.
     at = key.places.index(-1)
     found = _of_spans(storage, replace(key, arrays=None, places=(*key.places[:at], None, *key.places[at + 1 :])))
     return found if arrays.shape == (1,) else getitem(found, (slice(None),) * at + (slice(0),))
@@ -284,25 +354,28 @@ def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
     if len(arrays.axes) == 1:
         (axis,) = arrays.axes
         (index,) = (a.reshape(-1) for a in arrays.indices)
-        found = take_along(storage, axis, index, spans)  # axes in their old order
+        found = take_along(storage, axis, index, spans)  # keeps the order of axes
         at = axis
     else:
         if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
             storage, arrays = _of_those_named(storage, arrays)
+        # Several arrays: their axes are numbered as one, and the entries are located along that axis.
         whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
         sizes = [storage.shape[axis] for axis in arrays.axes]
         if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
+            # Single elements of a matrix with located rows need no join.
             found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
             goal = format_for_axes(like, len(arrays.shape) + key.places.count(None))
             wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
             return execution.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
         index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
-        found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # the arrays' axis first
+        found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # puts the arrays' axis first
         at = 0
-    # The axes of the result, in order of the key.
+    # The axes of the result, in the order of the key.
     order = [at if place == -1 else None if place is None else _place(place, at, others) for place in key.places]
     found = found.permuted(tuple(k for k in order if k is not None))
     here = next(k for k, place in enumerate(p for p in key.places if p is not None) if place == -1)
+    # Finally the arrays' axis is split into the axes that the arrays have.
     shape = []
     for place in key.places:
         shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
@@ -316,9 +389,9 @@ _NONE = np.empty(0, np.int64)
 
 
 def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
-    """The coordinates that arrays name of each of their axes, and the arrays in terms of these.
+    """Return the tensor of the coordinates that arrays name, and the arrays in terms of that tensor.
 
-    For axes whose elements together are more than there are integers.
+    Arrays are renumbered if their axes together have more elements than 64-bit integers can number.
     """
     indices = []
     for axis, index in zip(arrays.axes, arrays.indices, strict=True):
@@ -329,7 +402,7 @@ def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
 
 
 def _place(axis: int, at: int, others: list[int]) -> int:
-    """Where an axis that no array indexes stands in a tensor that has the arrays' axis at ``at``."""
+    """Return the place of an axis that no array indexes, in a tensor with the arrays' axis at place ``at``."""
     rank = others.index(axis)
     return rank + (rank >= at)
 
@@ -337,10 +410,25 @@ def _place(axis: int, at: int, others: list[int]) -> int:
 def take_along(
     storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: dict[int, tuple[int, int, int]] | None = None
 ) -> Storage:
-    """The coordinates ``index`` of one axis, parts of the others; the axis stays where it is."""
+    """Return a view or a tensor of the coordinates ``index`` of one axis, and of parts of the others.
+
+    The order of axes is kept.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    axis : int
+        The axis.
+    index : ndarray
+        Coordinates of the axis, none negative.
+    spans : dict, optional
+        For other axes ``(start, step, count)``; all of the axis by default.
+    """
     size = storage.shape[axis]
     format = storage.format
     found = _finds(format, axis)
+    # Searches are worth it if there are few, or fewer than the entries that another way iterates over.
     if not found and (searches := _searches(storage, axis, len(index))) < inf:
         walked = storage.vals.size // (_JOINED if format.mode_order[-1] == axis else 1)
         found = searches <= _SEARCHES + walked
@@ -349,6 +437,8 @@ def take_along(
     spans = spans or {}
     parts: list[Part] = [spans.get(a, (0, 1, n)) for a, n in enumerate(storage.shape)]
     if not found:
+        # The ways without located coordinates: a join in the innermost level, a join over compressed levels for a long
+        # axis, else the tensor stored anew with the axis outermost.
         roomy = size <= _ROOM + 4 * (storage.vals.size + len(index))
         if roomy and not format.is_structured and format.mode_order[-1] == axis and format.levels[-1].merges:
             parts[axis] = (0, 1, size)
@@ -366,27 +456,30 @@ def take_along(
 
 @lru_cache(maxsize=256)
 def _outermost(axis: int, order: int) -> Format:
-    """One axis in a dense level outside all others."""
+    """Return a format that stores one axis in a dense level outside all others."""
     rest = [a for a in range(order) if a != axis]
     return Format(Remapping((axis, *rest)), [Dense(), *[Compressed()] * len(rest)])
 
 
 @lru_cache(maxsize=1024)
 def _finds(format: Format, axis: int) -> bool:
-    """Whether the level of an axis finds every coordinate, and all others can be seen in part."""
+    """Return whether the level of an axis locates every coordinate, and all others can be shown in part."""
     return _picks(format, axis) and format.levels[format.mode_order.index(axis)].has_every
 
 
 @lru_cache(maxsize=1024)
 def _picks(format: Format, axis: int) -> bool:
-    """Whether the level of an axis finds single coordinates, and all others can be seen in part."""
+    """Return whether the level of an axis locates single coordinates, and all others can be shown in part."""
     if format.is_structured or not format.levels[format.mode_order.index(axis)].picks:
         return False
     return all(level.has_every or level.iteration == "position" for level in format.levels)
 
 
 def _searches(storage: Storage, axis: int, count: int) -> float:
-    """How often a level is searched for ``count`` coordinates of an axis below every parent; inf where none is."""
+    """Return the number of searches for ``count`` coordinates below each parent; infinite without searches.
+
+    A level that locates every coordinate is not searched.
+    """
     format = storage.format
     if not _picks(format, axis) or _finds(format, axis):
         return inf
@@ -394,14 +487,18 @@ def _searches(storage: Storage, axis: int, count: int) -> float:
     return count * (storage.level_sizes[above] if above >= 0 else 1)
 
 
-_SEARCHES = 512  # that are no matter
-_PASSED, _JOINED = 16, 8  # coordinates that are passed by, and entries that are joined, in the time of a search
-_ROOM = 1 << 18  # positions that a dense level may take beyond what is stored
+_SEARCHES = 512  # a number of searches that costs next to nothing
+_PASSED, _JOINED = 16, 8  # coordinates passed, and entries joined, in the time of one search
+_ROOM = 1 << 18  # positions that a dense level may have beyond the number of stored entries
 
 
 def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
-    """Slices of a tensor along its first axis: an entry for each place that asks for it, found by a join."""
+    """Return slices of a tensor along its first axis, located by a join with the requested coordinates.
+
+    The first axis of the result has one coordinate for each element of ``index``.
+    """
     size, count = storage.shape[0], len(index)
+    # The chooser S(k,m) by columns: each requested coordinate m, with all places k that request it.
     place = np.argsort(index, kind="stable")
     wanted, starts = np.unique(index[place], return_index=True)
     arrays = (np.array([0, len(wanted)]), wanted, np.append(starts, count), place)
@@ -410,11 +507,15 @@ def _joined(storage: Storage, index: np.ndarray[Any, Any]) -> Storage:
 
 
 def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Storage:
-    """Single elements of a matrix: those that the rows they are in, which are found, hold of one coordinate each."""
+    """Return single elements of a matrix whose outer level locates every coordinate.
+
+    For each element, the kernel searches the row of the element for one coordinate.
+    """
     if not storage.format.is_unique:
         storage = execution.convert(storage, storage.format.canonical())
     outer, inner = storage.format.mode_order
     count, size = len(indices[0]), storage.shape[inner]
+    # A view with one row for each element, joined with a matrix that has one wanted coordinate in each row.
     rows = picked(storage, outer, indices[outer].astype(index_dtype(storage.shape[outer]), copy=False))
     dtype = index_dtype(max(size, count))
     edges = np.arange(count + 1, dtype=dtype)
@@ -423,7 +524,7 @@ def _searched(storage: Storage, indices: Sequence[np.ndarray[Any, Any]]) -> Stor
     old = rows.type
     bare = Storage(rows.shape, _refilled(old, 0), rows.arrays, rows.vals)
     found = _search((wanted.type, bare.type), outer).run((wanted, bare))
-    # A list of at most one entry for each place, of which only the place is left.
+    # There is at most one entry for each place, so that the coordinate within the row is not needed.
     type = tensor_type(old.dtype, coordinates(1), found.type.index_dtypes[:2], old.fill)
     return Storage((count,), type, found.arrays[:2], found.vals)
 
@@ -441,8 +542,9 @@ def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Plan:
 
 
 def _joined_inside(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
-    """Coordinates of the axis that the innermost level stores, which come to their places row by row, as in A @ S."""
+    """Return the coordinates ``index`` of the innermost level's axis, located row by row as in a product A @ S."""
     size = storage.shape[axis]
+    # The chooser S(k,m) by columns, dense in m: column m holds the places that request coordinate m.
     edges = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(index, minlength=size), out=edges[1:])
     chooser = _chooser(size, Dense(), (edges, np.argsort(index, kind="stable")))
@@ -456,12 +558,12 @@ def _fibers(order: int) -> Format:
 
 @lru_cache(maxsize=256)
 def _packed(format: Format) -> Format:
-    """The same axes in dense levels where they are found by arithmetic, and in compressed ones elsewhere."""
+    """Return the format with dense levels for levels that have every coordinate, and compressed levels else."""
     return Format(format.remapping, [Dense() if level.has_every else Compressed() for level in format.levels])
 
 
 def _chooser(size: int, outer: LevelFormat, arrays: tuple[np.ndarray[Any, Any], ...]) -> Storage:
-    """A matrix ``S(k,m)``, stored by ``m``: whether place ``k`` asks for coordinate ``m``."""
+    """Return a boolean matrix ``S(k,m)``, stored by ``m``, that is true if place ``k`` requests coordinate ``m``."""
     count = len(arrays[-1])
     dtype = index_dtype(max(size, count))
     type = _choosing(outer, name_of(dtype))
@@ -474,10 +576,10 @@ def _choosing(outer: LevelFormat, index: str) -> TensorType:
 
 
 def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> Storage:
-    """The join ``B(...,k,...) = select(S(k,m), A(...,m,...))``."""
+    """Return the join ``B(...,k,...) = select(S(k,m), A(...,m,...))``."""
     if not storage.format.is_unique:
         storage = execution.convert(storage, storage.format.canonical())
-    # What is stored is found as it is, whatever is absent: the fill value comes back afterwards.
+    # With fill value 0 the join keeps stored entries unchanged. The fill value is set again afterwards.
     old = storage.type
     bare = Storage(storage.shape, _refilled(old, 0), storage.arrays, storage.vals)
     found = _join(axis, (chooser.type, bare.type), format).run((chooser, bare))

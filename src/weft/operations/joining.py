@@ -1,8 +1,8 @@
-"""Tensors one after another along an axis.
+"""Concatenation of tensors along an axis.
 
-Where the axis is the root of the operands' hierarchies, level arrays are put one after another as they are. Below it
-each tensor is moved along the axis, and a kernel adds them up; where coordinates of the axis are computed, they are
-put one after another, and sorted.
+If the axis is the root of the operands' hierarchies, level arrays are concatenated. For an axis below the root, each
+tensor is moved along the axis, and a kernel adds the tensors. If coordinates of the axis are computed, the entries of
+all tensors become one coordinate list, which is sorted.
 """
 
 from __future__ import annotations
@@ -29,13 +29,23 @@ __all__ = ["joined"]
 
 
 def joined(storages: Sequence[Storage], axis: int) -> Storage:
-    """The tensors along one of their axes, in the format of the first that is not dense; its fill value is theirs.
+    """Return tensors concatenated along one of their axes.
+
+    The result has the format and the fill value of the first tensor that is not dense.
+
+    Parameters
+    ----------
+    storages : sequence of Storage
+        The tensors.
+    axis : int
+        The axis.
 
     Raises
     ------
     ShapeError
-        When they differ in another axis, or the result's axis is too long for 64-bit integers.
+        If the tensors differ in the size of another axis, or if the result's axis is too long for 64-bit integers.
     """
+    # Errors have NumPy's words.
     first = storages[0]
     for k, other in enumerate(storages[1:], 1):
         if len(other.shape) != len(first.shape):
@@ -50,9 +60,11 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
                     "all the input array dimensions except for the concatenation axis must match exactly, but along "
                     f"dimension {a}, the array at index 0 has size {mine} and the array at index {k} has size {its}"
                 )
+    # Operands of one type need no conversion of dtypes or fill values.
     alike = all(s.type is first.type for s in storages)
     dtype = first.dtype if alike else np.result_type(*(s.dtype for s in storages))
     sparse = [s for s in storages if not s.format.is_dense]
+    # Memory and shape are checked before anything is copied.
     memory.require(sum([s.nbytes for s in storages]), f"joining {len(storages)} tensors along axis {axis}")
     size = sum(s.shape[axis] for s in storages)
     shape = checked_shape(
@@ -70,18 +82,22 @@ def joined(storages: Sequence[Storage], axis: int) -> Storage:
     model = sparse[0]
     parts = storages
     if not alike:
+        # All tensors get the result's dtype and fill value.
         fill = model.dtype.type(model.type.fill).astype(dtype)
         typed = [s if s.dtype == dtype else execution.in_dtype(s, dtype) for s in storages]
         parts = [s if same_fill(dtype.type(s.type.fill), fill) else change_fill(s, fill.item()) for s in typed]
     goal = format_for_axes(model.format, len(shape))
     found = None
-    if not goal.is_curved:  # which pieces follow one by one, and not together
+    if not goal.is_curved:  # each piece follows the curve, but the pieces together do not
         found = _rooted(parts, goal, shape, axis) or _moved(parts, goal, shape, axis)
     return found or _as_coordinates(parts, goal, shape, axis)
 
 
 def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
-    """Level arrays one after another; None where the axis is not the root of the goal's hierarchy."""
+    """Return the tensors with concatenated level arrays; None if the axis is not the root of the goal's hierarchy.
+
+    The result is None, too, if the arrays of a level cannot be concatenated.
+    """
     if goal.is_structured or goal.mode_order[0] != axis:
         return None
     goal = goal.canonical()
@@ -91,6 +107,7 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     parents = [1] * len(same)
     for k, level in enumerate(goal.levels):
         own = [s.level_arrays(k) for s in same]
+        # Only coordinates of the root change, by the sizes of the tensors before.
         found = level.joined(own, parents, offsets if k == 0 else None)
         if found is None:
             return None
@@ -103,7 +120,10 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
 
 
 def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage | None:
-    """Each moved to its place, and their sum, in which no two store the same; None where coordinates are computed."""
+    """Return the sum of the tensors, each moved to its place along the axis; None if coordinates are computed.
+
+    No two tensors have entries at the same coordinates.
+    """
     if goal.is_structured:
         return None
     goal = goal.canonical()
@@ -114,6 +134,7 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     offset = 0
     for part in parts:
         own = part if part.format == goal else execution.convert(part, goal)
+        # Only the level of the axis changes: its coordinates grow by the offset.
         found = goal.levels[k].moved(own.level_arrays(k), offset, wide)
         if found is None:
             return None
@@ -121,9 +142,10 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
             found[role] if level == k else array for (level, role), array in zip(goal.roles, own.arrays, strict=True)
         ]
         names = tuple([name_of(a.dtype) for a in arrays])
-        # Added to nothing, whatever the fill value is: each stays as it is stored.
+        # With fill value 0 each stored entry is added to nothing, and stays as it is.
         moved.append(Storage(shape, tensor_type(dtype, goal, names, 0), tuple(arrays), own.vals))
         offset += part.shape[axis]
+    # Sums in pairs: each entry takes part in a logarithmic number of sums.
     while len(moved) > 1:
         pairs = zip(moved[::2], moved[1::2], strict=False)
         moved = [_sum(a.type, b.type).run((a, b)) for a, b in pairs] + moved[len(moved) // 2 * 2 :]
@@ -138,13 +160,14 @@ def _sum(left: TensorType, right: TensorType) -> ElementwisePlan:
 
 
 def _as_coordinates(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis: int) -> Storage:
-    """Coordinates one after another; each tensor is walked in the order that the goal has below the axis."""
+    """Return the tensors as one coordinate list, converted to the goal's format."""
     same = [execution.convert(part, coordinates(len(shape))) for part in parts]
     offsets = list(accumulate([s.shape[axis] for s in same[:-1]], initial=0))
     rows: list[np.ndarray[Any, Any]] = []
     for a, size in enumerate(shape):
         columns = [s.arrays[1 + a] for s in same]
         if a == axis:
+            # Coordinates of the axis grow by the sizes of the tensors before.
             columns = [shifted(column, by, size) for column, by in zip(columns, offsets, strict=True)]
         rows.append(np.concatenate(columns))
     vals = np.concatenate([s.vals for s in same])

@@ -1,7 +1,8 @@
-"""Operators on two tensors of one structured format, over the coordinates of its levels instead of the axes'.
+"""Operators on two tensors of one structured format, over the coordinates of levels instead of axes.
 
-Diagonals are stored as rows of an array, by offset and column. What is added element by element is so row by row, too:
-the kernel is that of two tensors with an axis for each level, whose arrays are theirs.
+Diagonals are stored as rows of an array, by offset and column. An elementwise operator on such tensors is an
+elementwise operator on these rows. The kernel is therefore that of two tensors with one axis for each level, which have
+the same arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ __all__ = ["apply", "is_apt"]
 
 
 def is_apt(left: Storage, right: Storage) -> bool:
-    """Whether two tensors have one shape and one format, whose levels can be axes."""
+    """Return whether two tensors have one shape and one structured format, whose levels can be axes.
+
+    Parameters
+    ----------
+    left, right : Storage
+        The tensors.
+    """
     if not left.format.is_structured or left.shape != right.shape:
         return False
     format = left.format.canonical()
@@ -29,9 +36,17 @@ def is_apt(left: Storage, right: Storage) -> bool:
 
 
 def apply(op: str, left: Storage, right: Storage) -> Storage | None:
-    """``left op right`` for two tensors that are apt.
+    """Return ``left op right`` computed over levels, or None.
 
-    None where they are not, their levels have other sizes, or absent elements would have to be computed.
+    The result is None if the tensors are not apt, if their levels have different sizes, or if implicit entries would
+    have to be computed.
+
+    Parameters
+    ----------
+    op : str
+        The name of an operator.
+    left, right : Storage
+        The operands.
     """
     if not is_apt(left, right):
         return None
@@ -46,7 +61,10 @@ def apply(op: str, left: Storage, right: Storage) -> Storage | None:
 
 @lru_cache(maxsize=1024)
 def _over_levels(format: Format) -> Format | None:
-    """The format whose axes are the levels, but for those whose coordinates follow."""
+    """Return the format whose axes are the levels with arrays, or None if there is no such format.
+
+    Coordinates of the other levels must follow from those of the levels with arrays.
+    """
     if not format.is_structured:
         return None
     found = [level.over_own_axis(k) for k, level in enumerate(format.levels) if level.roles]
@@ -59,7 +77,7 @@ def _over_levels(format: Format) -> Format | None:
 
 @lru_cache(maxsize=1024)
 def _plan(op: str, left: TensorType, right: TensorType) -> execution.Plan | None:
-    """The kernel; None where its result has other levels."""
+    """Return the plan over levels; None if its result has another format than the operands."""
     axes = tuple(f"i{k}" for k in range(left.format.order))
     assignment = Assignment(Access("C", axes), Apply(op, (Access("A", axes), Access("B", axes))))
     plan = execution.plan_for(assignment, (left, right))
@@ -72,6 +90,7 @@ def _with_axes(storage: Storage) -> Storage | None:
     assert wanted is not None
     shape: list[int] = []
     arrays: list[np.ndarray] = []
+    # An axis counts from 0, but a level may count from a negative coordinate, such as the lowest diagonal's offset.
     extents = format.remapping.extents(storage.shape)
     sizes = format.level_shape(storage.shape)
     for k, level in enumerate(format.levels):
@@ -96,6 +115,7 @@ def _with_levels(found: Storage, like: Storage) -> Storage:
             lowest = (extents[k] or (0, 0))[0]
             given = level.from_own_axis(found.level_arrays(own), found.shape[own], lowest)
             index = [dtype for (j, _), dtype in zip(format.roles, like.type.index_dtypes, strict=True) if j == k]
+            # The inverse of _with_axes, with the dtypes that the index arrays of the operands have.
             arrays += [np.asarray(a, dtype) for a, dtype in zip(given.values(), index, strict=True)]
             own += 1
     wanted = tensor_type(type.dtype, format, like.type.index_dtypes, type.fill)

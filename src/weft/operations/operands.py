@@ -1,4 +1,4 @@
-"""What may stand beside a tensor in an operator or a call, as storage."""
+"""Operands of operators and calls beside a tensor, as storage."""
 
 from __future__ import annotations
 
@@ -22,51 +22,55 @@ __all__ = ["Operand", "StorageHolder", "as_operand", "describe", "is_scalar", "s
 
 
 class StorageHolder:
-    """What ``SparseTensor`` is to the modules that it is built on: an object with a storage.
+    """Object with a storage: the base of ``SparseTensor``, for the modules on which that class is built.
 
-    While it is being assigned to, ``_writing`` holds its storage and what is still to be assigned, and there is no
-    ``_storage``: asking for it assigns that, and ends it. An attribute that is there costs no more for that, and is
-    read without a lock: whoever reads it once has a whole tensor, whatever other threads assign.
+    While a tensor is being assigned to, ``_writing`` holds its storage and the pending assignments, and there is no
+    attribute ``_storage``. A read of ``_storage`` then makes these assignments and sets the attribute. An attribute
+    that exists is read without a lock and without further cost. Code that reads the attribute once has a whole tensor,
+    whatever other threads assign.
     """
 
     __slots__ = ("__weakref__", "_asked", "_storage", "_writing")
-    _answers: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}  # to attributes that the class shall not seem to have
+    _answers: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}  # attributes of instances that the class does not have
     _writing: PendingWrites
-    _asked: str  # the name by which the format was asked for, if it was
+    _asked: str  # the name with which the format was requested, if any
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     @property
     def _named(self) -> str | None:
-        """The name with which the format was asked for; None where it was not, or not by name."""
+        """Name with which the format was requested; None if it was not requested by name."""
         return getattr(self, "_asked", None)
 
     def called(self, format: FormatLike | None) -> Self:
-        """Remember the name with which this tensor's format was asked for, if it was a name; return the tensor."""
+        """Remember ``format`` as the name with which this tensor's format was requested; return the tensor.
+
+        A format that is no string is not remembered.
+        """
         if isinstance(format, str):
             self._asked = str(format)
         return self
 
-    if not TYPE_CHECKING:  # it would have every attribute
+    if not TYPE_CHECKING:  # for a type checker, the class would have every attribute
 
         def __getattr__(self, name: str) -> Any:
             if name != "_storage":
                 if name in self._answers:
                     return self._answers[name](self)
                 if hasattr(type(self), name) or name.startswith("_"):
-                    return object.__getattribute__(self, name)  # which says why there is none
+                    return object.__getattribute__(self, name)  # raises the usual error
                 message = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise MissingNameError(message, name, lambda: _public(self), _ELSEWHERE)
             writing = self._writing
             with writing.lock:
-                if writing.base is None:  # another thread has asked meanwhile
+                if writing.base is None:  # another thread has made the assignments meanwhile
                     return _STORAGE.__get__(self)
                 self._end(writing, writing.finish())
                 return _STORAGE.__get__(self)
 
     def _become(self, storage: Storage) -> None:
-        """Hold another storage; what was being assigned to the one before is gone with it."""
+        """Replace the storage; pending assignments to the old storage are dropped."""
         writing = getattr(self, "_writing", None)
         if writing is None:
             self._storage = storage
@@ -75,13 +79,13 @@ class StorageHolder:
             self._end(writing, storage)
 
     def _end(self, writing: PendingWrites, storage: Storage) -> None:
-        """Hold a storage, which others may look at from now on, and nothing that is still to be assigned."""
+        """Set a storage that other threads may read from now on, without pending assignments."""
         writing.room, writing.written, writing.base = None, {}, storage
         self._storage = storage
         writing.base = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what pickles are made of: the storage, which is checked when it comes back."""
+        """Return the parts of a pickle; the storage is checked when the pickle is loaded."""
         return foreign_tensors.restored, (type(self), self._storage, self._named)
 
 
@@ -90,7 +94,7 @@ _ELSEWHERE = {
     "to_dense": "todense", "densify": "todense", "numpy": "to_numpy", "to_csr": "tocsr", "to_csc": "tocsc",
     "getnnz": "nnz", "get_shape": "shape", "getformat": "format",
 }  # fmt: skip
-"""Attributes by what other packages call the same."""
+"""Names of attributes, by their names in other packages."""
 
 
 def _public(tensor: StorageHolder) -> list[str]:
@@ -101,26 +105,37 @@ _STORAGE: Any = StorageHolder.__dict__["_storage"]
 
 
 class Operand(NamedTuple):
-    """Storage, and whether the caller gave it as an ndarray."""
+    """Storage of an operand; ``is_array`` is true if the caller gave an ndarray, a sequence or a scalar."""
 
     storage: Storage
     is_array: bool
 
 
 def is_scalar(obj: Any) -> bool:
-    """Whether ``obj`` is a Python or NumPy number or a 0-d array."""
+    """Return whether ``obj`` is a Python or NumPy number or a 0-d array.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
+    """
     if isinstance(obj, np.ndarray):
         return obj.ndim == 0
     return not isinstance(obj, StorageHolder) and isinstance(obj, (numbers.Number, np.generic))
 
 
 def as_operand(obj: Any) -> Operand | None:
-    """Storage over what ``obj`` holds, shared where that is possible; None for what weft does not know.
+    """Return storage over the data of ``obj``, shared if possible; None if weft does not know the type.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
 
     Raises
     ------
     DTypeError
-        For arrays of dtypes weft does not compute with, and masked arrays.
+        If ``obj`` is an array whose dtype weft does not compute with, or a masked array.
     """
     if isinstance(obj, StorageHolder):
         return Operand(obj._storage, False)
@@ -135,7 +150,22 @@ def as_operand(obj: Any) -> Operand | None:
 
 
 def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:
-    """A scalar as 0-d storage; Python numbers take their dtype from what stands beside them, as in NumPy."""
+    """Return a scalar as 0-d storage.
+
+    A Python number takes its dtype from that of the other operand, as in NumPy.
+
+    Parameters
+    ----------
+    value : object
+        The scalar.
+    beside : dtype
+        The dtype of the other operand.
+
+    Raises
+    ------
+    DTypeError
+        If weft does not compute with scalars of this type.
+    """
     if isinstance(value, (np.generic, np.ndarray)):
         return Storage.dense(np.asarray(value, value_dtype(value.dtype)))
     if not isinstance(value, (bool, int, float, complex)):
@@ -144,17 +174,28 @@ def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:
 
 
 def describe(storage: Storage) -> str:
-    """Shape, format and dtype, for messages."""
+    """Return shape, format and dtype of a tensor as text for messages.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    """
     return f"{storage.shape} {storage.format} {storage.type.dtype}"
 
 
 def storage_of(x: Any) -> Storage:
-    """Return the storage of anything that weft takes.
+    """Return the storage of any object that weft takes.
+
+    Parameters
+    ----------
+    x : object
+        A tensor, an array, a sequence or a number.
 
     Raises
     ------
     DTypeError
-        For what it does not take.
+        If weft does not take the object.
     """
     operand = as_operand(x)
     if operand is None:

@@ -1,4 +1,4 @@
-"""Single elements by their places: keys of integers alone, which need no more than a look into the storage."""
+"""Single elements by their coordinates: keys of integers alone, for which a lookup in the storage is enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,24 @@ __all__ = ["element_at", "inside", "place_of"]
 
 
 def element_at(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[int, ...], Any]) -> Any:
-    """The element at a place, if the format says where it is stored; None otherwise."""
+    """Return the element at a place; None if the format has no direct lookup of its position.
+
+    The result is None, too, if the place has another number of coordinates than the tensor has axes.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    place : tuple of int
+        The coordinates of the element, which may be negative.
+    written : mapping
+        Pending single elements by their coordinates.
+
+    Raises
+    ------
+    IndexError
+        If a coordinate is out of bounds.
+    """
     if len(place) != len(storage.shape):
         return None
     place = inside(place, storage.shape)
@@ -27,7 +44,13 @@ def element_at(storage: Storage, place: tuple[int, ...], written: Mapping[tuple[
 
 
 def place_of(key: Any) -> tuple[int, ...] | None:
-    """The integers of a key of nothing else; None for any other key."""
+    """Return the integers of a key that has only integers; None for any other key.
+
+    Parameters
+    ----------
+    key : object
+        The key.
+    """
     if type(key) is not tuple or not key:
         return None
     for k in key:
@@ -37,7 +60,20 @@ def place_of(key: Any) -> tuple[int, ...] | None:
 
 
 def inside(place: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The same counted from the start of each axis."""
+    """Return coordinates counted from the start of each axis.
+
+    Parameters
+    ----------
+    place : tuple of int
+        The coordinates, which may be negative.
+    shape : tuple of int
+        The shape of the tensor.
+
+    Raises
+    ------
+    IndexError
+        If a coordinate is out of bounds.
+    """
     for axis, (k, size) in enumerate(zip(place, shape, strict=True)):
         if not -size <= k < size:
             raise IndexError(f"index {k} is out of bounds for axis {axis} with size {size}")

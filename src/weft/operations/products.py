@@ -1,4 +1,4 @@
-"""The matrix product, by the rules of ``numpy.matmul``: planned once for each combination of types, then run."""
+"""Matrix product, by the rules of ``numpy.matmul``: planned once for each combination of types, then run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,26 @@ _plans: dict[tuple[object, ...], ElementwisePlan] = {}
 
 
 def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
-    """What computes ``left @ right``, and what to run it on; with ``dense`` the result is dense in any case.
+    """Return the plan of ``left @ right``, and the operands with which to run it.
+
+    Parameters
+    ----------
+    left, right : Storage
+        The operands.
+    dense : bool
+        If true, the result is dense in any case.
 
     Raises
     ------
     ShapeError
-        When there is no such product.
+        If there is no such product.
     """
     a, b = left.shape, right.shape
     if not a or not b:
         raise ShapeError(f"matmul: an operand has no axes: {describe(left)} @ {describe(right)}; use * for scalars")
     if a[-1] != b[-2 if len(b) > 1 else 0]:
         raise ShapeError(f"matmul: the inner sizes differ: {describe(left)} @ {describe(right)}")
+    # All axes before the last two are batch axes, which broadcast.
     batch_a, batch_b = a[:-2], b[:-2]
     try:
         batch = broadcast_shapes(batch_a, batch_b)
@@ -35,10 +43,12 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
         raise ShapeError(f"matmul: the batches do not broadcast: {describe(left)} @ {describe(right)}") from None
     left, first = _batched("A", left, batch, ("i", "k")[-len(a) :])
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
+    # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
     key = (left.type, right.type, first, second, target, dense)
     plan = _plans.get(key)
     if plan is None:
+        # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
         assignment = Assignment(Access("C", target), value)
@@ -48,14 +58,17 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
 
 
 def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str, ...]) -> tuple[Storage, Access]:
-    """An operand's access: batch axes align from the right, those of size 1 that stretch are summed over or dropped."""
+    """Return an operand, and its access in a product with batch axes.
+
+    Batch axes align from the right. An axis of size 1 that stretches is dropped if possible, and else summed over.
+    """
     count = len(storage.shape) - len(own)
     names = [f"b{axis + len(batch) - count}" for axis in range(count)]
     for axis in reversed(range(count)):
         if storage.shape[axis] != batch[axis + len(batch) - count]:
             smaller = without_axis(storage, axis)
             if smaller is None:
-                names[axis] = f"one_{name.lower()}{axis}"  # summed over; no name of a batch axis
+                names[axis] = f"one_{name.lower()}{axis}"  # summed over; differs from the names of batch axes
             else:
                 storage = smaller
                 del names[axis]

@@ -1,8 +1,8 @@
-"""Other shapes for the same elements: axes stored as one, and that one read as other axes.
+"""Other shapes for the same elements: axes stored as one axis, which is then read as other axes.
 
-A format may store a linear combination of axes, as ``gcxs`` does: ``(i,j) -> (i*size(j)+j)``. Arrays that hold it
-for one shape hold it for any other with as many elements, so that reshaping is two conversions of formats, and nothing
-between.
+A format may store a linear combination of axes, as ``gcxs`` does: ``(i,j) -> (i*size(j)+j)``. Arrays that hold such a
+coordinate for one shape hold it for any other shape with as many elements. Reshaping therefore consists of two
+conversions of formats.
 """
 
 from __future__ import annotations
@@ -26,17 +26,24 @@ __all__ = ["linear", "merged_axes", "nothing", "reshaped"]
 
 
 Groups = tuple[tuple[int, ...], ...]
-"""Axes, those together that are numbered as one."""
+"""Groups of axes; the axes of a group are numbered as one axis."""
 
 
 @lru_cache(maxsize=256)
 def linear(groups: Groups) -> Format:
-    """The format that stores groups of axes, each as one axis in a compressed level."""
+    """Return the format that stores groups of axes, each as one axis in a compressed level.
+
+    Parameters
+    ----------
+    groups : tuple of tuple of int
+        The axes of each group.
+    """
     order = sum(map(len, groups))
     stored = []
     for first, *others in groups:
         text = f"i{first}"
         for axis in others:
+            # Row-major numbering of the axes in a group.
             text = f"({text})*size(i{axis})+i{axis}"
         stored.append(text)
     axes = ",".join(f"i{axis}" for axis in range(order))
@@ -44,7 +51,20 @@ def linear(groups: Groups) -> Format:
 
 
 def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
-    """The tensor with some axes as one, which comes first; compressed levels in the order of the axes."""
+    """Return the tensor with some axes as one, which comes first, in compressed levels.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    axes : sequence of int
+        The axes to merge.
+
+    Raises
+    ------
+    IndexOverflowError
+        If the merged axis has more elements than 64-bit integers can number.
+    """
     size = math.prod(storage.shape[axis] for axis in axes)
     _require(size, storage.shape)
     rest = [axis for axis in range(len(storage.shape)) if axis not in axes]
@@ -56,12 +76,21 @@ def merged_axes(storage: Storage, axes: Sequence[int]) -> Storage:
 
 
 def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage:
-    """The elements in their order, last axis fastest, as a tensor of another shape.
+    """Return the elements in their order, last axis fastest, as a tensor of another shape.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    shape : tuple of int
+        The shape of the result, with as many elements.
+    format : Format
+        The format of the result.
 
     Raises
     ------
     IndexOverflowError
-        Where there are more elements than integers.
+        If there are more elements than 64-bit integers can number.
     """
     if storage.shape == shape:
         return execution.convert(storage, format)
@@ -74,6 +103,7 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
         return execution.convert(nothing(shape, old), format)
     if not storage.shape or not shape:  # one element
         return _of_one(storage, shape, format)
+    # If last axes stay the same, only the levels above them are reshaped.
     if (found := _above(storage, shape, format)) is not None:
         return found
     mine, its = _groups(storage.shape, shape)
@@ -83,13 +113,17 @@ def reshaped(storage: Storage, shape: tuple[int, ...], format: Format) -> Storag
 
 
 def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[Groups, Groups]:
-    """Axes of two shapes that are numbered together: all where there are integers for them, else as few as can be."""
+    """Return the axes of two shapes that are numbered together.
+
+    All axes form one group if 64-bit integers can number the elements. Else each group is as small as possible.
+    """
     if math.prod(old) <= INT64_MAX:
         return (tuple(range(len(old))),), (tuple(range(len(new))),)
     ends, i, j = [(0, 0)], 0, 0
     while i < len(old) and j < len(new):
         p, q = old[i], new[j]
         i, j = i + 1, j + 1
+        # A group ends at the first place where both shapes have the same number of elements.
         while p != q:
             if p < q:
                 p, i = p * old[i], i + 1
@@ -103,9 +137,9 @@ def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[Groups, Groups]
 
 
 def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage | None:
-    """Other axes above the last ones, where these stay what they are: what hangs below is shared as it stands.
+    """Return a reshaped tensor that shares the innermost levels, if these stay the same; else None.
 
-    None where no levels are left as they are.
+    Only the levels above are reshaped, with positions as values.
     """
     n = 0
     for mine, its in zip(storage.shape[:0:-1], shape[:0:-1], strict=False):
@@ -117,10 +151,11 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
         return None
     storage = execution.convert(storage, found.source)
     old, order = storage.type, len(found.upper.levels)
-    positions = np.arange(storage.level_sizes[order - 1])  # as values they tell where each has come
+    positions = np.arange(storage.level_sizes[order - 1])  # values that show where each position has moved
     type = tensor_type(name_of(positions.dtype), found.upper, old.index_dtypes[: found.split])
     upper = Storage(storage.shape[:order], type, storage.arrays[: found.split], positions)
     made = reshaped(upper, shape[: len(found.goal.levels)], found.goal)
+    # The inner levels can be shared only if their parents keep their order.
     if not np.array_equal(made.vals, positions):
         return None
     index_dtypes = (*made.type.index_dtypes, *old.index_dtypes[found.split :])
@@ -131,16 +166,16 @@ def _above(storage: Storage, shape: tuple[int, ...], format: Format) -> Storage 
 
 @record
 class _Cut:
-    """Formats cut above the last levels, which both have.
+    """Two formats, cut above their last levels, which are the same.
 
     Parameters
     ----------
     source, target : Format
-        The two, whose levels above store what occurs.
+        The two formats. Upper levels that all have every coordinate are replaced by compressed ones.
     upper, goal : Format
-        Of the levels above: of the source, and of the target.
+        The upper levels of the source, and of the target.
     split : int
-        How many arrays those of the source have.
+        The number of arrays of the source's upper levels.
     """
 
     source: Format
@@ -152,7 +187,7 @@ class _Cut:
 
 @lru_cache(maxsize=256)
 def _cut(old: Format, new: Format, n: int) -> _Cut | None:
-    """Two formats above the levels, at most ``n``, that are the innermost of both; None where there are no such."""
+    """Return two formats cut above their common innermost levels, at most ``n``; None if there are none."""
     if old.is_dense or not (old.remapping.is_identity and new.remapping.is_identity and old.is_unique):
         return None
     k = 0
@@ -170,13 +205,21 @@ def _plain(levels: Sequence[LevelFormat]) -> Format:
 
 
 def _stored(levels: Sequence[LevelFormat]) -> tuple[LevelFormat, ...]:
-    """The levels; those that store what occurs in the place of all that have every coordinate."""
+    """Return the levels, or compressed ones if all of them have every coordinate."""
     every = all(level.has_every for level in levels)
     return (Compressed(),) * len(levels) if every else tuple(levels)
 
 
 def nothing(shape: tuple[int, ...], like: TensorType) -> Storage:
-    """A tensor without entries."""
+    """Return a tensor without entries.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape.
+    like : TensorType
+        A type with the dtype and the fill value of the result.
+    """
     n = len(shape)
     type = TensorType.of(like.dtype, Format(Remapping.identity(n), [Compressed()] * n), fill=like.fill)
     arrays = [np.zeros(length, np.int32) for k in range(n) for length in (2 if k == 0 else 1, 0)]

@@ -1,4 +1,4 @@
-"""Choose elements: of one tensor where a condition holds, of another elsewhere."""
+"""Choice of elements: of one tensor where a condition holds, of another elsewhere."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ __all__ = ["chosen", "merged", "require_booleans", "where"]
 
 
 def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
-    """Return the elements of ``yes`` where a condition holds, else of ``no``.
+    """Return the elements of ``yes`` where a condition holds, else those of ``no``.
+
+    An entry is stored wherever one of the three tensors has an entry.
 
     Parameters
     ----------
     given : sequence of Storage
-        The condition, ``yes`` and ``no``; they broadcast.
+        The condition, ``yes`` and ``no``, which broadcast.
     dtype : dtype
-        Of the result. An entry is stored where one of the three is.
+        The dtype of the result.
     """
-    whole = [s for s in given if s.shape]  # numbers have no entries that others lack
+    whole = [s for s in given if s.shape]  # a number has no entries that other tensors lack
     if not whole or all(s.format.is_dense for s in given):
         values = [s.to_dense_array() if s.format.is_dense else only_element(s) for s in given]
         return Storage.dense(np.where(*values).astype(dtype, copy=False))
+    # With entries at the same coordinates, the choice is made on the arrays of values.
     spread = _on_all(whole)
     format = spread[0].plain_format if spread[0].format.is_structured else spread[0].format.canonical()
     spread = [execution.convert(s, format) for s in spread]
     if not all(_agree(spread[0], other) for other in spread[1:]):
-        # Formats differ in what they store beside entries: rows as arrays, diagonals.
+        # A format may store other elements beside entries, such as whole rows or diagonals.
         spread = _on_all(spread)
     rest = iter(spread)
     sides = [next(rest) if s.shape else only_element(s) for s in given]
@@ -44,7 +47,7 @@ def where(given: Sequence[Storage], dtype: np.dtype[Any]) -> Storage:
 
 
 def _on_all(given: Sequence[Storage]) -> list[Storage]:
-    """Return each tensor with entries wherever one of them has any."""
+    """Return each tensor with entries wherever one of the tensors has any."""
     spread = []
     for k, whole in enumerate(given):
         for other in (*given[:k], *given[k + 1 :]):
@@ -54,8 +57,8 @@ def _on_all(given: Sequence[Storage]) -> list[Storage]:
 
 
 def _spread(whole: Storage, other: Storage) -> Storage:
-    """Return a tensor with entries wherever another has any, too."""
-    if whole.shape != other.shape:  # one element that stretches is a number
+    """Return a tensor that also has entries wherever another tensor has any."""
+    if whole.shape != other.shape:  # a tensor of one element that stretches serves as a number
         if len(other.shape) <= len(whole.shape) and np.prod(other.shape) == 1:
             return whole
         if len(whole.shape) <= len(other.shape) and np.prod(whole.shape) == 1:
@@ -65,23 +68,54 @@ def _spread(whole: Storage, other: Storage) -> Storage:
 
 
 def _agree(a: Storage, b: Storage) -> bool:
-    """Tell whether two tensors in one format have entries at the same coordinates."""
+    """Return whether two tensors in one format have entries at the same coordinates."""
     return all(np.array_equal(x, y) for x, y in zip(a.arrays, b.arrays, strict=True))
 
 
 def require_booleans(mask: Storage) -> None:
-    """Raise ``TypeError`` for a mask of another dtype than bool."""
+    """Raise an error for a mask of another dtype than bool.
+
+    Parameters
+    ----------
+    mask : Storage
+        The mask.
+
+    Raises
+    ------
+    TypeError
+        If the dtype of the mask is not bool.
+    """
     if mask.type.dtype != "bool":
         raise TypeError(f"where= takes booleans, not {mask.type.dtype}, to choose elements of a SparseTensor")
 
 
 def chosen(storage: Storage, mask: Storage, start: Any) -> Storage:
-    """Return the elements of a mask, and ``start`` in the place of others."""
+    """Return the elements where a mask is true, and ``start`` elsewhere.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    mask : Storage
+        The mask.
+    start : object
+        The value of the other elements.
+    """
     require_booleans(mask)
     return where((mask, storage, Storage.dense(np.asarray(start, storage.dtype))), storage.dtype)
 
 
 def merged(made: Storage, old: Storage, mask: Storage) -> Storage:
-    """Return the elements of a mask from one tensor, all others from another."""
+    """Return the elements of one tensor where a mask is true, and of another elsewhere.
+
+    Parameters
+    ----------
+    made : Storage
+        The tensor whose elements are taken where the mask is true.
+    old : Storage
+        The tensor whose elements are taken elsewhere.
+    mask : Storage
+        The mask, which broadcasts to the shape of ``old``.
+    """
     require_booleans(mask)
     return where((broadcast(mask, old.shape), made, old), np.result_type(made.dtype, old.dtype))

@@ -1,4 +1,7 @@
-"""Shapes and kinds of tensors; shapes broadcast whatever their size: NumPy refuses those of more than 2^63 elements."""
+"""Shapes and kinds of tensors, and the broadcasting of shapes.
+
+Shapes broadcast whatever their size. NumPy refuses shapes of more than 2^63 elements.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,18 @@ __all__ = ["broadcast_shapes", "iscomplexobj", "isrealobj", "ndim", "shape", "si
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """The sizes of the axes."""
+    """Return the sizes of the axes.
+
+    Parameters
+    ----------
+    a : object
+        A tensor, an array, a sequence or a number.
+
+    Raises
+    ------
+    TypeError
+        If weft does not take the object.
+    """
     operand = as_operand(a)
     if operand is None:
         raise TypeError(f"weft takes tensors, arrays and numbers, not {type(a).__name__}")
@@ -20,28 +34,64 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def ndim(a: Any) -> int:
-    """The number of axes."""
+    """Return the number of axes.
+
+    Parameters
+    ----------
+    a : object
+        A tensor, an array, a sequence or a number.
+
+    Raises
+    ------
+    TypeError
+        If weft does not take the object.
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements, or of those along an axis."""
+    """Return the number of elements, or of those along an axis.
+
+    Parameters
+    ----------
+    a : object
+        A tensor, an array, a sequence or a number.
+    axis : int, optional
+        The axis; by default all elements are counted.
+
+    Raises
+    ------
+    TypeError
+        If weft does not take the object.
+    """
     return math.prod(shape(a)) if axis is None else shape(a)[axis]
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the elements are complex numbers."""
+    """Return whether the elements are complex numbers.
+
+    Parameters
+    ----------
+    x : object
+        A tensor, an array, a sequence or a number.
+    """
     operand = as_operand(x)
     return operand is not None and operand.storage.dtype.kind == "c"
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the elements are no complex numbers."""
+    """Return whether the elements are not complex numbers.
+
+    Parameters
+    ----------
+    x : object
+        A tensor, an array, a sequence or a number.
+    """
     return not iscomplexobj(x)
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to.
+    """Return the shape to which arrays of these shapes broadcast.
 
     Parameters
     ----------
@@ -51,7 +101,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        When they do not broadcast.
+        If the shapes do not broadcast.
 
     Examples
     --------
@@ -63,8 +113,9 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
         return given[0] if given else ()
     axes = max(map(len, given))
     found = [1] * axes
-    first: list[int] = [0] * axes
+    first: list[int] = [0] * axes  # the shape that decided each axis, for the message
     for k, one in enumerate(given):
+        # Shapes align at their last axes.
         for axis, length in enumerate(one, axes - len(one)):
             if length in (1, found[axis]):
                 continue

@@ -1,4 +1,4 @@
-"""Level arrays of one tensor: their holder, their invariants, coordinates as such storage, and a walk over it."""
+"""Level arrays of one tensor: their holder, their invariants, storage of coordinates, and iteration over levels."""
 
 from .coordinates import coordinate_format, coordinate_storage
 from .entry_order import segment_order

@@ -1,6 +1,7 @@
-"""Storage of coordinates and values: a format that promises what one pass over the coordinates finds.
+"""Storage of coordinates and values, in a format whose properties one pass over the coordinates establishes.
 
-Kernels rely on what a format's levels promise; a container's flags are not believed.
+Kernels rely on the properties that a format's levels promise. A flag of another container that claims sorted
+coordinates is therefore not trusted.
 """
 
 from __future__ import annotations
@@ -25,16 +26,26 @@ Array = np.ndarray[Any, Any]
 
 @lru_cache(maxsize=256)
 def coordinate_format(order: tuple[tuple[bool, bool], ...]) -> Format:
-    """The coordinate format (compressed, then singletons) that promises what ``chain_order`` found."""
+    """Return the coordinate format (compressed, then singletons) with the properties that ``chain_order`` found.
+
+    Parameters
+    ----------
+    order : tuple of (bool, bool)
+        For each level, two properties of the coordinate tuples down to that level: ordered, and ordered without
+        duplicates.
+    """
     levels: list[LevelFormat] = []
     for k, (ordered, unique) in enumerate(order):
         make = Singleton if k else Compressed
+        # Only the last level promises unique tuples. As in coo, the levels above may repeat a coordinate.
         levels.append(make(ordered=ordered, unique=unique and k + 1 == len(order)))
     return Format(Remapping.identity(len(order)), levels)
 
 
 def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Array, fill: Any = 0) -> Storage:
-    """Coordinates and values as storage, without a copy.
+    """Return storage over arrays of coordinates and values, without a copy.
+
+    A tensor without axes has one element. The values that are given for that element are summed.
 
     Parameters
     ----------
@@ -43,21 +54,22 @@ def coordinate_storage(shape: tuple[int, ...], crds: Sequence[Array], vals: Arra
     crds : sequence of ndarray
         One array of coordinates for each axis, contiguous, int32 or int64, in range.
     vals : ndarray
-        As many values, contiguous.
+        One value for each entry, contiguous.
     fill : object, optional
-        The value of absent entries.
+        The value of implicit entries.
 
     Raises
     ------
     ShapeError
-        When an axis is too long for 64-bit integers.
+        If an axis is too long for 64-bit integers.
     """
     crds, shape = tuple(crds), checked_shape(shape)
     format = coordinate_format(chain_order(crds) if crds else ())
-    if not crds:  # one element: the sum of what is given of it
+    if not crds:  # no axes: one element, the sum of the given values
         if len(vals) != 1:
             vals = np.add.reduce(vals, dtype=vals.dtype, keepdims=True) if len(vals) else np.full(1, fill, vals.dtype)
         return Storage(shape, tensor_type(name_of(vals.dtype), format, (), fill_of(vals.dtype, fill)), (), vals)
+    # The root level is compressed and has one parent: its positions are bounded by 0 and the number of entries.
     bounds = np.array([0, len(vals)], crds[0].dtype if len(vals) <= np.iinfo(np.int32).max else np.int64)
     arrays = (bounds, *crds)
     names = tuple(name_of(array.dtype) for array in arrays)

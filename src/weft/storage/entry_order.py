@@ -1,4 +1,4 @@
-"""Find out in which order coordinates stand, and whether some are there twice."""
+"""Order of coordinates in arrays, and duplicates among them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,22 @@ Array = np.ndarray[Any, Any]
 
 
 def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
-    """Tell whether ``crd`` is ordered within the segments that ``pos`` bounds, and whether that shows it to be unique.
+    """Return whether ``crd`` is ordered within the segments that ``pos`` bounds, and whether it is known to be unique.
 
-    Coordinates out of order are not searched for duplicates: ``unique`` is then False, which promises nothing.
+    Duplicates are looked for in ordered coordinates only. For unordered coordinates the second value is False, which
+    promises nothing.
+
+    Parameters
+    ----------
+    pos : ndarray
+        Positions where segments begin, and the end of the last segment.
+    crd : ndarray
+        The coordinates.
+
+    Returns
+    -------
+    tuple of (bool, bool)
+        True if the coordinates are ordered, and true if they are unique within each segment.
 
     Examples
     --------
@@ -24,9 +37,11 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
     """
     if len(crd) < 2:
         return True, True
+    # Coordinates that increase throughout need no look at the segments.
     strict = crd[1:] > crd[:-1]
     if strict.all():
         return True, True
+    # A segment may begin with any coordinate: the comparison with the segment before does not count.
     starts = pos[1:-1]
     starts = starts[(starts > 0) & (starts < len(crd))] - 1
     strict[starts] = True
@@ -38,7 +53,9 @@ def segment_order(pos: Array, crd: Array) -> tuple[bool, bool]:
 
 
 def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[tuple[bool, bool], ...]:
-    """Tell of each prefix of coordinate tuples whether it is in lexicographic order, and then without duplicates.
+    """Return for each prefix of the coordinate tuples whether it is ordered, and whether it has no duplicates, too.
+
+    The order is lexicographic. Unordered prefixes are not searched for duplicates.
 
     Parameters
     ----------
@@ -46,6 +63,12 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         One array of coordinates for each axis.
     segments : ndarray, optional
         Positions where a new segment begins; tuples are not compared across its bounds.
+
+    Returns
+    -------
+    tuple of (bool, bool)
+        For each length of a prefix, from one coordinate to all: true if the prefixes are ordered, and true if they are
+        ordered without duplicates.
 
     Examples
     --------
@@ -60,9 +83,11 @@ def chain_order(crds: Sequence[Array], segments: Array | None = None) -> tuple[t
         equal[segments[(segments > 0) & (segments < n)] - 1] = False
     found: list[tuple[bool, bool]] = []
     for crd in crds:
+        # If a prefix is out of order, so is every longer prefix.
         if found and not found[-1][0]:
             found.append((False, False))
             continue
+        # Tuples are out of order if the coordinates before are equal and the next coordinate decreases.
         ordered = not (equal & (crd[1:] < crd[:-1])).any()
         equal &= crd[1:] == crd[:-1]
         found.append((ordered, ordered and not equal.any()))

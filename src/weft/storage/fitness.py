@@ -16,7 +16,10 @@ Coords = Sequence[np.ndarray[Any, Any]]
 
 
 def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | None:
-    """Return which level of a format cannot hold entries, with two of their coordinates; None if all can.
+    """Return why a level of a format cannot hold some entries, or None if all levels can.
+
+    The reason names the level. The reason also names two entries that conflict, or says how many coordinates are
+    missing.
 
     Parameters
     ----------
@@ -28,6 +31,7 @@ def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | N
         The coordinates of the entries along each axis.
     """
     for condition in format.conditions:
+        # A condition concerns the coordinates that the levels down to its own store.
         made = format.remapping.coordinates[: condition.level + 1]
         stored = [np.broadcast_to(evaluate(c, coords, shape=shape), coords[0].shape) for c in made]
         reason = _siblings(coords, stored) if condition.kind == "one child" else _missing(format, shape, stored)
@@ -39,10 +43,11 @@ def why_unfit(format: Format, shape: tuple[int, ...], coords: Coords) -> str | N
 def _siblings(coords: Coords, stored: Coords) -> str | None:
     """Return a reason that names two entries with one parent and different coordinates below it, or None.
 
-    Both give a column for each axis or level: ``stored`` the coordinates of the levels down to the one in question.
+    ``coords`` has one array for each axis. ``stored`` has one array for each level, down to the level in question.
     """
     order = np.lexsort(stored[::-1])
     parents, own = [s[order] for s in stored[:-1]], stored[-1][order]
+    # Sorted by parent, then by own coordinate: entries that conflict are neighbors.
     clash = own[1:] != own[:-1]
     for parent in parents:
         clash &= parent[1:] == parent[:-1]
@@ -54,8 +59,12 @@ def _siblings(coords: Coords, stored: Coords) -> str | None:
 
 
 def _missing(format: Format, shape: tuple[int, ...], stored: Coords) -> str | None:
-    """Return a reason that says how many coordinates of how many there are under all parents, or None."""
+    """Return a reason that compares the numbers of required and stored coordinates, or None if none is missing.
+
+    A full level must store every coordinate of its dimension under every parent.
+    """
     dimensions, parents, level = format.level_shape(shape), 1, len(stored) - 1
+    # A level with all coordinates multiplies its parents. Any other level has one position for each tuple.
     for k in range(level):
         parents = parents * dimensions[k] if format.levels[k].has_every else _distinct(stored[: k + 1])
     wanted, there = parents * dimensions[level], _distinct(stored)
@@ -65,7 +74,7 @@ def _missing(format: Format, shape: tuple[int, ...], stored: Coords) -> str | No
 
 
 def _distinct(columns: Coords) -> int:
-    """Return how many different rows some columns have."""
+    """Return the number of different rows in some columns."""
     order = np.lexsort(columns[::-1])
     new = np.zeros(max(len(order) - 1, 0), bool)
     for column in columns:
@@ -74,7 +83,13 @@ def _distinct(columns: Coords) -> int:
 
 
 def repeated(coords: Coords) -> tuple[int, ...] | None:
-    """Return a coordinate that comes twice, or None if none does."""
+    """Return a coordinate tuple that occurs twice, or None if there is none.
+
+    Parameters
+    ----------
+    coords : sequence of ndarray
+        The coordinates of the entries along each axis.
+    """
     order = np.lexsort(coords[::-1])
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in coords:

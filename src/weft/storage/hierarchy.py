@@ -1,7 +1,8 @@
-"""A coordinate hierarchy walked in Python, level by level (2018 paper, Fig. 3).
+"""Coordinate hierarchy of one tensor, iterated in Python level by level (2018 paper, Fig. 3).
 
-What compiled code does with the IR that access functions return is done here by evaluating it on the stored arrays.
-For what shows or tests storage: nothing computes with it, and no level is asked which one it is.
+Access functions of level formats return IR. Compiled code executes that IR, and this module evaluates it on the stored
+arrays. The module serves the display and the tests of storage, and no computation. All level formats are handled
+alike, through their access functions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ __all__ = ["Walk", "entries"]
 
 
 class Walk:
-    """The coordinate hierarchy of one tensor: positions, and the coordinates below them.
+    """Coordinate hierarchy of one tensor: positions, and the coordinates below them.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
 
     Examples
     --------
@@ -36,16 +42,18 @@ class Walk:
         self.format, self.shape = storage.format, storage.shape
         self.levels = self.format.levels
         self.vars = TensorVars.of("A", storage.type, str)
+        # Values of the variables that occur in the IR of access functions: dimensions and arrays.
         self.names: dict[str, Any] = {v.name: n for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
         self.names.update({v.name: a for v, a in zip(self.vars.arrays, storage.arrays, strict=True)})
 
     def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Coordinates and positions in ``level`` (from 0) below position ``parent``, whose path is ``coords``.
+        """Yield coordinates and positions of ``level`` (from 0) below position ``parent``, whose path is ``coords``.
 
-        Positions that hold no entry (padding, empty slots, what a block has beyond the edge) are left out.
+        Positions without an entry are left out: padding, empty slots, and the part of a block beyond the edge.
         """
         format, m, above = self.levels[level], self.vars.levels[level], lit(parent)
         path = tuple(lit(c) for c in coords)
+        # Iteration by coordinate value (2018 paper, section 3.2): each coordinate within the bounds is located.
         if format.iteration == "value":
             begin, end = (value_of(e, self.names) for e in format.coord_bounds(m, above, path))
             for c in range(begin, end):
@@ -54,6 +62,7 @@ class Walk:
                     if p >= 0:
                         yield c, p
             return
+        # Iteration by position: each position within the bounds yields its coordinate, if it holds an entry.
         begin, end = (value_of(e, self.names) for e in format.pos_bounds(m, above))
         for p in range(begin, end):
             c = value_of(format.pos_access(m, lit(p), above, path), self.names)
@@ -62,7 +71,7 @@ class Walk:
                 yield c, value_of(format.child_pos(m, lit(p), lit(c)), self.names)
 
     def _inside(self, coords: tuple[int, ...]) -> bool:
-        """Whether the axes that coordinates decide lie inside the tensor."""
+        """Return whether the axes that follow from the coordinates so far lie inside the tensor."""
         if not self.format.is_structured:
             return True
         for size, expr in zip(self.shape, self.format.remapping.inverse(), strict=True):
@@ -74,7 +83,7 @@ class Walk:
         return True
 
     def leaves(self, level: int = 0, parent: int = 0, coords: tuple[int, ...] = ()) -> Iterator[tuple[Any, int]]:
-        """Paths from ``parent`` down, each with the position of its value."""
+        """Yield each path from ``parent`` to a leaf, with the position of its value."""
         if level == len(self.levels):
             yield coords, parent
             return
@@ -83,7 +92,12 @@ class Walk:
 
 
 def entries(storage: Storage) -> list[tuple[tuple[int, ...], int]]:
-    """Every stored entry: its physical coordinates, one for each level, and the position of its value.
+    """Return every stored entry: its coordinates, one for each level, and the position of its value.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
 
     Examples
     --------

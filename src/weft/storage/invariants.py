@@ -1,7 +1,7 @@
-"""What the arrays of a tensor must satisfy before a kernel may trust them.
+"""Invariants that the arrays of a tensor must satisfy before kernels trust them.
 
-Each level checks its own arrays (``LevelFormat.check``). What concerns several levels is checked here: lengths and
-dtypes, and the order of coordinate tuples that a level and the singletons below it store together.
+Each level checks its own arrays (``LevelFormat.check``). This module checks the conditions that concern several levels:
+lengths and dtypes, and the order of the coordinate tuples that a level and the singletons below it store together.
 """
 
 from __future__ import annotations
@@ -23,12 +23,19 @@ __all__ = ["check"]
 
 
 def check(storage: Storage) -> None:
-    """Raise unless the arrays satisfy every invariant of the format.
+    """Raise an error unless the arrays satisfy every invariant of the format.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
 
     Raises
     ------
+    ShapeError
+        If an axis is too long for 64-bit integers.
     StorageError
-        Names the level, and repeats shape and format.
+        If an invariant is broken. The message names the level, and repeats shape and format.
     """
     checked_shape(storage.shape)
     reason = _reason(storage)
@@ -51,16 +58,18 @@ def _reason(storage: Storage) -> str | None:
     for k, level in enumerate(format.levels):
         dimension = level_shape[k]
         where = f"level {k + 1} ({level})"
+        # Signed coordinates, such as the offsets of diagonals, are checked as if they counted from 0.
         low = lowest[k] if level.signed else 0
         own = (
             {**arrays[k], "crd": arrays[k]["crd"].astype(np.int64) - low} if low and "crd" in level.roles else arrays[k]
         )
         try:
             reason = level.check(size, dimension, own)
-        except (IndexError, ValueError) as error:  # too short for the level to read
+        except (IndexError, ValueError) as error:  # an array that is too short to be read
             reason = str(error)
         if reason is not None:
             return f"{where}: {reason}"
+        # The number of positions follows from the arrays of the level, and decides the lengths of all arrays.
         parents, size = size, level.size(size, dimension, arrays[k])
         for role, length in zip(level.roles, level.array_sizes(parents, size, dimension), strict=True):
             if len(arrays[k][role]) != length:
@@ -72,7 +81,10 @@ def _reason(storage: Storage) -> str | None:
 
 
 def _lookup_reason(storage: Storage) -> str | None:
-    """Why looking up whole coordinates in the arrays would not find them."""
+    """Return what is wrong with the lookup of whole coordinates in the arrays, or None.
+
+    The result is None, too, if the format has no such lookup.
+    """
     asked = storage.format.looked_up
     if asked is None:
         return None
@@ -85,6 +97,7 @@ def _array_reason(storage: Storage) -> str | None:
     type, roles = storage.type, storage.format.roles
     if len(storage.arrays) != len(roles):
         return f"there are {len(storage.arrays)} index arrays instead of {len(roles)}"
+    # Kernels read arrays through pointers, and need their dtypes and contiguous memory.
     for (k, role), array, dtype in zip(roles, storage.arrays, type.index_dtypes, strict=True):
         where = f"level {k + 1} ({storage.format.levels[k]}): {role}"
         if array.ndim != 1 or not array.flags.c_contiguous:
@@ -100,7 +113,7 @@ def _array_reason(storage: Storage) -> str | None:
 
 
 def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]]]) -> str | None:
-    """Why a level, with the branchless levels below it, does not hold tuples in the order that they promise."""
+    """Return why a level and the branchless levels below it do not hold tuples in their promised order, or None."""
     levels = storage.format.levels
     for chain in storage.format.level_groups:
         begin, end = chain.start, chain.stop
@@ -108,6 +121,7 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
         crds = tuple(crd for crd in found if crd is not None)
         if "pos" not in arrays[begin] or len(crds) < len(found):
             continue  # other levels check their own coordinates
+        # Tuples are compared within a segment only, since each segment has its own parent.
         segments = arrays[begin].get("pos")
         where = f"levels {begin + 1} to {end}" if end > begin + 1 else f"level {end} ({levels[begin]})"
         for k, (ordered, unique) in zip(chain, chain_order(crds, segments), strict=True):
@@ -115,6 +129,7 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
                 return f"{where}: the coordinates are not in lexicographic order"
             if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
                 return f"{where}: a coordinate is stored twice"
+        # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
         if levels[begin].curved:
             extents = storage.format.remapping.extents(storage.shape)
             codes = levels[begin].codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
@@ -129,6 +144,7 @@ def _repeats(crds: tuple[np.ndarray[Any, Any], ...], segments: np.ndarray[Any, A
     keys = list(crds)
     if segments is not None:
         keys.insert(0, np.repeat(np.arange(len(segments) - 1), np.diff(segments)))
+    # Sorted by segment, then by coordinates: duplicates are neighbors, even if the chain is unordered.
     order = np.lexsort(keys[::-1])
     same = np.ones(max(n - 1, 0), dtype=bool)
     for key in keys:

@@ -1,4 +1,4 @@
-"""Shapes of tensors that are to be made."""
+"""Checks of the shapes of new tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["checked_shape"]
 
 
 def checked_shape(shape: tuple[int, ...], what: str = "a tensor") -> tuple[int, ...]:
-    """Return the shape of a tensor that is to be made; kernels count along each axis with 64-bit integers.
+    """Return the shape of a new tensor, after a check that 64-bit integers can count along each axis.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def checked_shape(shape: tuple[int, ...], what: str = "a tensor") -> tuple[int, 
     Raises
     ------
     ShapeError
-        When an axis has more elements than these count.
+        If an axis has more elements than 64-bit integers count.
     """
     if shape and max(shape) > INT64_MAX:
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Some consecutive coordinates of the outermost level: pieces of all arrays, whatever the levels below are."""
+"""Slices of consecutive coordinates of the outermost level: a piece of each array, whatever the levels below are."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ __all__ = ["cut"]
 
 
 def cut(storage: Storage, first: int, count: int) -> Storage | None:
-    """A tensor of its own that holds coordinates ``first`` to ``first + count`` of the axis that the root stores.
+    """Return a new tensor with coordinates ``first`` to ``first + count`` of the axis that the root level stores.
 
-    None where a level's arrays are not in the order of its parents.
+    The result is None if a level's arrays are not in the order of its parents, or if the format is structured or has no
+    levels.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    first : int
+        The first coordinate.
+    count : int
+        The number of coordinates.
     """
     format = storage.format
     if format.is_structured or not format.levels:
@@ -24,12 +34,13 @@ def cut(storage: Storage, first: int, count: int) -> Storage | None:
     span: tuple[int, int] | None = (first, count)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         own: dict[str, np.ndarray[Any, Any]] = {role: next(given) for role in level.roles}
+        # Each level keeps the children of one range of parents, which is the range that the level above has kept.
         found = level.cut(own, storage.shape[axis], begin, end, span)
         if found is None:
             return None
         made, begin, end = found
         arrays += [made[role] for role in level.roles]
-        span = None
+        span = None  # levels below the root keep all coordinates
     root = format.mode_order[0]
     shape = (*storage.shape[:root], count, *storage.shape[root + 1 :])
     return Storage(shape, storage.type, tuple(arrays), storage.vals[begin:end].copy())

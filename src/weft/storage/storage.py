@@ -1,8 +1,8 @@
-"""The arrays of one tensor.
+"""Arrays of one tensor.
 
-A ``Storage`` is what kernels read and write: level arrays in the order of ``Format.roles``, and values. It checks
-nothing (``invariants.check`` does) and copies nothing; arrays stay those that it was given, so that a tensor made
-of a user's arrays shares their memory.
+A ``Storage`` is what kernels read and write: level arrays in the order of ``Format.roles``, and values. A ``Storage``
+checks nothing (``invariants.check`` does) and copies nothing. A tensor that is made of a user's arrays therefore shares
+their memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,21 @@ _NAN = math.nan
 
 
 def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), fill: Any = 0) -> TensorType:
-    """The tensor type with these members; equal members give the same object."""
+    """Return the tensor type with these members, from a cache.
+
+    Equal members give the same object, as long as the cache holds it.
+
+    Parameters
+    ----------
+    dtype : str
+        The dtype of the values.
+    format : Format
+        The format.
+    index_dtypes : tuple of str
+        The dtype of each index array, in the order of ``format.roles``.
+    fill : object
+        The fill value.
+    """
     if isinstance(fill, float | complex) and fill == 0 and math.copysign(1.0, fill.real) > 0:
         fill = 0  # an integer, so that it is not taken for -0.0
     return _tensor_type(dtype, format, index_dtypes, fill)
@@ -36,7 +50,18 @@ _tensor_type = lru_cache(maxsize=4096, typed=True)(TensorType)
 
 
 def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
-    """A fill value as a Python scalar of ``dtype``; zero is the integer 0 and NaN is one object, so types compare."""
+    """Return a fill value as a Python scalar of ``dtype``.
+
+    Zero becomes the integer 0, and a real NaN becomes one single object, so that equal types compare as equal. A
+    negative zero is kept.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype of the values.
+    fill : object
+        The fill value.
+    """
     if type(fill) is int and fill == 0:
         return 0
     value = np.asarray(fill).astype(dtype, copy=False)[()].item()
@@ -47,23 +72,32 @@ def fill_of(dtype: np.dtype[Any], fill: Any) -> Any:
     return value
 
 
+# An array may have _WIDE elements for each entry, as if there were _FEW entries more.
 _WIDE, _FEW = 16, 1 << 16
 
 
 def is_far_longer(length: int, entries: int) -> bool:
-    """Whether an array of this length is none to make for so many entries."""
+    """Return whether an array of ``length`` elements is too long to make for a number of entries.
+
+    Parameters
+    ----------
+    length : int
+        The length of the array.
+    entries : int
+        The number of stored entries.
+    """
     return length > _WIDE * (entries + _FEW)
 
 
 class Storage:
-    """One tensor's arrays.
+    """Arrays of one tensor.
 
     Parameters
     ----------
     shape : tuple of int
         Sizes of the axes.
     type : TensorType
-        Format, dtypes and fill value; the arrays have these dtypes.
+        The format, the dtypes of the arrays and the fill value.
     arrays : tuple of ndarray
         The index arrays, 1-D and C-contiguous, in the order of ``type.format.roles``.
     vals : ndarray
@@ -88,11 +122,12 @@ class Storage:
         self.type = type
         self.arrays = arrays
         self.vals = vals
+        # Made when a kernel first needs it.
         self._struct = None
 
     @property
     def struct(self) -> Any:
-        """The ``weft_tensor *`` that kernels take; valid as long as this object."""
+        """Pointer to the C struct ``weft_tensor`` that kernels take; valid as long as this object exists."""
         struct = self._struct
         if struct is None:
             struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
@@ -104,7 +139,7 @@ class Storage:
         return self.type.format
 
     def apart_from(self, other: Storage) -> Storage:
-        """The same tensor, with copies of what it shares with ``other``."""
+        """Return the same tensor, with copies of the arrays that share memory with ``other``."""
         theirs = (other.vals, *other.arrays)
 
         def own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -114,7 +149,10 @@ class Storage:
 
     @property
     def plain_format(self) -> Format:
-        """Dense and compressed levels for what is stored: no array over a dimension far larger than that."""
+        """Plain format for the entries of this tensor: dense and compressed levels over the axes.
+
+        All levels are compressed if the first axis is far longer than the number of stored values.
+        """
         return self.format.plain(bool(self.shape) and is_far_longer(self.shape[0], self.vals.size))
 
     @property
@@ -123,7 +161,7 @@ class Storage:
 
     @property
     def level_sizes(self) -> tuple[int, ...]:
-        """How many positions each level holds."""
+        """Number of positions of each level."""
         try:
             return self._sizes
         except AttributeError:
@@ -141,7 +179,7 @@ class Storage:
 
     @property
     def nnz(self) -> int:
-        """Number of stored values, those of padding included."""
+        """Number of stored values, including those of padding."""
         return len(self.vals)
 
     @property
@@ -149,7 +187,7 @@ class Storage:
         return int(self.vals.nbytes + sum(array.nbytes for array in self.arrays))
 
     def level_arrays(self, level: int) -> dict[str, np.ndarray[Any, Any]]:
-        """The arrays of one level by role."""
+        """Return the arrays of one level by role, with those that the level borrows from levels above."""
         borrowed = self.format.levels[level].borrows
         found = {}
         for (k, role), array in zip(self.format.roles, self.arrays, strict=True):
@@ -158,36 +196,49 @@ class Storage:
         return found
 
     def permuted(self, axes: tuple[int, ...]) -> Storage:
-        """The same arrays with the axes in another order: axis ``a`` of the result is axis ``axes[a]`` of this."""
+        """Return the same arrays with the axes in another order.
+
+        Axis ``a`` of the result is axis ``axes[a]`` of this tensor.
+        """
         found = _permuted_type(self.type, axes)
         return Storage(tuple(self.shape[axis] for axis in axes), found, self.arrays, self.vals)
 
     def with_values(self, vals: np.ndarray[Any, Any], fill: Any) -> Storage:
-        """Other values on the same structure, whose arrays the two share."""
+        """Return a tensor with other values on the same structure; the two share all index arrays."""
         old = self.type
         found = tensor_type(name_of(vals.dtype), old.format, old.index_dtypes, fill_of(vals.dtype, fill))
         return Storage(self.shape, found, self.arrays, vals)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arrays, which are checked when they come back; the C struct is made anew."""
+        """Return the arrays for a pickle.
+
+        The arrays are checked when the pickle is loaded, and the C struct is made anew.
+        """
         return restored, (self.shape, self.type, self.arrays, self.vals)
 
     # -- dense -------------------------------------------------------------------------------------------------
     @classmethod
     def dense(cls, array: np.ndarray[Any, Any]) -> Storage:
-        """An array as storage: a view where its memory is contiguous in some order of the axes, else a copy.
+        """Return an array as storage: a view if its memory is contiguous in some order of the axes, else a copy.
+
+        Parameters
+        ----------
+        array : ndarray
+            Any array.
 
         Raises
         ------
         DTypeError
-            For dtypes weft does not compute with.
+            If weft does not compute with the dtype.
         """
+        # Kernels read native byte order, and a subclass of ndarray may change the meaning of operations.
         if not array.dtype.isnative or type(array) is not np.ndarray:
             array = np.asarray(array, value_dtype(array.dtype))
         ndim = array.ndim
         if array.flags.c_contiguous:
             vals = array if ndim == 1 else array.reshape(-1)
             return cls(array.shape, dense_type(array.dtype, tuple(range(ndim))), (), vals)
+        # The axis with the largest stride is the outermost in memory.
         modes = sorted(range(ndim), key=lambda axis: -array.strides[axis])
         turned = array.transpose(modes)
         if not turned.flags.c_contiguous:
@@ -195,12 +246,12 @@ class Storage:
         return cls(array.shape, dense_type(array.dtype, tuple(modes)), (), turned.reshape(-1))
 
     def to_dense_array(self) -> np.ndarray[Any, Any]:
-        """The values of an all-dense format as an array of the tensor's shape: a view.
+        """Return the values of an all-dense format as an array of the tensor's shape, which is a view.
 
         Raises
         ------
         DensifyError
-            When a level is not dense.
+            If a level is not dense.
         """
         format = self.type.format
         if not format.is_dense:
@@ -218,12 +269,13 @@ class Storage:
 
 
 def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
-    """Make a storage of what a pickle holds.
+    """Return the storage that a pickle holds.
 
     Raises
     ------
     StorageError
-        When that breaks an invariant of the format: kernels trust their arrays, and bytes may have changed.
+        If the arrays break an invariant of the format. Kernels trust their arrays, and the bytes of the pickle may have
+        changed.
     """
     whole = isinstance(type, TensorType) and isinstance(shape, tuple) and isinstance(arrays, tuple)
     if not (whole and all(isinstance(array, np.ndarray) for array in (*arrays, vals))):
@@ -233,14 +285,14 @@ def restored(shape: Any, type: Any, arrays: Any, vals: Any) -> Storage:
         check(found)
     except StorageError:
         raise
-    except Exception as error:  # what was changed may be of any kind
+    except Exception as error:  # a damaged pickle may hold objects of any type
         raise StorageError(f"a pickle of a tensor does not hold one: {error}") from error
     return found
 
 
 @lru_cache(maxsize=1024)
 def dense_type(dtype: np.dtype[Any], mode_order: tuple[int, ...]) -> TensorType:
-    """The type of a dense tensor whose memory order is ``mode_order``."""
+    """Return the type of a dense tensor whose memory order is ``mode_order``."""
     return tensor_type(value_dtype(dtype).name, Format.dense(len(mode_order)).reordered(mode_order))
 
 

@@ -1,4 +1,4 @@
-"""Parts of a tensor that share all its arrays: storage whose levels show some coordinates of another's."""
+"""Views: storage that shares all arrays of another tensor, and shows some coordinates of each of its axes."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .storage import Storage, tensor_type
 __all__ = ["Part", "part_of", "picked", "share"]
 
 Part = tuple[int, int, int] | np.ndarray[Any, Any]
-"""What is shown of an axis: start, step and how many; or an array of coordinates."""
+"""Coordinates of an axis that a view shows: ``(start, step, count)``, or an array of coordinates."""
 
 
 def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
-    """A view of some coordinates of each axis.
+    """Return a view of some coordinates of each axis.
 
     Parameters
     ----------
     storage : Storage
         Any tensor.
     parts : sequence
-        For every axis ``(start, step, count)``, or a 1-D array of coordinates where its level finds every one.
+        For each axis ``(start, step, count)``, or a 1-D array of coordinates if the axis' level can locate single ones.
 
     Raises
     ------
     FormatError
-        When a level cannot be seen in part: one that stores no axis, or computes its coordinates.
+        If the format is structured: its levels do not store one axis each.
     """
     format = storage.format
     if format.is_structured:
@@ -46,13 +46,15 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
             arrays += own
             shown.append((None, ()))
             continue
-        if isinstance(level, (Window, Picked)):
+        if isinstance(level, (Window, Picked)):  # a view of a view becomes one view of the tensor below both
             part, size, own = _composed(level, part, own)
         if isinstance(part, tuple):
             start, step, _ = part
+            # The arrays of a window: start, step and size of the whole axis.
             new = [np.array([start, step, size], index_dtype(max(size, abs(step))))]
             kind = step if abs(step) == 1 else _EVERY if step > 0 else -_EVERY
         else:
+            # The arrays of a picked axis: the coordinates, and the size of the whole axis.
             new = [part, np.array([size], index_dtype(size))]
             kind = _PICKED
         arrays += own + new
@@ -62,13 +64,26 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
 
 
 def _sized(view: Storage, storage: Storage) -> Storage:
-    """The view, whose levels have as many positions as those that they show, which are counted once."""
+    """Return the view, with the level sizes of the tensor that it shows.
+
+    A view's levels have all positions of that tensor, which are counted only once.
+    """
     view.level_sizes = storage.level_sizes
     return view
 
 
 def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
-    """``part_of`` where an array shows one axis, and all others are whole."""
+    """Return ``part_of`` for an array of coordinates of one axis, with all other axes whole.
+
+    Parameters
+    ----------
+    storage : Storage
+        Any tensor.
+    axis : int
+        The axis.
+    index : ndarray
+        The coordinates of the axis that the view shows.
+    """
     place, shown = _where(storage.type, axis, name_of(index.dtype))
     if shown is None:
         return part_of(storage, [index if a == axis else (0, 1, n) for a, n in enumerate(storage.shape)])
@@ -80,7 +95,10 @@ def picked(storage: Storage, axis: int, index: np.ndarray[Any, Any]) -> Storage:
 
 @lru_cache(maxsize=1024)
 def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | None]:
-    """Where the arrays of a picked axis go among the others, and the type of the view; None of a view of a view."""
+    """Return the place of a picked axis' arrays among all arrays, and the type of the view.
+
+    The type is None if the tensor is a view itself.
+    """
     levels, k = type.format.levels, type.format.mode_order.index(axis)
     place = sum(len(level.roles) for level in levels[: k + 1])
     if any(isinstance(level, (Window, Picked)) for level in levels):
@@ -90,7 +108,13 @@ def _where(type: TensorType, axis: int, dtype: str) -> tuple[int, TensorType | N
 
 
 def share(storage: Storage) -> float:
-    """The part of what is stored that a view shows, as far as the sizes of its axes say."""
+    """Return the fraction of the stored entries that a view shows, estimated from the sizes of its axes.
+
+    Parameters
+    ----------
+    storage : Storage
+        A view, or any tensor, which shows all its entries.
+    """
     found, arrays = 1.0, iter(storage.arrays)
     for level, axis in zip(storage.format.levels, storage.format.mode_order, strict=True):
         own = [next(arrays) for _ in level.roles]
@@ -99,13 +123,17 @@ def share(storage: Storage) -> float:
     return found
 
 
+# Kinds of a shown level beside 1 and -1, the steps of a window: picked coordinates, and a window with a longer step.
 _PICKED, _EVERY = 2, 3
 
 
 def _composed(
     level: Window | Picked, part: Part, own: list[np.ndarray[Any, Any]]
 ) -> tuple[Part, int, list[np.ndarray[Any, Any]]]:
-    """Part of a part: of what, its size, and the arrays of the level below both."""
+    """Return one part of the tensor that equals a part of a view, with the size of the axis and the inner arrays.
+
+    The inner arrays are those of the level that the view shows.
+    """
     if isinstance(level, Picked):
         *inner, picked, whole = own
         if isinstance(part, np.ndarray):
@@ -116,6 +144,7 @@ def _composed(
     first, by, size = window.tolist()
     if isinstance(part, np.ndarray):
         wide = np.result_type(part, index_dtype(max(size, abs(by))))
+        # Coordinates of the view in terms of the tensor below: ``first + by*c``, in a dtype that holds the axis.
         return part * wide.type(by) + wide.type(first), size, inner
     start, step, count = part
     return (first + by * start, by * step, count), size, inner
@@ -123,7 +152,11 @@ def _composed(
 
 @lru_cache(maxsize=4096)
 def _shown(old: TensorType, shown: tuple[tuple[int | None, tuple[str, ...]], ...]) -> TensorType:
-    """The type of a view."""
+    """Return the type of a view.
+
+    For each level, ``shown`` has its kind, or None if all of the level is shown, and the dtypes of the view's own
+    arrays.
+    """
     levels: list[LevelFormat] = []
     dtypes: list[str] = []
     given = iter(old.index_dtypes)
@@ -134,11 +167,14 @@ def _shown(old: TensorType, shown: tuple[tuple[int | None, tuple[str, ...]], ...
             continue
         own = [next(given) for _ in level.roles]
         if isinstance(level, (Window, Picked)):
+            # The new view replaces the old one, and its arrays.
             own = own[: len(level.inner.roles)]
             level = level.inner
         if kind == _PICKED:
             levels.append(Picked(ordered=True, unique=True, inner=level))
         else:
+            # A backward step reverses the order of stored coordinates. Levels with every coordinate have no stored
+            # order.
             ordered = level.has_every or (level.ordered and kind > 0)
             step = kind if abs(kind) == 1 else 0
             levels.append(Window(ordered=ordered, unique=level.unique, inner=level, step=step))
