@@ -1,7 +1,7 @@
-"""The array API standard's namespace (2025.12): what ``A.__array_namespace__()`` gives to code for any array library.
+"""Namespace of the array API standard (2025.12): the result of ``A.__array_namespace__()``.
 
-It has everything that ``weft`` has, by the same names. The one difference: results without axes are tensors, as the
-standard asks, and not NumPy's numbers, which belong to NumPy's namespace.
+The namespace has every name of ``weft``. There is one difference: results without axes are tensors, as the standard
+requires. In ``weft`` such results are NumPy scalars, which belong to NumPy's namespace.
 
 Examples
 --------
@@ -33,6 +33,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(sys.modules[__name__.partition(".")[0]], name)
+    # The name is stored in the module, so that the next access does not come here.
     made = globals()[name] = _Part(found) if name in _MODULES else _giving_tensors(found)
     return made
 
@@ -42,7 +43,7 @@ def __dir__() -> list[str]:
 
 
 class _Part(ModuleType):
-    """A module whose functions give tensors."""
+    """Module whose functions return tensors in place of NumPy scalars."""
 
     def __init__(self, module: ModuleType):
         super().__init__(f"{__name__}.{module.__name__.rpartition('.')[2]}", module.__doc__)
@@ -58,7 +59,7 @@ class _Part(ModuleType):
 
 
 def _giving_tensors(found: Any) -> Any:
-    """Return a function that gives tensors for numbers; anything else as it is."""
+    """Return a function wrapped to return tensors in place of NumPy scalars; return any other object unchanged."""
     if isinstance(found, (type, ModuleType)) or not callable(found):
         return found
     function: Callable[..., Any] = found

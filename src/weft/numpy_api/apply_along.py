@@ -1,4 +1,4 @@
-"""Functions applied to lines, axes, pieces and polynomials, as NumPy names it.
+"""Functions applied along axes, piecewise functions and polynomials, under NumPy's names.
 
 Examples
 --------
@@ -26,34 +26,70 @@ __all__ = ["apply_along_axis", "apply_over_axes", "piecewise", "polyval"]
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> SparseTensor:
-    """A function of vectors applied to every line along an axis.
+    """Return the results of a function of vectors, applied to every line along an axis.
+
+    Unlike NumPy's, the function is called with sparse vectors.
 
     Parameters
     ----------
     func1d : callable
-        From a vector, which is sparse, to a scalar or a tensor; the axes of that take the place of the line's.
+        A function from a sparse vector to a scalar or a tensor. The axes of its result replace the axis of the line.
     axis : int
-        Along which.
+        The axis along which lines are taken.
     arr : array_like
         The tensor.
     *args, **kwargs
-        For the function.
+        Further arguments of the function.
+
+    Returns
+    -------
+    SparseTensor
+        The results of all lines, stacked.
+
+    Raises
+    ------
+    ValueError
+        If another axis of the tensor has size 0.
     """
     tensor = SparseTensor(storage_of(arr))
     along = normalize_axis_index(axis, tensor.ndim)
+    # NumPy refuses an empty grid of lines: without one result the shape of the whole is unknown.
     rest = tuple(n for k, n in enumerate(tensor.shape) if k != along)
     if 0 in rest:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     lines = moveaxis(tensor, along, -1)
     found = [func1d(lines[place], *args, **kwargs) for place in np.ndindex(*rest)]
     parts = [SparseTensor(storage_of(x)) for x in found]
+    # The results are stacked with their own axes last. These axes then move to the place of the removed axis.
     whole = reshape(stack(parts), (*rest, *parts[0].shape))
     made = range(len(rest), len(rest) + parts[0].ndim)
     return moveaxis(whole, tuple(made), tuple(range(along, along + len(made)))) if made else whole
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> SparseTensor:
-    """``func(a, axis)`` for one axis after another; axes that it takes away come back with size 1."""
+    """Return ``func(a, axis)``, applied over several axes one after another.
+
+    An axis that ``func`` removes is put back with size 1, as in NumPy.
+
+    Parameters
+    ----------
+    func : callable
+        A function of a tensor and an axis.
+    a : array_like
+        The tensor.
+    axes : int or sequence of int
+        The axes over which ``func`` is applied.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with as many axes as ``a``.
+
+    Raises
+    ------
+    ValueError
+        If ``func`` changes the number of axes by more than one.
+    """
     found = SparseTensor(storage_of(a))
     for axis in [axes] if np.ndim(axes) == 0 else axes:
         along = normalize_axis_index(axis, found.ndim)
@@ -67,20 +103,34 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Spars
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> SparseTensor:
-    """Functions of ``x``, each where its condition holds; one more is for where none does, else zero.
+    """Return a tensor whose elements are computed by the function whose condition holds.
+
+    Unlike NumPy's, each function is called with all elements of ``x``.
 
     Parameters
     ----------
     x : array_like
         The tensor.
     condlist : sequence of array_like of bool
-        The last that holds decides.
+        The conditions. If several hold, the last one decides.
     funclist : sequence of callable or scalar
-        As many as conditions, or one more.
+        One function or value for each condition. One more is for elements at which no condition holds; it is zero by
+        default.
     *args, **kw
-        For the functions, which are called with all of ``x``.
+        Further arguments of the functions.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the number of functions does not fit the number of conditions.
     """
     tensor = SparseTensor(storage_of(x))
+    # One condition may be given without a list, as in NumPy.
     conditions = condlist if isinstance(condlist, (list, tuple)) and len(condlist) else [condlist]
     if np.ndim(conditions[0]) == 0 and tensor.ndim:
         conditions = [condlist]
@@ -95,16 +145,31 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         return SparseTensor(storage_of(found)).astype(tensor.dtype)
 
     found = value(funclist[-1] if len(funclist) > len(conditions) else 0)
+    # A later choice overrides an earlier one, so that the last condition decides.
     for condition, function in zip(conditions, funclist, strict=False):
         found = SparseTensor(storage_of(where(condition, value(function), found)))
     return broadcast_to(found, tensor.shape)
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """The polynomial with coefficients ``p``, the highest first, of every element."""
+    """Return the values of a polynomial at every element of a tensor.
+
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, that of the highest power first.
+    x : array_like
+        The elements at which the polynomial is evaluated.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor of the shape of ``x``. Its fill value is the value of the polynomial at the fill value of ``x``.
+    """
     coefficients = p.todense() if isinstance(p, SparseTensor) else np.asarray(p)
     tensor = SparseTensor(storage_of(x))
     found: Any = tensor * 0
+    # Horner's rule.
     for coefficient in coefficients:
         found = found * tensor + coefficient
     return found

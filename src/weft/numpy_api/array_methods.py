@@ -1,7 +1,7 @@
-"""The methods of an ndarray whose arguments differ from those of the function of the same name.
+"""Methods of ``SparseTensor`` whose arguments differ from those of the function of the same name.
 
-They are methods of ``SparseTensor`` (``weft._api`` lists them), and take NumPy's arguments in NumPy's order. Others are
-the functions themselves.
+The methods take NumPy's arguments in NumPy's order. ``weft._api`` lists the methods. All other methods are the
+functions themselves.
 
 Examples
 --------
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def _put_into(out: Any, found: Any, name: str) -> Any:
-    """Return a result, or ``out`` with the result in it, for functions that take no ``out``."""
+    """Return a result, or ``out`` after the result was written into it."""
     return found if out is None else write_out(found, out, name)
 
 
@@ -68,7 +68,7 @@ def sum(
     self: SparseTensor, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
     initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return the sum over some axes."""
+    """Return the sum over some axes; see :func:`weft.sum`."""
     return reductions.sum(self, axis, dtype=dtype, keepdims=keepdims, initial=initial, out=out, where=where)
 
 
@@ -86,7 +86,7 @@ def prod(
     self: SparseTensor, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False,
     initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return the product over some axes."""
+    """Return the product over some axes; see :func:`weft.prod`."""
     return reductions.prod(self, axis, dtype=dtype, keepdims=keepdims, initial=initial, out=out, where=where)
 
 
@@ -104,7 +104,10 @@ def min(
     self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True, *, explicit: bool = False,
 ) -> Any:  # fmt: skip
-    """Return the smallest element over some axes; with ``explicit`` that of the stored ones."""
+    """Return the minimum over some axes; see :func:`weft.min`.
+
+    If ``explicit`` is true, only stored entries count, as in ``min(explicit=True)`` of scipy.sparse.
+    """
     return reductions.min(self, axis, keepdims=keepdims, initial=initial, out=out, where=where, explicit=explicit)
 
 
@@ -122,7 +125,10 @@ def max(
     self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True, *, explicit: bool = False,
 ) -> Any:  # fmt: skip
-    """Return the largest element over some axes; with ``explicit`` that of the stored ones."""
+    """Return the maximum over some axes; see :func:`weft.max`.
+
+    If ``explicit`` is true, only stored entries count, as in ``max(explicit=True)`` of scipy.sparse.
+    """
     return reductions.max(self, axis, keepdims=keepdims, initial=initial, out=out, where=where, explicit=explicit)
 
 
@@ -135,7 +141,7 @@ def any(
     self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> SparseTensor | Any: ...
 def any(self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether an element over some axes is not zero."""
+    """Return whether any element over some axes is nonzero; see :func:`weft.any`."""
     return reductions.any(self, axis, keepdims=keepdims, out=out, where=where)
 
 
@@ -148,7 +154,7 @@ def all(
     self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> SparseTensor | Any: ...
 def all(self: SparseTensor, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Tell whether no element over some axes is zero."""
+    """Return whether all elements over some axes are nonzero; see :func:`weft.all`."""
     return reductions.all(self, axis, keepdims=keepdims, out=out, where=where)
 
 
@@ -157,7 +163,7 @@ def count_nonzero(self: SparseTensor, axis: None = None, keepdims: Literal[False
 @overload
 def count_nonzero(self: SparseTensor, axis: Axis = None, keepdims: bool = False) -> SparseTensor | Any: ...
 def count_nonzero(self: SparseTensor, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Return how many elements over some axes are not zero."""
+    """Return the number of nonzero elements over some axes; see :func:`weft.count_nonzero`."""
     return reductions.count_nonzero(self, axis, keepdims=keepdims)
 
 
@@ -175,7 +181,7 @@ def mean(
     self: SparseTensor, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return the mean over some axes."""
+    """Return the mean over some axes; see :func:`weft.mean`."""
     return moments.mean(self, axis, dtype=dtype, keepdims=keepdims, out=out, where=where)
 
 
@@ -193,7 +199,7 @@ def var(
     self: SparseTensor, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
     keepdims: bool = False, *, correction: float | None = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return the variance over some axes."""
+    """Return the variance over some axes; see :func:`weft.var`."""
     return moments.var(
         self, axis, dtype=dtype, ddof=ddof, correction=correction, keepdims=keepdims, out=out, where=where
     )
@@ -213,7 +219,7 @@ def std(
     self: SparseTensor, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: float = 0,
     keepdims: bool = False, *, correction: float | None = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """Return the standard deviation over some axes."""
+    """Return the standard deviation over some axes; see :func:`weft.std`."""
     return moments.std(
         self, axis, dtype=dtype, ddof=ddof, correction=correction, keepdims=keepdims, out=out, where=where
     )
@@ -230,7 +236,10 @@ def argmax(
 def argmax(
     self: SparseTensor, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False, out: Any = None
 ) -> Any:
-    """Return the first position of the largest element along an axis; with ``explicit`` of the stored ones."""
+    """Return the index of the first maximum along an axis; see :func:`weft.argmax`.
+
+    If ``explicit`` is true, only stored entries count, as in ``argmax(explicit=True)`` of scipy.sparse.
+    """
     return _put_into(out, searching.argmax(self, axis, keepdims=keepdims, explicit=explicit), "argmax")
 
 
@@ -245,102 +254,150 @@ def argmin(
 def argmin(
     self: SparseTensor, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False, out: Any = None
 ) -> Any:
-    """Return the first position of the smallest element along an axis; with ``explicit`` of the stored ones."""
+    """Return the index of the first minimum along an axis; see :func:`weft.argmin`.
+
+    If ``explicit`` is true, only stored entries count, as in ``argmin(explicit=True)`` of scipy.sparse.
+    """
     return _put_into(out, searching.argmin(self, axis, keepdims=keepdims, explicit=explicit), "argmin")
 
 
 # -- shapes and places ----------------------------------------------------------------------------------------------
 def reshape(self: SparseTensor, *shape: Any, order: str | None = "C", copy: bool | None = None) -> SparseTensor:
-    """Return the same elements in their order, in another shape."""
+    """Return the same elements in another shape; see :func:`weft.reshape`.
+
+    The shape is one tuple or several integers.
+    """
+    # A.reshape(2, 3) and A.reshape((2, 3)) are the same.
     given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     return manipulation.reshape(self, given, order=order, copy=copy)
 
 
 def flatten(self: SparseTensor, order: str | None = "C") -> SparseTensor:
-    """Return all elements along one axis, in a tensor that shares nothing with this one."""
+    """Return a vector of all elements, which shares no memory with the tensor.
+
+    Parameters
+    ----------
+    order : {'C', 'F', 'A', None}
+        The order of the elements. With 'F' the first axis changes fastest; otherwise the last axis does.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with one axis.
+    """
     found = manipulation.ravel(self, order)
+    # Raveling any other tensor computes new coordinates, and thus is a copy already.
     return found.copy() if self.ndim < 2 or self.layout.is_dense else found
 
 
 def broadcast_to(self: SparseTensor, /, shape: int | Sequence[int], *, out: Any = None) -> SparseTensor | Any:
-    """Return the tensor with its axes of size 1, and those before its axes, stretched to a shape."""
+    """Return the tensor broadcast to a shape; see :func:`weft.broadcast_to`.
+
+    Unlike NumPy's, the result is a copy: broadcast entries are stored.
+    """
     return _put_into(out, manipulation.broadcast_to(self, shape), "broadcast_to")
 
 
 def take(self: SparseTensor, indices: Any, axis: int | None = None) -> SparseTensor:
-    """Return the elements at some coordinates of an axis."""
+    """Return the elements at some indices along an axis; see :func:`weft.take`."""
     return manipulation.take(self, indices, axis=axis)
 
 
 def compress(self: SparseTensor, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Return the elements along an axis where a condition, one for each, holds."""
+    """Return the slices along an axis that a boolean vector selects; see :func:`weft.compress`."""
     return insert_delete.compress(condition, self, axis, out)
 
 
 def diagonal(
     self: SparseTensor, offset: int = 0, axis1: int = 0, axis2: int = 1, *, k: int | None = None
 ) -> SparseTensor:
-    """Return the elements whose coordinates in two axes differ by ``offset``, which scipy.sparse calls ``k``."""
+    """Return a diagonal of two axes; see :func:`weft.diagonal`.
+
+    ``k`` is the name that scipy.sparse has for ``offset``.
+    """
     return diagonals.diagonal(self, offset if k is None else k, axis1, axis2)
 
 
 def trace(
     self: SparseTensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
 ) -> SparseTensor | Any:
-    """Return the sum of a diagonal."""
+    """Return the sum of a diagonal of two axes.
+
+    Parameters
+    ----------
+    offset : int
+        The diagonal: its elements are at columns that are greater than the rows by ``offset``.
+    axis1, axis2 : int
+        The axes of the rows and of the columns.
+    dtype : dtype, optional
+        The dtype of the sum.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A scalar for a matrix.
+    """
     return reductions.sum(diagonals.diagonal(self, offset, axis1, axis2), -1, dtype=dtype, out=out)
 
 
 def nonzero(self: SparseTensor) -> tuple[np.ndarray[Any, Any], ...]:
-    """Return the coordinates of the elements that are not zero: an ndarray for each axis, in lexicographic order."""
+    """Return the coordinates of the nonzero elements: one ndarray for each axis, in lexicographic order.
+
+    Unlike :func:`weft.nonzero`, the method returns ndarrays, as scipy.sparse does.
+    """
     return tuple(rows.todense() for rows in searching.nonzero(self))
 
 
 def tolist(self: SparseTensor) -> Any:
-    """Return all elements as nested lists of Python scalars."""
+    """Return all elements, implicit entries included, as nested lists of Python scalars."""
     return self.todense().tolist()
 
 
 # -- elements -------------------------------------------------------------------------------------------------------
 def clip(self: SparseTensor, min: Any = None, max: Any = None, out: Any = None) -> SparseTensor:
-    """Return the elements kept between two bounds."""
+    """Return the elements limited to an interval; see :func:`weft.clip`."""
     return ufuncs.clip(self, min, max, out=out)  # type: ignore[no-any-return]
 
 
 def round(self: SparseTensor, decimals: int = 0, out: Any = None) -> SparseTensor:
-    """Return the elements rounded to a number of decimals."""
+    """Return the elements rounded to a number of decimals; see :func:`weft.round`."""
     return ufuncs.round(self, decimals, out=out)  # type: ignore[no-any-return]
 
 
 def conj(self: SparseTensor, copy: bool = True) -> SparseTensor:
-    """Return the complex conjugate."""
+    """Return the complex conjugate.
+
+    ``copy`` is an argument of scipy.sparse and has no effect.
+    """
     return unary("conjugate", self)  # type: ignore[no-any-return]
 
 
 def cumsum(
     self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, *, out: Any = None
 ) -> SparseTensor | Any:
-    """Return the sums of the elements up to each along an axis."""
+    """Return the cumulative sum along an axis, a dense tensor; see :func:`weft.cumsum`."""
     return _put_into(out, cumulative.cumsum(self, axis, dtype), "cumsum")
 
 
 def cumprod(
     self: SparseTensor, axis: int | None = None, dtype: DTypeLike | None = None, *, out: Any = None
 ) -> SparseTensor | Any:
-    """Return the products of the elements up to each along an axis."""
+    """Return the cumulative product along an axis, a dense tensor; see :func:`weft.cumprod`."""
     return _put_into(out, cumulative.cumprod(self, axis, dtype), "cumprod")
 
 
 # -- order ----------------------------------------------------------------------------------------------------------
 def searchsorted(self: SparseTensor, x2: Any, /, *, side: Any = "left", sorter: Any = None, out: Any = None) -> Any:
-    """Return where values are to be inserted into this sorted vector."""
+    """Return the indices at which values are to be inserted into this sorted vector; see :func:`weft.searchsorted`."""
     return _put_into(out, searching.searchsorted(self, x2, side=side, sorter=sorter), "searchsorted")
 
 
 def argsort(
     self: SparseTensor, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True, out: Any = None
 ) -> SparseTensor | Any:
-    """Return the positions of the elements along an axis in the order of the elements."""
+    """Return the indices that sort the elements along an axis; see :func:`weft.argsort`."""
     return _put_into(out, sorting.argsort(self, axis, descending=descending, stable=stable), "argsort")
 
 
@@ -348,17 +405,17 @@ def argpartition(
     self: SparseTensor, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None, *,
     out: Any = None,
 ) -> SparseTensor | Any:  # fmt: skip
-    """Return the positions of the elements along an axis, the ``kth`` smallest where sorting puts them."""
+    """Return the indices that partition the elements along an axis; see :func:`weft.argpartition`."""
     return _put_into(out, sorting.argpartition(self, kth, axis, kind, order), "argpartition")
 
 
 def sort(self: SparseTensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> None:
-    """Sort the elements along an axis, here."""
+    """Sort the elements along an axis in place; see :func:`weft.sort`."""
     self._become(sorting.sort(self, axis, descending=descending, stable=stable)._storage)
 
 
 def partition(self: SparseTensor, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
-    """Put the ``kth`` smallest elements along an axis where sorting puts them, here."""
+    """Partition the elements along an axis in place; see :func:`weft.partition`."""
     self._become(sorting.partition(self, kth, axis, kind, order)._storage)
 
 
@@ -369,27 +426,46 @@ def fill(self: SparseTensor, value: Any) -> None:
 
 
 def put(self: SparseTensor, indices: Any, values: Any, mode: Any = "raise") -> None:
-    """Assign the elements at some places of the flattened tensor."""
+    """Assign values to elements of the flattened tensor.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        The indices of the elements in the flattened tensor.
+    values : array_like
+        The values. If there are fewer values than indices, the values are repeated.
+    mode : {'raise', 'wrap', 'clip'}
+        The treatment of indices out of bounds.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of bounds and ``mode`` is 'raise'.
+    """
     places = np.asarray(indices).ravel()
     if mode != "raise":
+        # NumPy wraps or clips the indices.
         places = np.arange(self.size).take(places, mode=mode)
     size = self.size
     if len(outside := places[(places < -size) | (places >= size)]):
         raise IndexError(f"index {outside[0]} is out of bounds for axis 0 with size {size}")
     if places.dtype.kind in "iu":
         places = places.astype(np.int64)
+    # Indices of the flattened tensor become coordinates. Values that are too few are repeated.
     at = np.unravel_index(np.where(places < 0, places + size, places), self.shape)
     self[at] = np.resize(values, len(places))
 
 
-# -- products; scipy.sparse.linalg asks the last two of a linear operator -------------------------------------------
+# -- products; scipy.sparse.linalg needs matvec and rmatvec of a linear operator ------------------------------------
 def tensordot(self: SparseTensor, x2: Any, /, axes: Any = 2, *, out: Any = None) -> Any:
-    """Return the sum of products over some axes of both operands."""
+    """Return the sum of products over some axes of both operands; see :func:`weft.tensordot`."""
     return _put_into(out, linalg.tensordot(self, x2, axes), "tensordot")
 
 
 def matvec(self: SparseTensor, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return ``A @ x``, which lets ``cg``, ``gmres``, ``eigsh`` and ``svds`` of scipy.sparse.linalg take a tensor.
+    """Return ``A @ x`` for an ndarray.
+
+    ``cg``, ``gmres``, ``eigsh`` and ``svds`` of scipy.sparse.linalg accept a tensor because of this method.
 
     Examples
     --------
@@ -402,8 +478,9 @@ def matvec(self: SparseTensor, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def rmatvec(self: SparseTensor, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the product of the conjugate transpose with ``x``."""
+    """Return the product of the conjugate transpose with an ndarray."""
     turned = self.T
     if self.dtype.kind != "c":
         return turned @ x  # type: ignore[no-any-return]
+    # A^H x is the conjugate of A^T conj(x), so that A itself is not conjugated.
     return np.conj(turned @ np.conj(x))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""NumPy's functions that assign to elements of their first argument: a tensor, or an ndarray.
+"""NumPy's functions that assign to elements of their first argument, a tensor or an ndarray.
 
 Examples
 --------
@@ -32,12 +32,29 @@ def _array(x: Any) -> Any:
 
 
 def _values(x: Any, target: Any) -> np.ndarray[Any, Any]:
-    """What is to be assigned to elements of ``target``."""
+    """Return values as an ndarray of the dtype of ``target``."""
     return as_values(x.todense() if isinstance(x, SparseTensor) else x, target.dtype)
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """Assign the elements of ``src``, broadcast, or those where ``where`` holds."""
+    """Assign the elements of ``src`` to those of ``dst``.
+
+    Parameters
+    ----------
+    dst : SparseTensor or ndarray
+        The target. A tensor keeps its format and dtype.
+    src : array_like
+        The values, broadcast to the shape of ``dst``.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        The rule by which values may be converted.
+    where : array_like of bool
+        A mask of the elements that are assigned, broadcast to the shape of ``dst``.
+
+    Raises
+    ------
+    TypeError
+        If the dtype of ``src`` cannot be cast to that of ``dst`` by the rule.
+    """
     if not np.can_cast(storage_of(src).dtype if not np.isscalar(src) else type(src), dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {storage_of(src).dtype} to {dst.dtype} according to {casting!r}")
     mask = where if where is True else broadcast_to(where, dst.shape)
@@ -46,12 +63,39 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Assign the elements at some places of the flattened tensor; the values come again where they are too few."""
+    """Assign values to elements of the flattened tensor; see :meth:`weft.SparseTensor.put`.
+
+    Parameters
+    ----------
+    a : SparseTensor or ndarray
+        The target.
+    ind : array_like of int
+        The indices of the elements in the flattened target.
+    v : array_like
+        The values. If there are fewer values than indices, the values are repeated.
+    mode : {'raise', 'wrap', 'clip'}
+        The treatment of indices out of bounds.
+    """
     a.put(_array(ind), _values(v, a), mode)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Assign the elements where a mask of the same shape holds; the values come again where they are too few."""
+    """Assign values, in their order, to the elements at which a mask holds.
+
+    Parameters
+    ----------
+    arr : SparseTensor or ndarray
+        The target.
+    mask : array_like of bool
+        The mask, of as many elements as ``arr``.
+    vals : array_like
+        The values. If there are fewer values than selected elements, the values are repeated.
+
+    Raises
+    ------
+    ValueError
+        If ``vals`` is empty and the mask is not.
+    """
     (chosen,) = ravel(mask).nonzero()
     values = np.ravel(_values(vals, arr))
     if len(chosen) and not len(values):
@@ -61,20 +105,44 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Assign the elements where a mask holds those at the same place of ``values``, which come again."""
+    """Assign to each element at which a mask holds the value at the same index of the flattened ``values``.
+
+    Parameters
+    ----------
+    a : SparseTensor or ndarray
+        The target.
+    mask : array_like of bool
+        The mask, of as many elements as ``a``.
+    values : array_like
+        The values. If there are fewer values than elements of ``a``, the values are repeated.
+    """
     (chosen,) = ravel(mask).nonzero()
     given = np.ravel(_values(values, a))
     if len(chosen) and len(given):
+        # The value is chosen by the index in the flattened target, not by the number of selected elements before it.
         a.put(chosen, given[chosen % len(given)])
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Assign one element for each index along an axis, as :func:`weft.take_along_axis` takes them."""
+    """Assign one value for each index along an axis, the inverse of :func:`weft.take_along_axis`.
+
+    Parameters
+    ----------
+    arr : SparseTensor or ndarray
+        The target.
+    indices : array_like of int
+        The indices along the axis, with as many axes as ``arr``.
+    values : array_like
+        The values, broadcast to the shape of ``indices``.
+    axis : int or None
+        The axis. If it is None, the indices are those of the flattened target.
+    """
     index = _array(indices)
     if axis is None:
         arr.put(index, _values(values, arr))
         return
     along = normalize_axis_index(axis, arr.ndim)
+    # Open grids select all coordinates of the other axes.
     places = [
         np.arange(n).reshape([-1 if k == axis_ else 1 for k in range(arr.ndim)]) for axis_, n in enumerate(arr.shape)
     ]
@@ -82,22 +150,28 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """Assign the elements whose coordinates are all the same.
+    """Assign values to the main diagonal: the elements whose coordinates are all equal.
 
     Parameters
     ----------
     a : SparseTensor or ndarray
-        Of two axes at least; of more, all as long.
+        The target, with two axes or with more axes of equal length.
     val : scalar or array_like
-        Its elements come again where they are too few.
+        The values. If there are too few, the values are repeated.
     wrap : bool
-        Whether the diagonal of a tall matrix goes on below, after a row.
+        True if the diagonal of a tall matrix is to start again after its end, one row being left out.
+
+    Raises
+    ------
+    ValueError
+        If ``a`` has fewer than two axes, or more than two axes of different lengths.
     """
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
     if a.ndim == 2 and wrap:
+        # The diagonal starts again after every ``columns + 1`` rows, and the row between is left out.
         rows = np.arange(a.shape[0])
         rows = rows[rows % (a.shape[1] + 1) < a.shape[1]]
         places = (rows, rows % (a.shape[1] + 1))

@@ -1,4 +1,4 @@
-"""Whether tensors have the same elements, or nearly, as NumPy names it.
+"""Comparisons of whole tensors, exact and approximate, under NumPy's names.
 
 Examples
 --------
@@ -24,27 +24,28 @@ __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether each element of ``a`` is within ``atol + rtol * abs(b)`` of that of ``b``.
+    """Return whether each element of ``a`` is within ``atol + rtol * abs(b)`` of the element of ``b``.
 
     Parameters
     ----------
     a, b : array_like
-        Broadcast.
+        The operands, which are broadcast.
     rtol, atol : float
-        How far they may be apart, relative to ``b`` and absolutely.
+        The relative and the absolute tolerance.
     equal_nan : bool
-        Whether two NaN are close.
+        True if two NaN are close.
 
     Returns
     -------
-    SparseTensor or ndarray
-        Where neither is stored, the answer is the fill value.
+    SparseTensor, ndarray or NumPy bool
+        The answers. The fill value of a tensor is the answer for two implicit entries.
     """
-    if type(b) is int or storage_of(b).dtype.kind in "biu":  # whose lowest has no absolute value
+    if type(b) is int or storage_of(b).dtype.kind in "biu":  # abs() of the lowest integer overflows
         b = float(b) if type(b) is int else as_dtype(b, np.dtype(np.float64))
     size = apply("absolute", (b,))
     apart = apply("absolute", (apply("subtract", (a, b)),))
     near = apply("less_equal", (apart, apply("add", (apply("multiply", (size, rtol)), atol))))
+    # An infinite tolerance would accept everything. Infinities are close only if they are equal.
     near = apply("logical_and", (near, apply("isfinite", (b,))))
     near = apply("logical_or", (near, apply("equal", (a, b))))
     if equal_nan:
@@ -53,18 +54,38 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether every element of ``a`` is close to that of ``b``, see :func:`isclose`."""
+    """Return whether every element of ``a`` is close to the element of ``b``.
+
+    The arguments are those of :func:`isclose`.
+    """
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether two tensors have one shape and the same elements, however they are stored."""
+    """Return whether two tensors have the same shape and equal elements.
+
+    The formats of the tensors do not matter: a stored entry may equal an implicit one.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The operands.
+    equal_nan : bool
+        True if two NaN are equal.
+    """
     return storage_of(a1).shape == storage_of(a2).shape and _equal(a1, a2, equal_nan)
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Whether two tensors have the same elements once they are broadcast."""
+    """Return whether two tensors broadcast to one shape and have equal elements then.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The operands.
+    """
     try:
+        # Shapes that do not broadcast raise.
         broadcast_shapes(storage_of(a1).shape, storage_of(a2).shape)
     except (ShapeError, ValueError):
         return False

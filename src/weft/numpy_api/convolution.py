@@ -1,4 +1,4 @@
-"""Convolution of sparse vectors.
+"""Convolution and correlation of sparse vectors.
 
 Examples
 --------
@@ -25,19 +25,28 @@ __all__ = ["convolve", "correlate"]
 
 
 def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") -> SparseTensor:
-    """The discrete convolution of two vectors: products of their entries, summed where positions add up to the same.
+    """Return the discrete convolution of two vectors.
+
+    The products of all pairs of stored entries are computed, and products with the same sum of coordinates are added.
 
     Parameters
     ----------
     a, v : array_like
-        Vectors.
+        Vectors, or scalars, which are vectors of one element.
     mode : {'full', 'same', 'valid'}
-        Every overlap, those of the longer vector's length, or whole ones.
+        The part of the result: every overlap, the middle part as long as the longer vector, or complete overlaps only.
+
+    Returns
+    -------
+    SparseTensor
+        The vector of the convolution. It is dense if a fill value is not zero.
 
     Raises
     ------
     ValueError
-        For tensors of other orders, empty ones, and unknown modes.
+        If an operand has more than one axis or is empty, or the mode is unknown.
+    DensifyError
+        If the products of all pairs, or the dense vectors, exceed ``weft.config.max_densify_bytes``.
     """
     first, second = SparseTensor(storage_of(a)), SparseTensor(storage_of(v))
     if first.ndim > 1 or second.ndim > 1:
@@ -50,12 +59,14 @@ def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") ->
         raise ValueError("mode must be one of 'valid', 'same', or 'full'")
     n, m = max(first.size, second.size), min(first.size, second.size)
     dtype = np.result_type(first.dtype, second.dtype)
+    # Every element of the result has a share of a fill value that is not zero.
     if first._storage.type.fill or second._storage.type.fill:
         require_dense((n + m - 1,), dtype, "convolutions of fill values")
         return SparseTensor(Storage.dense(np.convolve(first.todense(), second.todense(), mode)))
     (i,), left = first.to_coo()
     (j,), right = second.to_coo()
     require_dense((len(i), len(j)), dtype, "products of all pairs of entries")
+    # The result is a coordinate list with one entry for each pair. Duplicate coordinates are summed.
     place = np.add.outer(i.astype(np.int64), j.astype(np.int64)).ravel()
     whole = from_coords(place[None], np.multiply.outer(left, right).ravel(), (n + m - 1,))
     begin, end = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}[mode]
@@ -63,12 +74,15 @@ def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") ->
 
 
 def correlate(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "valid") -> SparseTensor:
-    """The cross-correlation of two vectors: their convolution, the second conjugated and from its end."""
+    """Return the cross-correlation of two vectors: the convolution of ``a`` with the reversed conjugate of ``v``.
+
+    The arguments and errors are those of :func:`convolve`; the default mode is 'valid', as in NumPy.
+    """
     if len(storage_of(v).shape) == 1:
         turned = SparseTensor(storage_of(v))[::-1]
         v = turned.conj() if turned.dtype.kind == "c" else turned
     first, second = storage_of(a).shape, storage_of(v).shape
     if mode == "same" and len(first) == len(second) == 1 and second > first and first[0] % 2 == 0:
-        m, n = first[0], second[0]  # numpy.correlate turns both round, so that an odd overlap goes to the other end
+        m, n = first[0], second[0]  # numpy.correlate swaps the operands: an odd overlap is at the other end
         return convolve(a, v, "full")[m // 2 : m // 2 + n]
     return convolve(a, v, mode)

@@ -1,7 +1,8 @@
-"""Covariances of rows, and correlations: products of what is stored where most is not.
+"""Covariance and correlation of rows, computed from products of stored entries.
 
-Rows of which most elements are one value vary by about as much as they hold, so that the mean can be taken off at the
-end, without a loss of digits; any others are made dense, which costs less than twice their memory.
+The variance of a row with few stored entries is about as large as the mean of its squares. The product of means can
+thus be subtracted at the end without a loss of digits. Other rows are made dense, which costs less than twice their
+memory.
 
 Examples
 --------
@@ -34,24 +35,36 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
     aweights: Any = None, *, dtype: DTypeLike | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """The covariance matrix of rows: a dense tensor.
+    """Return the covariance matrix of variables, a dense tensor.
 
     Parameters
     ----------
     m : array_like
-        A matrix with a row for each variable, or a vector, which is one.
+        A matrix with one row for each variable, or the vector of one variable.
     y : array_like, optional
         More variables.
     rowvar : bool
-        False where columns are the variables.
+        False if the columns are the variables.
     bias : bool
-        Divide by the number of observations, not by one less.
+        True to divide by the number of observations, and not by one less.
     ddof : int, optional
-        What is taken off the number of observations, whatever ``bias`` says.
+        The number that is subtracted from the number of observations. It overrides ``bias``.
     fweights, aweights : array_like, optional
-        How often, or how much, each observation counts.
+        Frequency weights and observation weights.
     dtype : dtype, optional
-        Of the result; at least float64 by default.
+        The dtype of the result, by default at least float64.
+
+    Returns
+    -------
+    SparseTensor
+        The covariance matrix, dense; for one variable a tensor without axes.
+
+    Raises
+    ------
+    ValueError
+        If ``m`` or ``y`` has more than two axes, or ``ddof`` is not an integer.
+    DensifyError
+        If the result, or rows that are not sparse enough, exceed ``weft.config.max_densify_bytes``.
     """
     whole = _variables(m, rowvar)
     if y is not None:
@@ -68,10 +81,12 @@ def cov(
         return SparseTensor(Storage.dense(np.asarray(dense)))
     require_dense((rows, rows), wanted, "covariances of all rows")
     storage = whole._storage
+    # A constant shift leaves covariances as they are, so that the fill value can be zero.
     fill = storage.dtype.type(storage.type.fill)
     bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
     sums = np.asarray(SparseTensor(storage_of(bare.sum(axis=1))).todense())
     products = (bare @ transpose(bare).conj()).todense()
+    # E[XY] - E[X] E[Y], scaled.
     found = (products - np.multiply.outer(sums, sums.conj()) / count) / left
     return SparseTensor(Storage.dense(found if rows != 1 else found.reshape(())))
 
@@ -86,7 +101,7 @@ def _variables(m: Any, rowvar: bool) -> SparseTensor:
 
 
 def _is_thin(whole: SparseTensor) -> bool:
-    """Whether no row has more entries than absent elements, nor what is no number."""
+    """Return whether every row of a sparse tensor stores at most half of its elements, and all values are finite."""
     storage = whole._storage
     if storage.format.is_dense or not storage.format.is_unique or not np.isfinite(storage.vals).all():
         return False
@@ -96,7 +111,24 @@ def _is_thin(whole: SparseTensor) -> bool:
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> SparseTensor:
-    """The correlation coefficients of rows: a dense tensor; the arguments are those of :func:`cov`."""
+    """Return the correlation coefficients of variables, a dense tensor.
+
+    Parameters
+    ----------
+    x : array_like
+        A matrix with one row for each variable, or the vector of one variable.
+    y : array_like, optional
+        More variables.
+    rowvar : bool
+        False if the columns are the variables.
+    dtype : dtype, optional
+        The dtype of the result, by default at least float64.
+
+    Returns
+    -------
+    SparseTensor
+        The correlation matrix, dense. A constant variable has NaN, with a ``RuntimeWarning``.
+    """
     c = cov(x, y, rowvar, dtype=dtype).todense()
     if not np.ndim(c):
         return SparseTensor(Storage.dense(np.asarray(c / c)))
@@ -105,6 +137,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
         found = c / deviation[:, None] / deviation[None, :]
     if not deviation.all():
         warnings.warn("invalid value encountered in divide", RuntimeWarning, stacklevel=2)
+    # Rounding errors may leave [-1, 1]. NumPy clips them, too.
     np.clip(found.real, -1, 1, out=found.real)
     if np.iscomplexobj(found):
         np.clip(found.imag, -1, 1, out=found.imag)

@@ -1,6 +1,7 @@
-"""Tensors of given shapes and values, as the array API standard names them.
+"""Tensors of given shapes and values, under the names of the array API standard.
 
-What is the same everywhere is a fill value and takes no memory; ``arange``, ``linspace`` and ``meshgrid`` are dense.
+A value that all elements share is a fill value and takes no memory. ``arange``, ``linspace`` and ``meshgrid`` are
+dense.
 
 Examples
 --------
@@ -41,20 +42,32 @@ __all__ = [
 def full(
     shape: Any, fill_value: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
-    """A tensor of one value everywhere, which is its fill value: nothing is stored.
+    """Return a tensor whose fill value is ``fill_value`` and which has no stored entries.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Sizes of the axes.
+        The sizes of the axes.
     fill_value : scalar
-        The value.
+        The value of all elements.
     dtype : dtype, optional
-        By default that of the value.
+        The dtype, by default that of the value.
     format : str or Format
-        Of the tensor; in a dense one every element is stored.
+        The format. In a dense format every element is stored.
     device : {"cpu", None}
-        Where it is.
+        The device of the tensor.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor. Without axes it is dense.
+
+    Raises
+    ------
+    ShapeError
+        If the shape is not of integers, or has a negative size.
+    ValueError
+        If the device is another one than the CPU.
     """
     require_cpu(device)
     whole = as_shape(shape)
@@ -62,6 +75,7 @@ def full(
     value = value.astype(value_dtype(value.dtype), copy=False)
     if not whole:
         return SparseTensor(Storage.dense(value))
+    # A coordinate list without entries, which is converted to the format.
     rows = [np.empty(0, index_dtype(n)) for n in whole]
     empty = coordinate_storage(whole, rows, np.empty(0, value.dtype), value[()])
     return SparseTensor(foreign_tensors.convert(empty, format)).called(format)
@@ -70,19 +84,30 @@ def full(
 def zeros(
     shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
-    """A tensor of zeros: without entries."""
+    """Return a tensor of zeros, which has no stored entries.
+
+    Unlike NumPy's, the function takes a format, by default coo. The other arguments are those of :func:`full`; the
+    default dtype is float64.
+    """
     return full(shape, 0, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
 
 def ones(shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None) -> SparseTensor:
-    """A tensor of ones: without entries, its fill value one."""
+    """Return a tensor of ones: its fill value is one, and it has no stored entries.
+
+    Unlike NumPy's, the function takes a format, by default coo. The other arguments are those of :func:`full`; the
+    default dtype is float64.
+    """
     return full(shape, 1, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
 
 def empty(
     shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "coo", device: Any = None
 ) -> SparseTensor:
-    """A tensor to be filled: without entries, its fill value zero."""
+    """Return a tensor of zeros, which has no stored entries.
+
+    Unlike NumPy's, the elements are always zero. The arguments are those of :func:`zeros`.
+    """
     return zeros(shape, dtype=dtype, format=format, device=device)
 
 
@@ -90,9 +115,29 @@ def full_like(
     x: Any, /, fill_value: Any, dtype: DTypeLike | None = None, order: Any = None, subok: bool = True,
     shape: Any = None, *, format: FormatLike | None = None, device: Any = None,
 ) -> SparseTensor:  # fmt: skip
-    """A tensor of one value everywhere in the shape, and by default the dtype and format, of another.
+    """Return a tensor of one value with the shape, dtype and format of another tensor.
 
-    ``order`` and ``subok`` are NumPy's, and change nothing.
+    Parameters
+    ----------
+    x : array_like
+        The other tensor.
+    fill_value : scalar
+        The value of all elements.
+    dtype : dtype, optional
+        The dtype, by default that of ``x``.
+    order, subok : object
+        Arguments of NumPy's function, which have no effect.
+    shape : int or sequence of int, optional
+        The shape, by default that of ``x``.
+    format : str or Format, optional
+        The format, by default that of ``x`` or, for another number of axes, a similar one.
+    device : {"cpu", None}
+        The device of the tensor.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor. Unless its format is dense, it has no stored entries.
     """
     storage = storage_of(x)
     whole = storage.shape if shape is None else as_shape(shape)
@@ -123,21 +168,48 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: DTypeLike | None = None,
     format: FormatLike | None = None, *, device: Any = None,
 ) -> SparseTensor:  # fmt: skip
-    """A matrix with ones on diagonal ``k``, above the main one where that is positive; by default in format coo."""
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        The numbers of rows and columns. By default the matrix is square.
+    k : int
+        The diagonal: positive above the main one, negative below it.
+    dtype : dtype, optional
+        The dtype, by default float64.
+    format : str or Format, optional
+        The format, by default coo.
+    device : {"cpu", None}
+        The device of the tensor.
+
+    Returns
+    -------
+    SparseTensor
+        The matrix, which stores the ones.
+
+    Raises
+    ------
+    ResultTooLargeError
+        If the ones do not fit in memory.
+    """
     require_cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     count = max(0, min(shape[0] - max(0, -k), shape[1] - max(0, k)))
     wanted = np.dtype(np.float64) if dtype is None else value_dtype(dtype)
     each = 3 * index_dtype(max(shape)).itemsize + wanted.itemsize  # two coordinates, and the range both come from
     memory.require(count * each, f"a matrix of shape {shape} with {count} ones")
-    first = [[min(max(0, -k), shape[0])], [min(max(0, k), shape[1])]]  # where there are none, k may be any number
+    first = [[min(max(0, -k), shape[0])], [min(max(0, k), shape[1])]]  # an empty diagonal may have any k
     rows = np.arange(count, dtype=index_dtype(max(shape))) + np.array(first, index_dtype(max(shape)))
     vals = np.ones(count, wanted)
     return SparseTensor(coordinate_storage(shape, list(rows), vals)).asformat(format)
 
 
 def identity(n: int, dtype: DTypeLike | None = None, format: FormatLike | None = None) -> SparseTensor:
-    """The identity matrix."""
+    """Return the identity matrix, which stores its ones.
+
+    Unlike NumPy's, the function takes a format, by default coo.
+    """
     return eye(n, dtype=dtype, format=format)
 
 
@@ -145,7 +217,15 @@ def identity(n: int, dtype: DTypeLike | None = None, format: FormatLike | None =
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> SparseTensor:
-    """Evenly spaced values, as a dense vector."""
+    """Return evenly spaced values as a dense vector.
+
+    The arguments are NumPy's.
+
+    Raises
+    ------
+    ResultTooLargeError
+        If the values do not fit in memory.
+    """
     require_cpu(device)
     between = (0, start) if stop is None else (start, stop)
     memory.require(_steps(between[0], between[1], step) * 8, f"arange{(*between, step)}")
@@ -154,11 +234,11 @@ def arange(
 
 
 def _steps(start: Any, stop: Any, step: Any) -> int:
-    """About how many values there are from one to another; 0 where that is no number."""
+    """Return the approximate number of values of ``arange``, or 0 for arguments without one."""
     try:
         return max(0, int((stop - start) / step))
     except (TypeError, ValueError, ArithmeticError):
-        return 0  # NumPy says what is wrong
+        return 0  # NumPy raises the error
 
 
 @memory.guarded
@@ -172,7 +252,10 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> SparseTensor:
-    """A number of evenly spaced values between two, as a dense vector."""
+    """Return ``num`` evenly spaced values of an interval as a dense vector.
+
+    Unlike NumPy's, the function has no ``retstep`` and no ``axis``.
+    """
     require_cpu(device)
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
@@ -181,7 +264,10 @@ def linspace(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: DTypeLike | None = None
 ) -> SparseTensor:
-    """Powers whose exponents are evenly spaced, as a dense vector."""
+    """Return powers of ``base`` with evenly spaced exponents as a dense vector.
+
+    Unlike NumPy's, the function has no ``axis``.
+    """
     return asarray(np.logspace(start, stop, num, endpoint, base, dtype))
 
 
@@ -189,26 +275,71 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None
 ) -> SparseTensor:
-    """Values of which each is the one before times the same, as a dense vector."""
+    """Return a geometric progression as a dense vector.
+
+    Unlike NumPy's, the function has no ``axis``.
+    """
     return asarray(np.geomspace(start, stop, num, endpoint, dtype))
 
 
 def array(
     object: Any, dtype: DTypeLike | None = None, *, copy: bool = True, ndmin: int = 0, format: FormatLike | None = None
 ) -> SparseTensor:
-    """:func:`weft.asarray`, which copies unless it is told not to."""
+    """Return :func:`weft.asarray` of an object, a copy by default.
+
+    Parameters
+    ----------
+    object : array_like
+        An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor.
+    dtype : dtype, optional
+        The dtype, by default that of the object.
+    copy : bool
+        False to copy only if a copy is needed.
+    ndmin : int
+        The least number of axes. Missing axes are added in front, with size 1.
+    format : str or Format, optional
+        The format, by default that of the object; dense for ndarrays.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor.
+    """
     found = asarray(object, dtype=dtype, format=format, copy=True if copy else None)
     return reshape(found, (1,) * (ndmin - found.ndim) + found.shape) if ndmin > found.ndim else found
 
 
 def copy(a: Any) -> SparseTensor:
-    """A tensor that shares no memory with another."""
+    """Return a copy of a tensor, which shares no memory with the tensor.
+
+    Unlike NumPy's, the function has no ``order`` and no ``subok``.
+    """
     return asarray(a, copy=True)
 
 
 @memory.guarded
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
-    """Vectors as the coordinates of a grid: for each a tensor of all axes."""
+    """Return the coordinates of a grid: one tensor with all axes for each vector.
+
+    Unlike NumPy's, the result is a tuple and always dense for dense vectors; there is no ``sparse`` and no ``copy``.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        The vectors of coordinates.
+    indexing : {'xy', 'ij'}
+        The order of the first two axes: 'xy' exchanges them.
+
+    Returns
+    -------
+    tuple of SparseTensor
+        One tensor for each vector.
+
+    Raises
+    ------
+    ValueError
+        If ``indexing`` is unknown.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
@@ -217,6 +348,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
     shape = tuple(sizes[k] for k in turn)
     found = []
     for k, x in enumerate(arrays):
+        # Each vector lies along its own axis and is broadcast along the others.
         own = [1] * n
         own[turn.index(k)] = sizes[k]
         found.append(broadcast_to(reshape(x, tuple(own)), shape))
@@ -224,6 +356,21 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> SparseTensor:
-    """A dense tensor over the memory of another library's array."""
+    """Return a dense tensor over the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object
+        An array with ``__dlpack__`` and ``__dlpack_device__``.
+    device : {"cpu", None}
+        The device of the tensor.
+    copy : bool, optional
+        True for a tensor with its own memory. False raises if a copy is needed.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor, in a dense format.
+    """
     require_cpu(device)
     return asarray(np.from_dlpack(x), copy=copy)

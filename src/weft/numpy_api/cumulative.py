@@ -1,6 +1,6 @@
-"""Sums and products of all elements up to each, differences of neighbours, and linear interpolation.
+"""Cumulative sums and products, differences of neighbors, and linear interpolation.
 
-What accumulates has no value that most elements share: cumulative sums and products are dense tensors, and refused
+Cumulative sums and products have no value that most elements share. The results are dense tensors, which are refused
 above ``weft.config.max_densify_bytes``. Differences are sparse.
 
 Examples
@@ -38,6 +38,7 @@ def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: boo
     axis = normalize_axis_index(0 if axis is None else axis, len(storage.shape))
     function = np.cumsum if name == "cumulative_sum" else np.cumprod
     found = function(SparseTensor(storage).todense(), axis=axis, dtype=dtype)
+    # The sum or product of no elements comes first.
     if initial:
         shape = (*found.shape[:axis], 1, *found.shape[axis + 1 :])
         first = np.full(shape, 0 if name == "cumulative_sum" else 1, found.dtype)
@@ -48,39 +49,94 @@ def _accumulated(x: Any, axis: int | None, dtype: DTypeLike | None, initial: boo
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> SparseTensor:
-    """The sums of the elements up to each along an axis, a dense tensor."""
+    """Return the cumulative sum of the elements along an axis, a dense tensor.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int, optional
+        The axis. Only a vector or a scalar needs none.
+    dtype : dtype, optional
+        The dtype of the result.
+    include_initial : bool
+        True if the result is to begin with zero.
+
+    Returns
+    -------
+    SparseTensor
+        The sums, in a dense format.
+
+    Raises
+    ------
+    ValueError
+        If a tensor of several axes is given without an axis.
+    DensifyError
+        If the tensor is larger than ``weft.config.max_densify_bytes``.
+    """
     return _accumulated(x, axis, dtype, include_initial, "cumulative_sum")
 
 
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> SparseTensor:
-    """The products of the elements up to each along an axis, a dense tensor."""
+    """Return the cumulative product of the elements along an axis, a dense tensor.
+
+    The arguments and errors are those of :func:`cumulative_sum`. With ``include_initial`` the result begins with one.
+    """
     return _accumulated(x, axis, dtype, include_initial, "cumulative_prod")
 
 
 def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """NumPy's name of :func:`cumulative_sum`; without an axis of all elements as a vector."""
+    """Return the cumulative sum along an axis, or without an axis that of all elements as a vector.
+
+    Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
+    """
     return cumulative_sum(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
 
 
 def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """NumPy's name of :func:`cumulative_prod`; without an axis of all elements as a vector."""
+    """Return the cumulative product along an axis, or without an axis that of all elements as a vector.
+
+    Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
+    """
     return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
 
 
 def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """:func:`cumsum`, NaN taken for zero."""
+    """Return the cumulative sum with NaN taken as zero; see :func:`cumsum`."""
     return cumsum(map(lambda v: np.where(np.isnan(v), v.dtype.type(0), v), x), axis, dtype)
 
 
 def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """:func:`cumprod`, NaN taken for one."""
+    """Return the cumulative product with NaN taken as one; see :func:`cumprod`."""
     return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype)
 
 
 def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along an axis, ``n`` times."""
+    """Return the differences of neighbors along an axis, taken ``n`` times.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    n : int
+        The number of times the differences are taken.
+    axis : int
+        The axis.
+    prepend, append : array_like, optional
+        Elements that are put before or after ``x`` along the axis. A scalar is broadcast.
+
+    Returns
+    -------
+    SparseTensor
+        The differences, sparse if the tensor is. Differences of booleans are booleans.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is negative or the tensor has no axis.
+    """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     tensor = SparseTensor(storage_of(x))
@@ -88,6 +144,7 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: 
         raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, tensor.ndim)
     parts: list[Any] = [tensor]
+    # A scalar is broadcast to one slice.
     for place, more in ((0, prepend), (len(parts), append)):
         if more is not None:
             found = SparseTensor(storage_of(more))
@@ -97,13 +154,18 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: 
     tensor = concat(parts, axis=axis) if len(parts) > 1 else tensor
     front = (slice(None),) * axis
     for _ in range(n):
+        # NumPy's difference of booleans is their exclusive or.
         after, before = tensor[(*front, slice(1, None))], tensor[(*front, slice(None, -1))]
         tensor = after != before if tensor.dtype == bool else after - before
     return tensor
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> SparseTensor:
-    """Linear interpolation of every element, as ``numpy.interp``; ``xp`` and ``fp`` are dense."""
+    """Return the linear interpolation of a function at every element.
+
+    Unlike NumPy's, the result is as sparse as ``x``: its fill value is interpolated at the fill value of ``x``. The
+    points ``xp`` and ``fp`` are made dense.
+    """
     points = [p.todense() if isinstance(p, SparseTensor) else p for p in (xp, fp)]
     interpolate: Any = np.interp
     return map(lambda v: interpolate(v, *points, left=left, right=right, period=period), x)

@@ -1,4 +1,4 @@
-"""Triangles and diagonals, as NumPy and the array API standard name them.
+"""Triangles and diagonals, under the names of NumPy and the array API standard.
 
 Examples
 --------
@@ -40,12 +40,56 @@ __all__ = [
 
 
 def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
-    """The elements on and below diagonal ``k`` of the last two axes; above it is zero."""
+    """Return the lower triangle of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor of at least two axes.
+    k : int
+        The diagonal above which all elements are zero.
+    format : str or Format, optional
+        The format, by default that of ``x``.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with fill value zero.
+
+    Raises
+    ------
+    ShapeError
+        If the tensor has fewer than two axes.
+    DensifyError
+        If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+    """
     return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril").asformat(format)
 
 
 def triu(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTensor:
-    """The elements on and above diagonal ``k`` of the last two axes; below it is zero."""
+    """Return the upper triangle of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor of at least two axes.
+    k : int
+        The diagonal below which all elements are zero.
+    format : str or Format, optional
+        The format, by default that of ``x``.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with fill value zero.
+
+    Raises
+    ------
+    ShapeError
+        If the tensor has fewer than two axes.
+    DensifyError
+        If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+    """
     return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu").asformat(format)
 
 
@@ -54,7 +98,7 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
     n = len(storage.shape)
     if n < 2:
         raise ShapeError(f"{name} needs two axes; this tensor has shape {storage.shape}")
-    # In the order in which entries are stored, so that none is sorted.
+    # Coordinates are listed in the order in which entries are stored, so that nothing is sorted.
     modes = range(n) if storage.format.is_structured else storage.format.mode_order
     turned = SparseTensor(storage).transpose(modes)._storage
     coo = execution.convert(turned, coordinates(n))
@@ -66,9 +110,29 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
 
 
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> SparseTensor:
-    """The elements whose coordinates in two axes differ by ``offset``, along a last axis.
+    """Return a diagonal of two axes: elements whose coordinates differ by ``offset``.
 
-    Those of a matrix are a dense vector where its format has an array as long, as csr has.
+    Unlike NumPy's, the result is a copy.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor of at least two axes.
+    offset : int
+        The diagonal: positive above the main one, negative below it.
+    axis1, axis2 : int
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor whose last axis is the diagonal. It is a dense vector for a matrix whose format has an array as long
+        as an axis, such as csr.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two axes, or ``axis1`` and ``axis2`` are the same.
     """
     tensor = SparseTensor(storage_of(x))
     if tensor.ndim < 2:
@@ -80,18 +144,20 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     first, second = max(0, -offset), max(0, offset)
     count = max(0, min(rows - first, columns - second))
     square = tensor._storage
+    # The part that begins with the diagonal has equal coordinates on it.
     if count < rows or count < columns:
         key = [slice(None)] * tensor.ndim
         key[a], key[b] = slice(first, first + count), slice(second, second + count)
         square = getitem(square, tuple(key))
     dense = tensor.ndim == 2 and has_long_array(tensor._storage.format)
+    # Implicit entries stay implicit on the diagonal, so that the fill value is the same.
     found = _along(square.type, a, b, dense).run((square,))
     return SparseTensor(relabel_fill(found, tensor._storage.type.fill))
 
 
 @lru_cache(maxsize=1024)
 def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
-    """What takes the elements whose coordinates in two axes are equal."""
+    """Return the plan that selects the elements whose coordinates in two axes are equal."""
     n = type.format.order
     names = [f"i{axis if axis != b else a}" for axis in range(n)]
     target = (*(f"i{axis}" for axis in range(n) if axis not in (a, b)), f"i{a}")
@@ -100,7 +166,27 @@ def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
 
 
 def diag(x: Any, k: int = 0) -> SparseTensor:
-    """A matrix with a vector on one of its diagonals, in format coo, or that diagonal of a matrix."""
+    """Return a matrix with a vector on one diagonal, or a diagonal of a matrix.
+
+    Parameters
+    ----------
+    x : array_like
+        A vector or a matrix.
+    k : int
+        The diagonal: positive above the main one, negative below it.
+
+    Returns
+    -------
+    SparseTensor
+        A matrix in format coo with fill value zero, or the vector of :func:`diagonal`.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has neither one nor two axes.
+    DensifyError
+        If a vector with a nonzero fill value exceeds ``weft.config.max_densify_bytes``.
+    """
     storage = storage_of(x)
     if len(storage.shape) == 2:
         return diagonal(x, k)
@@ -110,12 +196,16 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
     size = n + abs(k)
     checked_shape((size, size), f"diagonal {k} of {n} elements")
     coo = execution.convert(change_fill(storage, 0), coordinates(1))
+    # Diagonal k begins at column k, or at row -k.
     rows = [shifted(coo.arrays[1], max(0, by), size) for by in (-k, k)]
     return SparseTensor(coordinate_storage((size, size), rows, coo.vals, 0))
 
 
 def diagflat(v: Any, k: int = 0) -> SparseTensor:
-    """A matrix with all elements of a tensor on one of its diagonals, in format coo."""
+    """Return a matrix in format coo with all elements of a tensor on one diagonal.
+
+    The arguments are those of :func:`diag`; a tensor of several axes is flattened first.
+    """
     return diag(ravel(v), k)
 
 
@@ -123,7 +213,15 @@ def diagflat(v: Any, k: int = 0) -> SparseTensor:
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, format: FormatLike | None = None
 ) -> SparseTensor:  # NumPy's names
-    """A matrix of ones on and below diagonal ``k``, in format coo; zeros are not stored."""
+    """Return a matrix of ones on and below a diagonal; its zeros are not stored.
+
+    Unlike NumPy's, the function takes a format, by default coo.
+
+    Raises
+    ------
+    ResultTooLargeError
+        If the matrix does not fit in memory.
+    """
     shape = as_shape((N, N if M is None else M))
     each = np.dtype(dtype).itemsize + 2 * 4
     memory.require(math.prod(shape) * each, f"a triangle of shape {shape}")
@@ -132,13 +230,19 @@ def tri(
 
 @memory.guarded
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
-    """Rows and columns of the elements on and below diagonal ``k`` of a matrix: all of them, stored or not."""
+    """Return the rows and columns of all elements on and below diagonal ``k`` of a matrix, stored or not.
+
+    Unlike NumPy's, the function refuses coordinates that exceed ``weft.config.max_densify_bytes``.
+    """
     return np.tril_indices(*_sizes(arr, k))
 
 
 @memory.guarded
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
-    """Rows and columns of the elements on and above diagonal ``k`` of a matrix: all of them, stored or not."""
+    """Return the rows and columns of all elements on and above diagonal ``k`` of a matrix, stored or not.
+
+    Unlike NumPy's, the function refuses coordinates that exceed ``weft.config.max_densify_bytes``.
+    """
     return np.triu_indices(*_sizes(arr, k))
 
 
@@ -152,7 +256,25 @@ def _sizes(x: Any, k: int) -> tuple[int, int, int]:
 
 @memory.guarded
 def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
-    """The coordinates of the main diagonal of a tensor whose axes are all as long."""
+    """Return the coordinates of the main diagonal of a tensor whose axes have equal lengths.
+
+    Parameters
+    ----------
+    arr : array_like
+        A tensor of at least two axes.
+
+    Returns
+    -------
+    tuple of ndarray
+        One vector of coordinates for each axis.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two axes, or axes of different lengths.
+    ResultTooLargeError
+        If the coordinates do not fit in memory.
+    """
     shape = storage_of(arr).shape
     if len(shape) < 2:
         raise ValueError("input array must be at least 2-d")

@@ -1,4 +1,4 @@
-"""Derivatives and integrals by differences of neighbours, as NumPy names them; they are sparse where the values are.
+"""Derivatives and integrals from differences of neighbors, under NumPy's names: sparse for sparse values.
 
 Examples
 --------
@@ -27,7 +27,25 @@ __all__ = ["ediff1d", "gradient", "trapezoid"]
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> SparseTensor:
-    """The differences of neighbours of all elements as a vector, between what is given."""
+    """Return the differences of neighbors among all elements, as a vector.
+
+    Parameters
+    ----------
+    ary : array_like
+        The tensor, which is flattened.
+    to_end, to_begin : array_like, optional
+        Elements that are put after or before the differences.
+
+    Returns
+    -------
+    SparseTensor
+        The vector, sparse if the tensor is.
+
+    Raises
+    ------
+    TypeError
+        If the dtype of ``to_end`` or ``to_begin`` cannot be cast to that of ``ary``.
+    """
     parts = [ravel(diff(ravel(ary)))]
     for more, place in ((to_begin, 0), (to_end, 2)):
         if more is not None:
@@ -39,18 +57,23 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> SparseTensor:
 
 
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    """The integral along an axis by the trapezoidal rule.
+    """Return the integral along an axis by the trapezoidal rule.
 
     Parameters
     ----------
     y : array_like
         The values.
     x : array_like, optional
-        Where they are: a vector, or one place for each value.
+        The points of the values: a vector, or one point for each value.
     dx : float
-        How far they are apart, where ``x`` is not given.
+        The distance of neighbors, if ``x`` is not given.
     axis : int
-        Along which.
+        The axis.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The integrals, a scalar for a vector.
     """
     values = SparseTensor(storage_of(y))
     along = normalize_axis_index(axis, values.ndim)
@@ -61,6 +84,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
         steps = np.diff(places, axis=0 if places.ndim == 1 else axis)
         if places.ndim == 1:
             steps = steps.reshape([-1 if k == along else 1 for k in range(values.ndim)])
+    # The mean of two neighbors times their distance.
     sums = _part(values, along, 1, None) + _part(values, along, None, -1)
     return total(sums * (steps / 2.0), axis=along)
 
@@ -71,28 +95,30 @@ def _part(x: SparseTensor, axis: int, start: int | None, stop: int | None) -> An
 
 @memory.guarded
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """The derivative along each axis by central differences, and by one-sided ones at the edges.
+    """Return the derivative along each axis by central differences, one-sided at the edges.
 
     Parameters
     ----------
     f : array_like
         The values.
     *varargs : scalar or array_like
-        How far they are apart: nothing for 1, a number for all axes, or for each axis a number or the places.
+        The spacing: by default 1, one number for all axes, or for each axis a number or the points.
     axis : int or tuple of int, optional
-        Along which; by default along all.
+        The axes, by default all.
     edge_order : {1, 2}
         The order of the differences at the edges.
 
     Returns
     -------
     SparseTensor or tuple of SparseTensor
-        One for each axis.
+        One tensor for each axis; for one axis no tuple.
 
     Raises
     ------
     ValueError
-        When there are fewer than ``edge_order + 1`` values along an axis, or places that are not as many.
+        If there are fewer than ``edge_order + 1`` values along an axis, or not as many points as values.
+    TypeError
+        If the number of spacings does not fit the number of axes.
     """
     values = SparseTensor(storage_of(f))
     axes = tuple(range(values.ndim)) if axis is None else normalize_axis_tuple(axis, values.ndim)
@@ -103,6 +129,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     spacings = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
     if len(varargs) == 1 and len(axes) > 1 and np.ndim(varargs[0]):
         raise TypeError("invalid number of arguments")
+    # Differences of integers could overflow.
     if values.dtype.kind not in "fc":
         values = values.astype(np.float64)
     found = tuple(_along(values, k, h, edge_order) for k, h in zip(axes, spacings, strict=True))
@@ -125,10 +152,11 @@ def _along(f: SparseTensor, axis: int, spacing: Any, edge_order: int) -> SparseT
     shape = [-1 if k == axis else 1 for k in range(f.ndim)]
 
     def at(*weights: tuple[int, Any]) -> Any:
-        """The sum of single slices, each with its weight."""
+        """Return the weighted sum of slices."""
         parts = [_part(f, axis, k, k + 1 or None) * w for k, w in weights]
         return sum(parts[1:], start=parts[0])
 
+    # Uneven spacing has the weights of the parabola through three neighbors.
     before, after = (part.reshape(shape) for part in (steps[:-1], steps[1:]))
     middle = (
         _part(f, axis, None, -2) * (-after / (before * (before + after)))
@@ -138,10 +166,12 @@ def _along(f: SparseTensor, axis: int, spacing: Any, edge_order: int) -> SparseT
         else (_part(f, axis, 2, None) - _part(f, axis, None, -2)) / (2.0 * steps[0])
     )
     if edge_order == 1:
+        # First order: the slope of the line through the two outermost values.
         first = at((1, 1.0), (0, -1.0)) / steps[0]
         last = at((-1, 1.0), (-2, -1.0)) / steps[-1]
     else:
         a, b = steps[0], steps[1]
+        # Second order: the slope of the parabola through the three outermost values.
         first = at((0, -(2 * a + b) / (a * (a + b))), (1, (a + b) / (a * b)), (2, -a / (b * (a + b))))
         a, b = steps[-2], steps[-1]
         last = at((-3, b / (a * (a + b))), (-2, -(b + a) / (a * b)), (-1, (2 * b + a) / (b * (a + b))))

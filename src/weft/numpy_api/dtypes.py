@@ -42,7 +42,7 @@ promote_types = np.promote_types
 
 
 def _dtype(x: Any) -> Any:
-    """The dtype of a tensor; anything else as it is."""
+    """Return the dtype of a tensor; return any other object unchanged."""
     if isinstance(x, StorageHolder):
         return x._storage.dtype
     if isinstance(x, (str, type, np.dtype, np.ndarray, np.generic, int, float, complex)):
@@ -52,17 +52,32 @@ def _dtype(x: Any) -> Any:
 
 
 def can_cast(from_: Any, to: DTypeLike, casting: Any = "safe") -> Any:
-    """Whether a dtype, or that of a tensor, can be converted to another by a rule."""
+    """Return whether a dtype can be cast to another by a rule.
+
+    Unlike NumPy's, the function takes tensors.
+
+    Parameters
+    ----------
+    from_ : dtype or array_like
+        The dtype, or a tensor with the dtype.
+    to : dtype
+        The other dtype.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        The rule.
+    """
     return np.can_cast(_dtype(from_), _dtype(to), casting)
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The dtype of an operation on tensors, dtypes and Python scalars."""
+    """Return the dtype of an operation on tensors, dtypes and Python scalars.
+
+    Unlike NumPy's, the function takes tensors.
+    """
     return np.result_type(*map(_dtype, arrays_and_dtypes))
 
 
 class FloatLimits:
-    """Hold the limits of a floating point dtype: NumPy's attributes, with Python's numbers in every dtype.
+    """Limits of a floating point dtype: NumPy's attributes, with Python's numbers in every dtype.
 
     Examples
     --------
@@ -82,16 +97,55 @@ class FloatLimits:
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """Limits of a floating point dtype, or of a tensor's: ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``."""
+    """Return the limits of a floating point dtype.
+
+    Parameters
+    ----------
+    type : dtype or array_like
+        The dtype, or a tensor with the dtype.
+
+    Returns
+    -------
+    FloatLimits
+        An object with ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and NumPy's other attributes.
+    """
     return FloatLimits(np.finfo(_dtype(type)))
 
 
 def iinfo(type: Any, /) -> Any:
-    """Limits of an integer dtype, or of a tensor's."""
+    """Return the limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : dtype or array_like
+        The dtype, or a tensor with the dtype.
+
+    Returns
+    -------
+    numpy.iinfo
+        An object with ``bits``, ``max`` and ``min``.
+    """
     return np.iinfo(_dtype(type))
 
 
 def astype(x: Any, dtype: DTypeLike, /, *, copy: Any = True, device: Any = None) -> Any:
-    """The same elements in another dtype."""
+    """Return the same elements in another dtype.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    dtype : dtype
+        The other dtype.
+    copy : bool
+        False to return a tensor that already has the dtype without a copy.
+    device : {"cpu", None}
+        The device of the result.
+
+    Returns
+    -------
+    SparseTensor
+        The converted tensor.
+    """
     require_cpu(device)
     return asarray(x).astype(dtype, copy=copy)

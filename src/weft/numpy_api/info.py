@@ -1,4 +1,4 @@
-"""Inspection, as the array API standard has it."""
+"""Inspection of the namespace, as the array API standard defines it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["compl
 
 
 class Info:
-    """What ``__array_namespace_info__`` gives.
+    """Properties of the namespace: the result of ``__array_namespace_info__``.
 
     Examples
     --------
@@ -33,19 +33,25 @@ class Info:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """What the namespace can do beyond what every one can."""
+        """Return the optional capabilities of the namespace, as the standard names them."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
 
     def default_device(self) -> str:
-        """Where tensors are made."""
+        """Return the device on which tensors are made."""
         return DEVICE
 
     def devices(self) -> tuple[str, ...]:
-        """Where tensors can be."""
+        """Return the devices on which tensors can be."""
         return (DEVICE,)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of what is made without one."""
+        """Return the default dtype of each kind.
+
+        Parameters
+        ----------
+        device : {"cpu", None}
+            The device.
+        """
         require_cpu(device)
         names = {
             "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
@@ -53,7 +59,20 @@ class Info:
         return {kind: np.dtype(name) for kind, name in names.items()}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes there are, of one kind or several."""
+        """Return the dtypes of the namespace by their names.
+
+        Parameters
+        ----------
+        device : {"cpu", None}
+            The device.
+        kind : str or tuple of str, optional
+            One kind or several, such as "real floating"; by default all.
+
+        Raises
+        ------
+        ValueError
+            If a kind is unknown.
+        """
         require_cpu(device)
         kinds = ("bool", "numeric") if kind is None else (kind,) if isinstance(kind, str) else kind
         for one in kinds:

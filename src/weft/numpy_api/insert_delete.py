@@ -1,4 +1,4 @@
-"""Elements put in, taken out, appended or repeated along an axis, as NumPy names it: parts of a tensor joined anew.
+"""Functions that insert, delete, append or select slices of a tensor along an axis, under NumPy's names.
 
 Examples
 --------
@@ -34,7 +34,22 @@ __all__ = ["append", "compress", "delete", "extract", "insert", "resize", "trim_
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
-    """The elements of one tensor after those of another, along an axis; without one all of both as vectors."""
+    """Return the elements of two tensors, one after the other along an axis.
+
+    Parameters
+    ----------
+    x : array_like
+        The first tensor.
+    values : array_like
+        The second tensor.
+    axis : int, optional
+        The axis. If it is None, both tensors are flattened.
+
+    Returns
+    -------
+    SparseTensor
+        The joined tensor. Its format and fill value are those of :func:`weft.concat`.
+    """
     if axis is None:
         return concat([ravel(x), ravel(values)], axis=0)
     return concat([SparseTensor(storage_of(x)), SparseTensor(storage_of(values))], axis=axis)
@@ -48,7 +63,7 @@ def _along(x: Any, axis: int | None) -> tuple[SparseTensor, int]:
 
 
 def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any]:
-    """The positions that a key means, none negative; ``last`` is the greatest."""
+    """Return the nonnegative indices that a key stands for; ``last`` is the greatest allowed index."""
     if isinstance(obj, slice):
         return np.arange(*obj.indices(size))
     found = np.asarray(obj.todense() if isinstance(obj, SparseTensor) else obj)
@@ -56,8 +71,9 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
         if found.shape != (size,):
             raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length "
                              f"of {size}")  # fmt: skip
+        # A mask selects the indices at which it holds.
         return np.flatnonzero(found)
-    if not found.size:
+    if not found.size:  # NumPy makes an empty list an array of float64
         found = found.astype(np.int64)
     if found.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
@@ -69,7 +85,7 @@ def _positions(obj: Any, size: int, last: int, axis: int) -> np.ndarray[Any, Any
 
 
 def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return how many of the removed positions, which ascend, are below each coordinate."""
+    """Return the number of removed indices, which ascend, below each coordinate."""
     if isinstance(removed, range):
         passed = -((removed.start - coords) // removed.step)  # rounded up
         within: np.ndarray[Any, Any] = np.clip(passed, 0, len(removed))
@@ -79,28 +95,30 @@ def _without(removed: range | np.ndarray[Any, Any], coords: np.ndarray[Any, Any]
 
 @memory.guarded
 def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
-    """Take some positions along an axis out of a tensor; without an axis out of all elements as a vector.
+    """Delete slices along an axis of a tensor; without an axis, delete elements of the flattened tensor.
 
-    What it costs are the entries, whatever the length of the axis.
+    The time depends on the number of stored entries and not on the length of the axis.
 
     Parameters
     ----------
     x : array_like
-        A tensor.
+        The tensor.
     obj : int, slice, or array of int or bool
-        What goes.
+        The indices that are deleted.
     axis : int, optional
-        Along which.
+        The axis. If it is None, the tensor is flattened.
 
     Returns
     -------
     SparseTensor
-        Of the same dtype and fill value, with an axis as much shorter.
+        A tensor of the same dtype and fill value with a shorter axis.
 
     Raises
     ------
     IndexError
-        For positions beyond the axis.
+        If an index is beyond the axis.
+    ValueError
+        If a mask does not have the length of the axis.
 
     Examples
     --------
@@ -121,6 +139,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
     coo = execution.convert(tensor._storage, coordinates(tensor.ndim))
     rows = [*coo.arrays[1:]]
     places = rows[along].astype(np.int64)
+    # A coordinate is deleted if the number of deleted ones below it differs from that up to and including it.
     below = _without(removed, places)
     kept = _without(removed, places + 1) == below
     rows[along] = places - below
@@ -130,34 +149,36 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
 
 @memory.guarded
 def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTensor:
-    """Put values into a tensor before some positions along an axis; without an axis into all elements as a vector.
+    """Insert values into a tensor before some indices of an axis; without an axis, insert into the flattened tensor.
 
-    What it costs are the entries of the two, whatever the length of the axis.
+    The time depends on the number of stored entries of both tensors and not on the length of the axis.
 
     Parameters
     ----------
     x : array_like
-        A tensor.
+        The tensor.
     obj : int, slice, or array of int or bool
-        Before which positions of ``x``.
+        The indices of ``x`` before which values are inserted.
     values : array_like
-        What; broadcast, and converted to the dtype of ``x``.
+        The values, which are broadcast and converted to the dtype of ``x``.
     axis : int, optional
-        Along which.
+        The axis. If it is None, the tensor is flattened.
 
     Returns
     -------
     SparseTensor
-        Of the same dtype and fill value, with an axis as much longer.
+        A tensor of the same dtype and fill value with a longer axis.
 
     Raises
     ------
     IndexError
-        For positions beyond the axis.
+        If an index is beyond the axis.
+    ValueError
+        If a mask does not have the length of the axis, or the values have too many axes.
     ShapeError
-        When the axis would be too long for 64-bit integers.
+        If the axis becomes too long for 64-bit integers.
     ResultTooLargeError
-        When the values, broadcast, do not fit in memory.
+        If the values, broadcast, do not fit in memory.
 
     Examples
     --------
@@ -172,7 +193,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     new = SparseTensor(storage_of(values if hasattr(values, "dtype") else as_values(values, tensor.dtype)))
     if new.ndim > tensor.ndim:
         raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {tensor.shape}")
-    if not places.ndim and new.ndim:  # what one position takes broadcasts to the tensor with its axis in front
+    if not places.ndim and new.ndim:  # as in NumPy, the values of one index have the axis in front
         new = moveaxis(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape), 0, along)
     count = places.size if places.ndim or not new.ndim else new.shape[along]
     checked_shape((*tensor.shape[:along], size + count))
@@ -181,9 +202,10 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
     order = np.argsort(at, kind="stable")
     if new.dtype != tensor.dtype:
         new = new.astype(tensor.dtype)
-    target = np.empty(count, np.int64)  # where each of the new ones comes to stand
+    target = np.empty(count, np.int64)  # the coordinate of each inserted slice in the result
     target[order] = at[order] + np.arange(count)
     if tensor.layout.is_dense:
+        # A dense result is gathered from the old slices, followed by the new ones.
         source = np.empty(size + count, np.int64)
         source[target] = size + np.arange(count)
         source[np.delete(np.arange(size + count), target)] = np.arange(size)
@@ -192,7 +214,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
 
 
 def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
-    """Values without those that the tensor need not store."""
+    """Return values as a coordinate list without entries that equal the fill value of the tensor."""
     storage = change_fill(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
     return SparseTensor(execution.convert(storage, coordinates(tensor.ndim), prune=True))
 
@@ -204,7 +226,7 @@ def _inserted(
     target: np.ndarray[Any, Any],
     along: int,
 ) -> SparseTensor:
-    """Entries of both: the old ones moved by as many positions as are put in before them, the new ones to theirs."""
+    """Return a tensor with the entries of both: the old ones shifted, the new ones at their target coordinates."""
     old, more = (execution.convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
     rows = []
     for axis, (first, second) in enumerate(zip(old.arrays[1:], more.arrays[1:], strict=True)):
@@ -216,7 +238,24 @@ def _inserted(
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """The elements along an axis where a condition, one for each, holds; without one of all as a vector."""
+    """Return the slices along an axis that a boolean vector selects.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        One boolean for each index of the axis; missing ones are false.
+    a : array_like
+        The tensor.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor or ndarray
+        The selected slices, or ``out``.
+    """
     tensor, along = _along(a, axis)
     chosen = np.flatnonzero(condition.todense() if isinstance(condition, SparseTensor) else condition)
     found = take(tensor, chosen, axis=along)
@@ -224,13 +263,46 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 
 def extract(condition: Any, arr: Any) -> SparseTensor:
-    """The elements where a condition of the same size holds, as a vector."""
+    """Return the elements at which a condition holds, as a vector.
+
+    Parameters
+    ----------
+    condition : array_like
+        A tensor of as many elements, of which those that are nonzero select.
+    arr : array_like
+        The tensor.
+
+    Returns
+    -------
+    SparseTensor
+        The selected elements in the order of the flattened tensor.
+    """
     (chosen,) = ravel(condition).nonzero()
     return take(ravel(arr), chosen, axis=0)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = None) -> SparseTensor:
-    """The tensor without the zeros at its front (``"f"``) and back (``"b"``), along some axes."""
+    """Return a tensor without the zeros at the front and the back of some axes.
+
+    Parameters
+    ----------
+    filt : array_like
+        The tensor.
+    trim : {'fb', 'f', 'b'}
+        The ends that are trimmed: the front, the back or both.
+    axis : int or sequence of int, optional
+        The axes, by default all.
+
+    Returns
+    -------
+    SparseTensor
+        The trimmed tensor.
+
+    Raises
+    ------
+    ValueError
+        If ``trim`` has other letters.
+    """
     tensor = SparseTensor(storage_of(filt))
     kept = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
     if set(trim.lower()) - set("fb"):
@@ -238,6 +310,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = N
     rows = tensor.nonzero()
     key = [slice(None)] * tensor.ndim
     for k in kept:
+        # A tensor of zeros has no first and no last nonzero coordinate, and nothing remains.
         first, last = (int(rows[k].min()), int(rows[k].max()) + 1) if len(rows[k]) else (0, 0)
         key[k] = slice(first if "f" in trim.lower() else None, last if "b" in trim.lower() else None)
         if not len(rows[k]):
@@ -246,7 +319,25 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = N
 
 
 def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:
-    """The elements in another shape, from the first on again where there are not enough."""
+    """Return the elements in another shape, repeated if there are not enough elements.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor, which is flattened.
+    new_shape : int or sequence of int
+        The other shape.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor of the shape. If the shape or ``x`` has no elements, the result is a dense tensor of zeros.
+
+    Raises
+    ------
+    ValueError
+        If the shape has a negative size.
+    """
     shape = tuple(new_shape) if isinstance(new_shape, Sequence) else (operator.index(new_shape),)
     if any(size < 0 for size in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")

@@ -1,6 +1,6 @@
-"""Linear algebra that is compiled: the products, norms, diagonals and traces of ``weft.linalg``.
+"""Compiled linear algebra: the products, norms, diagonals and traces of ``weft.linalg``.
 
-Everything is an ``einsum``, an operator or a reduction.
+Every function is an ``einsum``, an operator or a reduction.
 
 Examples
 --------
@@ -55,12 +55,43 @@ def _ndim(x: Any) -> int:
 
 # -- products ------------------------------------------------------------------------------------------------------
 def matmul(x1: Any, x2: Any, /) -> Any:
-    """The matrix product, over the batch axes of both."""
+    """Return the matrix product, broadcast over batch axes.
+
+    Unlike NumPy's, the function takes sparse tensors and has no arguments of ufuncs.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        Matrices or vectors; axes before the last two broadcast.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The product.
+    """
     return product(x1, x2, SparseTensor)
 
 
 def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
-    """The sum of products over some axes: the last of one and the first of the other, or pairs of axes."""
+    """Return the sum of products over some axes of two tensors.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        The operands.
+    axes : int or pair of int or of sequences of int
+        A number ``n`` for the last ``n`` axes of ``x1`` and the first ``n`` axes of ``x2``, or the axes of each.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A tensor with the other axes of ``x1``, then those of ``x2``.
+
+    Raises
+    ------
+    ValueError
+        If the axes differ in number or length.
+    """
     n, m = _ndim(x1), _ndim(x2)
     if isinstance(axes, (int, np.integer)):
         if axes > min(n, m):
@@ -72,6 +103,7 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
         )
     if len(first) != len(second):
         raise ValueError("shape-mismatch for sum")
+    # Axes that are summed have the same index variable in both operands.
     left, right = list(range(n)), list(range(n, n + m))
     for a, b in zip(first, second, strict=True):
         if storage_of(x1).shape[a] != storage_of(x2).shape[b]:
@@ -82,18 +114,50 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The sum of products over one axis, the first operand conjugated, in the dtype of the products."""
+    """Return the sum of products over one axis, with the first operand conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        The operands, of which the other axes broadcast.
+    axis : int
+        The axis over which products are summed.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The sums, in the dtype of the products.
+
+    Raises
+    ------
+    ValueError
+        If the axis has different lengths in the operands.
+    """
     a, b = storage_of(x1), storage_of(x2)
     sizes = {x.shape[normalize_axis_index(axis, len(x.shape))] for x in (a, b)}
     if len(sizes) > 1:
         raise ValueError(f"vecdot over axis {axis} of shapes {a.shape} and {b.shape}")
     left = apply("conjugate", (x1,)) if a.dtype.kind == "c" else x1
+    # NumPy's vecdot does not widen small integers, as sum() would.
     products = apply("multiply", (left, x2))
     return total(products, axis=axis, dtype=products.dtype)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
-    """Every element of one vector with every element of another."""
+    """Return the products of every element of one vector with every element of another.
+
+    Operands of other numbers of axes are flattened, as in NumPy.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        The operands.
+
+    Returns
+    -------
+    SparseTensor or ndarray
+        A matrix with a row for each element of ``x1``.
+    """
     return einsum("i,j->ij", _flat(x1), _flat(x2))
 
 
@@ -102,7 +166,7 @@ def _flat(x: Any) -> Any:
 
 
 def _strong(*operands: Any) -> tuple[Any, ...]:
-    """Operands of products, in which Python's numbers have a dtype of their own, as NumPy's have."""
+    """Return operands of products with Python's numbers as arrays, whose dtype takes part in promotion as in NumPy."""
     return tuple(np.asarray(x) if type(x) in (bool, int, float, complex) else x for x in operands)
 
 
@@ -113,9 +177,26 @@ def dot(a: SparseTensor, b: Array, out: None = None) -> Array: ...
 @overload
 def dot(a: Any, b: Any, out: Any = None) -> Any: ...
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """NumPy's product: of scalars, of vectors, of matrices, else over the last axis and the last but one."""
+    """Return NumPy's ``dot`` product of two operands.
+
+    Operands without axes are multiplied. Vectors and matrices have the matrix product. Otherwise the products are
+    summed over the last axis of ``a`` and the last axis but one of ``b``.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The operands.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The product, or ``out``.
+    """
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
+        # A scalar multiplies every element.
         return apply("multiply", _strong(a, b), out=out)
     if n <= 2 and m <= 2:
         found = matmul(a, b)
@@ -127,12 +208,18 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """The sum of products of all elements, the first operand conjugated."""
+    """Return the sum of products of all elements, with the first operand conjugated.
+
+    Operands of several axes are flattened, as in NumPy.
+    """
     return vecdot(_flat(a), _flat(b))
 
 
 def inner(a: Any, b: Any) -> Any:
-    """The sum of products over the last axes."""
+    """Return the sum of products over the last axes of two operands; operands without axes are multiplied.
+
+    Unlike NumPy's, the function takes sparse tensors.
+    """
     n, m = _ndim(a), _ndim(b)
     return apply("multiply", _strong(a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
 
@@ -140,10 +227,32 @@ def inner(a: Any, b: Any) -> Any:
 def cross(
     x1: Any, x2: Any, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> SparseTensor:
-    """The vector product of vectors of three elements along an axis, or along another of each operand."""
+    """Return the cross product of vectors of three elements.
+
+    Unlike NumPy's, vectors of two elements are refused.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        The operands, of which the other axes broadcast.
+    axisa, axisb, axisc : int
+        The axis of the vectors in ``x1``, in ``x2`` and in the result.
+    axis : int, optional
+        One axis for all three.
+
+    Returns
+    -------
+    SparseTensor
+        The vectors.
+
+    Raises
+    ------
+    ShapeError
+        If the vectors do not have three elements.
+    """
     axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     moved = [moveaxis(x, k, -1) for x, k in zip((x1, x2), axes, strict=False)]
-    if any(x.shape[-1] != 3 for x in moved):  # an axis of one element does not stand for three
+    if any(x.shape[-1] != 3 for x in moved):  # an axis of size 1 does not broadcast here
         raise ShapeError(f"cross needs axes of size 3, not {moved[0].shape[-1]} and {moved[1].shape[-1]}")
     a, b = broadcast_arrays(*moved)
     p, q = ([x[..., k] for k in range(3)] for x in (a, b))
@@ -152,34 +261,44 @@ def cross(
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """Multiply matrices and vectors, over the batch axes of both.
+    """Multiply matrices and vectors over the batch axes of both.
 
     Parameters
     ----------
     x1, x2 : array_like
-        Of shapes ``(..., m, n)`` and ``(..., n)``; leading axes broadcast.
+        Operands of shapes ``(..., m, n)`` and ``(..., n)``; leading axes broadcast.
+
+    Returns
+    -------
+    SparseTensor or ndarray
+        The products, of shape ``(..., m)``.
 
     Raises
     ------
     ShapeError
-        When there are too few axes, or ``n`` is not the same in both: that axis does not broadcast.
+        If there are too few axes, or ``n`` is not the same in both operands: that axis does not broadcast.
     """
     _require_core("matvec", "(m,n),(n)->(m)", (x1, 2, -1), (x2, 1, -1))
     return einsum("...ij,...j->...i", x1, x2)
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """Multiply vectors, which are conjugated, and matrices, over the batch axes of both.
+    """Multiply conjugated vectors and matrices over the batch axes of both.
 
     Parameters
     ----------
     x1, x2 : array_like
-        Of shapes ``(..., n)`` and ``(..., n, m)``; leading axes broadcast.
+        Operands of shapes ``(..., n)`` and ``(..., n, m)``; leading axes broadcast.
+
+    Returns
+    -------
+    SparseTensor or ndarray
+        The products, of shape ``(..., m)``.
 
     Raises
     ------
     ShapeError
-        When there are too few axes, or ``n`` is not the same in both: that axis does not broadcast.
+        If there are too few axes, or ``n`` is not the same in both operands: that axis does not broadcast.
     """
     _require_core("vecmat", "(n),(n,m)->(m)", (x1, 1, -1), (x2, 2, -2))
     left = apply("conjugate", (x1,)) if storage_of(x1).dtype.kind == "c" else x1
@@ -187,9 +306,9 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 def _require_core(name: str, signature: str, *operands: tuple[Any, int, int]) -> None:
-    """Raise unless operands have enough axes, and those that are multiplied together are as long.
+    """Raise ``ShapeError`` unless operands have enough axes, and their multiplied axes have equal lengths.
 
-    Each operand comes with how many axes it has at least, and which of them is multiplied.
+    Each operand comes with its least number of axes and the axis that is multiplied.
     """
     shapes = [storage_of(x).shape for x, _, _ in operands]
     short = any(len(shape) < least for shape, (_, least, _) in zip(shapes, operands, strict=True))
@@ -200,7 +319,29 @@ def _require_core(name: str, signature: str, *operands: tuple[Any, int, int]) ->
 
 
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
-    """The product of several matrices, in the order that opt_einsum finds; the first and last may be vectors."""
+    """Return the product of several matrices, in the order that opt_einsum finds.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Two matrices or more. The first and the last may be vectors.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The product, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two arrays.
+    numpy.linalg.LinAlgError
+        If an array has another number of axes.
+    ShapeError
+        If neighbors do not fit together.
+    """
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     orders = [len(storage_of(x).shape) for x in arrays]
@@ -212,10 +353,12 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
             raise ShapeError(
                 f"multi_dot multiplies axes of different lengths: arrays {k} and {k + 1} have shapes {left} and {right}"
             )
+    # Neighbors share an index variable: the columns of one are the rows of the next.
     operands: list[Any] = []
     for k, (x, n) in enumerate(zip(arrays, orders, strict=True)):
         axes = [k, k + 1] if n == 2 else [1] if k == 0 else [k]
         operands += [x, axes]
+    # A vector at an end leaves no axis there.
     ends = ([0] if orders[0] == 2 else []) + ([len(arrays)] if orders[-1] == 2 else [])
     found = einsum(*operands, ends)
     if out is None:
@@ -224,7 +367,27 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
 
 def matrix_power(x: Any, n: int, /) -> Any:
-    """A square matrix multiplied by itself ``n`` times."""
+    """Return square matrices multiplied by themselves ``n`` times.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices in the last two axes.
+    n : int
+        The power, at least 0.
+
+    Returns
+    -------
+    SparseTensor
+        The power; for ``n = 0`` the identity matrix.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the matrices are not square.
+    UnsupportedError
+        If ``n`` is negative, unlike NumPy: an inverse is dense.
+    """
     tensor = _given(x)
     if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
@@ -233,6 +396,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
     if n == 0:
         one = eye(tensor.shape[-1], dtype=tensor.dtype, format=tensor.format if tensor.ndim == 2 else "coo")
         return one if tensor.ndim == 2 else broadcast_arrays(one, tensor)[0]
+    # Exponentiation by squaring.
     result: Any = None
     while n:
         if n & 1:
@@ -244,19 +408,64 @@ def matrix_power(x: Any, n: int, /) -> Any:
 
 # -- diagonals -----------------------------------------------------------------------------------------------------
 def diagonal(x: Any, /, *, offset: int = 0) -> SparseTensor:
-    """The elements of the last two axes whose coordinates differ by ``offset``."""
+    """Return a diagonal of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices in the last two axes.
+    offset : int
+        The diagonal: positive above the main one, negative below it.
+
+    Returns
+    -------
+    SparseTensor
+        A copy of the diagonal, along the last axis.
+    """
     return numpy_diagonal(x, offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
-    """The sum of a diagonal of the last two axes."""
+    """Return the sum of a diagonal of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices in the last two axes.
+    offset : int
+        The diagonal: positive above the main one, negative below it.
+    dtype : dtype, optional
+        The dtype of the sum.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The sums, a scalar for one matrix.
+    """
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 # -- norms ---------------------------------------------------------------------------------------------------------
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """The norm of the elements along some axes, all by default."""
-    whole = storage_of(x).dtype.kind in "biu"  # whose lowest has no absolute value
+    """Return the vector norm of the elements over some axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes, by default all.
+    keepdims : bool
+        True to keep the axes with size 1.
+    ord : float
+        The order: inf, -inf, 0 for the number of nonzero elements, or any other number.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The norms, a scalar if no axis is left.
+    """
+    whole = storage_of(x).dtype.kind in "biu"  # abs() of the lowest integer overflows
     sizes = apply("absolute", (as_dtype(x, np.dtype(np.float64)) if whole else x,))
     if ord == math.inf:
         return largest(sizes, axis=axis, keepdims=keepdims)
@@ -272,22 +481,29 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of the matrices in the last two axes.
+    """Return the norm of the matrices in the last two axes.
 
     Parameters
     ----------
     x : array_like
-        Of shape ``(..., m, n)``.
+        Matrices of shape ``(..., m, n)``.
     keepdims : bool, optional
-        Whether the last two axes stay, of size 1.
+        True to keep the last two axes with size 1.
     ord : {"fro", 1, -1, inf, -inf, 2, -2, "nuc"}, optional
-        Those that need singular values (2, -2, "nuc") are NumPy's for a dense format; of a sparse matrix 2 is found by
-        :func:`scipy.sparse.linalg.svds`.
+        The norm. NumPy computes those of singular values (2, -2, "nuc") for a dense format. For a sparse matrix 2 is
+        computed by :func:`scipy.sparse.linalg.svds`.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The norms, a scalar for one matrix.
 
     Raises
     ------
     UnsupportedError
-        For norms that need all singular values of a sparse matrix.
+        If a norm needs all singular values of a sparse matrix.
+    ValueError
+        If ``ord`` is unknown.
     """
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -295,6 +511,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
         if ord in ("nuc", 2, -2):
             return _of_singular_values(_given(x), ord, keepdims)
         raise ValueError("Invalid norm order for matrices.")
+    # The greatest or least sum of a column (1, -1) or of a row (inf, -inf).
     sums = vector_norm(x, axis=-2 if abs(ord) == 1 else -1, keepdims=keepdims, ord=1)
     reduce = largest if ord > 0 else smallest
     if keepdims:
@@ -314,7 +531,7 @@ def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
 
     if not x.nnz:  # svds iterates on products, which are all 0
         (found,) = np.zeros(1, np.result_type(x.dtype, np.float32))
-    elif min(x.shape) == 1:  # the one singular value is a vector's length
+    elif min(x.shape) == 1:  # the only singular value is the norm of the vector
         found = vector_norm(x)
     else:
         whole = x.dtype.kind in "biu"
@@ -323,7 +540,31 @@ def _of_singular_values(x: SparseTensor, ord: Any, keepdims: bool) -> Any:
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """NumPy's ``linalg.norm``: of a vector, or of a matrix where there are two axes or two are named."""
+    """Return NumPy's ``linalg.norm``: the norm of vectors, or of matrices if there are two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    ord : {"fro", "nuc", inf, -inf} or float, optional
+        The order; see :func:`vector_norm` and :func:`matrix_norm`. By default the 2-norm of all elements.
+    axis : int or pair of int, optional
+        One axis for vectors, two for matrices.
+    keepdims : bool
+        True to keep the axes with size 1.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The norms, a scalar if no axis is left.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two axes.
+    UnsupportedError
+        If a norm needs all singular values of a sparse matrix.
+    """
     n = len(storage_of(x).shape)
     if axis is None and ord is None:
         return vector_norm(x, keepdims=keepdims)
@@ -332,5 +573,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
+    # matrix_norm takes the last two axes. Kept axes are put back at their old places.
     found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord in (None, "f") else ord)
     return expand_dims(found, tuple(sorted(axes))) if keepdims else found

@@ -1,4 +1,4 @@
-"""Functions that give elements other places, as NumPy and the array API standard name them.
+"""Functions that move or repeat elements, under the names of NumPy and the array API standard.
 
 Examples
 --------
@@ -39,7 +39,27 @@ __all__ = [
 
 # -- axes -------------------------------------------------------------------------------------------------------------
 def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
-    """The axes in another order, by default reversed, sharing all arrays where it is no copy."""
+    """Return a tensor with its axes permuted, which shares all arrays unless a copy is requested.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axes : sequence of int, optional
+        The axes of ``x`` in their new order, by default reversed.
+    copy : bool
+        True for a tensor with its own memory.
+
+    Returns
+    -------
+    SparseTensor
+        The permuted tensor: csr becomes csc.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` is not a permutation.
+    """
     storage = storage_of(x)
     n = len(storage.shape)
     order = tuple(reversed(range(n))) if axes is None else normalize_axis_tuple(axes, n)
@@ -50,17 +70,26 @@ def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = Fals
 
 
 def transpose(x: Any, /, axes: Sequence[int] | None = None) -> SparseTensor:
-    """The axes in another order, by default reversed, sharing all arrays."""
+    """Return a tensor with its axes permuted, by default reversed, which shares all arrays.
+
+    Unlike NumPy's, the result may have another format: csr becomes csc.
+    """
     return permute_dims(x, axes)
 
 
 def matrix_transpose(x: Any, /) -> SparseTensor:
-    """The last two axes exchanged."""
+    """Return a tensor with its last two axes exchanged.
+
+    Unlike NumPy's, the result may have another format: csr becomes csc.
+    """
     return SparseTensor(storage_of(x)).mT
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
-    """Two axes exchanged."""
+    """Return a tensor with two axes exchanged.
+
+    Unlike NumPy's, the result may have another format: csr becomes csc.
+    """
     n = len(storage_of(x).shape)
     order = list(range(n))
     a, b = normalize_axis_index(axis1, n), normalize_axis_index(axis2, n)
@@ -69,7 +98,10 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
 
 
 def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int], /) -> SparseTensor:
-    """Some axes moved to other places, the others in their order."""
+    """Return a tensor with some axes moved to other places; the other axes keep their order.
+
+    Unlike NumPy's, the result may have another format, as with :func:`permute_dims`.
+    """
     n = len(storage_of(x).shape)
     sources, goals = normalize_axis_tuple(source, n, "source"), normalize_axis_tuple(destination, n, "destination")
     if len(sources) != len(goals):
@@ -81,7 +113,10 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 def rollaxis(x: Any, axis: int, start: int = 0) -> SparseTensor:
-    """One axis moved before another."""
+    """Return a tensor with one axis moved before another.
+
+    Unlike NumPy's, the result may have another format, as with :func:`permute_dims`.
+    """
     n = len(storage_of(x).shape)
     axis = normalize_axis_index(axis, n)
     start = start + n if start < 0 else start
@@ -89,7 +124,10 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> SparseTensor:
 
 
 def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
-    """New axes of size 1 at the places ``axis`` of the result."""
+    """Return a tensor with new axes of size 1 at the places ``axis`` of the result.
+
+    Unlike NumPy's, ``axis`` is 0 by default. The format is a similar one for more axes.
+    """
     storage = storage_of(x)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     order = len(storage.shape) + len(axes)
@@ -98,7 +136,10 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
 
 
 def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
-    """Without axes of size 1."""
+    """Return a tensor without axes of size 1.
+
+    Unlike NumPy's, the result need not share memory. The format is a similar one for fewer axes.
+    """
     storage = storage_of(x)
     n = len(storage.shape)
     if axis is None:
@@ -109,6 +150,7 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     if not axes:
         return SparseTensor(storage)
+    # No axis is left: one element.
     if len(axes) == n:
         return reshape(x, ())
     found = without_axes(storage, list(axes))
@@ -119,23 +161,28 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
 def reshape(
     x: Any, /, shape: int | Sequence[int], *, order: str | None = "C", copy: bool | None = None
 ) -> SparseTensor:
-    """The same elements in their order, in another shape.
+    """Return the same elements, in their order, in another shape.
 
     Parameters
     ----------
     x : array_like
-        Any tensor.
+        The tensor.
     shape : int or sequence of int
-        One of them may be -1: what is left.
+        The shape. One size may be -1 and follows from the others.
     order : {'C', 'F'}
-        Whether the last axis or the first is the fastest.
+        The order of elements. With 'C' the last axis changes fastest, with 'F' the first one.
     copy : bool, optional
-        False is refused, except where nothing is to be done; True shares no memory, as the result may otherwise.
+        True for a tensor with its own memory. False is refused for sparse formats unless the shape stays the same.
+
+    Returns
+    -------
+    SparseTensor
+        The reshaped tensor, in a similar format.
 
     Raises
     ------
     ValueError
-        When there are not as many elements.
+        If the shape does not have as many elements, or ``copy`` is False and a copy is needed.
     """
     storage = storage_of(x)
     wanted = _new_shape(storage.shape, shape)
@@ -145,8 +192,10 @@ def reshape(
         raise ValueError(f"a tensor of format {storage.format} cannot be reshaped without a copy")
     if order not in ("C", "F", "A", None):
         raise ValueError(f"order must be one of 'C', 'F' and 'A' (got {order!r})")
+    # A format whose dense levels would be far longer than the entries is replaced by one of compressed levels.
     goal, entries = format_for_axes(storage.format, len(wanted)), max((*storage.level_sizes, storage.nnz))
     if order == "F":
+        # Order F is order C of the reversed axes.
         turned = storage.permuted(tuple(reversed(range(len(storage.shape)))))
         found = reshaped(turned, wanted[::-1], without_long_arrays(goal, wanted[::-1], entries))
         back = found.permuted(tuple(reversed(range(len(wanted)))))
@@ -161,6 +210,7 @@ def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
     size = math.prod(old)
     if wanted.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
+    # The size that is -1 is the quotient, if the division leaves no remainder.
     if -1 in wanted:
         rest = math.prod(n for n in wanted if n != -1)
         if rest and size % rest == 0:
@@ -171,50 +221,85 @@ def _new_shape(old: tuple[int, ...], shape: Any) -> tuple[int, ...]:
 
 
 def ravel(x: Any, order: str | None = "C") -> SparseTensor:
-    """All elements along one axis."""
+    """Return all elements along one axis.
+
+    The order is 'C' or 'F', as for :func:`reshape`. Unlike NumPy's, the result is a copy unless the tensor is dense
+    or has one axis already.
+    """
     return reshape(x, (-1,) if math.prod(storage_of(x).shape) else (0,), order=order)
 
 
 def atleast_1d(x: Any) -> SparseTensor:
-    """The tensor with at least one axis."""
+    """Return a tensor with at least one axis.
+
+    Unlike NumPy's, the function takes one tensor only.
+    """
     return SparseTensor(storage_of(x)) if storage_of(x).shape else reshape(x, (1,))
 
 
 def atleast_2d(x: Any) -> SparseTensor:
-    """The tensor with at least two axes, new ones first."""
+    """Return a tensor with at least two axes; new axes come first.
+
+    Unlike NumPy's, the function takes one tensor only.
+    """
     n = len(storage_of(x).shape)
     return SparseTensor(storage_of(x)) if n > 1 else expand_dims(atleast_1d(x), 0)
 
 
 def atleast_3d(x: Any) -> SparseTensor:
-    """The tensor with at least three axes: those of a matrix come first, that of a vector second."""
+    """Return a tensor with at least three axes: the axes of a matrix come first, and that of a vector comes second.
+
+    Unlike NumPy's, the function takes one tensor only.
+    """
     n = len(storage_of(x).shape)
     return SparseTensor(storage_of(x)) if n > 2 else expand_dims(atleast_2d(x), 2)
 
 
 def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
-    """The tensor repeated along new axes and those of size 1; what is stored is stored as often.
+    """Return a tensor repeated along new axes and axes of size 1.
+
+    Unlike NumPy's, the result is a copy: stored entries are stored as often as they are repeated.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    shape : int or sequence of int
+        The shape of the result.
+
+    Returns
+    -------
+    SparseTensor
+        The repeated tensor.
 
     Raises
     ------
     ResultTooLargeError
-        Where that does not fit in memory.
+        If the result does not fit in memory.
     ShapeError
-        When an axis is too long for 64-bit integers.
+        If an axis is too long for 64-bit integers.
+    ValueError
+        If the tensor cannot be broadcast to the shape.
     """
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
     return SparseTensor(broadcast(storage_of(x), wanted))
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
-    """All of them in the shape that they broadcast to."""
+    """Return all tensors broadcast to one shape.
+
+    Unlike NumPy's, the results are copies; see :func:`broadcast_to`.
+    """
     shape = broadcast_shapes(*(storage_of(x).shape for x in arrays))
     return tuple(broadcast_to(x, shape) for x in arrays)
 
 
 # -- elements in other places -----------------------------------------------------------------------------------------
 def flip(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
-    """The elements along some axes in reverse order."""
+    """Return a tensor with the elements along some axes reversed.
+
+    Unlike NumPy's, the result of a sparse tensor is a copy.
+    """
     tensor = SparseTensor(storage_of(x))
     axes = range(tensor.ndim) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
     key = tuple(slice(None, None, -1 if a in axes else 1) for a in range(tensor.ndim))
@@ -222,17 +307,26 @@ def flip(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
 
 
 def fliplr(x: Any) -> SparseTensor:
-    """Columns in reverse order."""
+    """Return a tensor with its columns (axis 1) reversed.
+
+    Unlike NumPy's, the result of a sparse tensor is a copy.
+    """
     return flip(x, axis=1)
 
 
 def flipud(x: Any) -> SparseTensor:
-    """Rows in reverse order."""
+    """Return a tensor with its rows (axis 0) reversed.
+
+    Unlike NumPy's, the result of a sparse tensor is a copy.
+    """
     return flip(x, axis=0)
 
 
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> SparseTensor:
-    """The plane of two axes turned by right angles, from the first axis towards the second."""
+    """Return a tensor rotated by right angles in the plane of two axes, from the first axis towards the second.
+
+    Unlike NumPy's, the result of a sparse tensor is a copy unless nothing is reversed.
+    """
     first, second = normalize_axis_tuple(axes, len(storage_of(x).shape))
     match k % 4:
         case 0:
@@ -245,10 +339,14 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> SparseTensor:
 
 
 def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> SparseTensor:
-    """The elements moved along some axes, those that leave at one end coming in at the other."""
+    """Return a tensor with its elements shifted cyclically along some axes.
+
+    Without an axis, the flattened tensor is shifted, as in NumPy. The time depends on the number of stored entries.
+    """
     storage = storage_of(x)
     if axis is None:
         return reshape(roll(ravel(x), shift, axis=0), storage.shape)
+    # Shifts of one axis add up.
     pairs = np.broadcast(shift, axis)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
@@ -260,6 +358,7 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
     def turn(rows: list[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         for a, s in moved:
             n = storage.shape[a]
+            # Coordinates that leave at the end come in at the beginning.
             rows[a] = np.where(rows[a] >= n - s, shifted(rows[a], s - n, n), shifted(rows[a], s, n))
         return rows
 
@@ -267,7 +366,7 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
 
 
 def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
-    """Every entry at other coordinates: a function of the rows of coordinates, one for each axis."""
+    """Return a tensor with its entries at other coordinates, which a function of the coordinate arrays computes."""
     coo = execution.convert(storage, coordinates(len(storage.shape)))
     return placed(storage, shape, move(list(coo.arrays[1:])), coo.vals)
 
@@ -275,7 +374,7 @@ def _moved(storage: Storage, move: Any, shape: tuple[int, ...]) -> SparseTensor:
 def placed(
     storage: Storage, shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]
 ) -> SparseTensor:
-    """Entries at some coordinates, stored beside a tensor as that is, with its fill value."""
+    """Return a tensor with entries at given coordinates, in the fill value and a similar format of another tensor."""
     narrow = [np.ascontiguousarray(row, index_dtype(size)) for row, size in zip(rows, shape, strict=True)]
     found = coordinate_storage(shape, narrow, vals, storage.type.fill)
     entries = max((*storage.level_sizes, found.nnz))
@@ -285,24 +384,40 @@ def placed(
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = None) -> SparseTensor:
-    """Elements put around the tensor: its fill value, which is what ``constant_values`` must be.
+    """Return a tensor with elements added around it, which are implicit entries.
 
     Parameters
     ----------
     x : array_like
-        Any tensor.
+        The tensor.
     pad_width : int or sequence
-        How many before and after: one number, a pair, or a pair for each axis.
+        The numbers of elements before and after each axis: one number, a pair, or a pair for each axis.
     mode : {'constant'}
-        Others are not sparse.
+        The mode. Results of NumPy's other modes are not sparse.
     constant_values : scalar, optional
-        By default the fill value; where it is another, the tensor is stored anew with that as its fill value.
+        The value of added elements, by default the fill value. For another value the tensor is first stored with that
+        fill value.
+
+    Returns
+    -------
+    SparseTensor
+        The larger tensor.
+
+    Raises
+    ------
+    NotImplementedError
+        If the mode is another one.
+    ValueError
+        If a width is negative.
+    DensifyError
+        If another fill value needs more than ``weft.config.max_densify_bytes``.
     """
     if mode != "constant":
         raise NotImplementedError(f"pad of mode {mode!r} does not give sparse tensors; use np.pad(A.todense(), ...)")
     storage = storage_of(x)
     if constant_values is not None:
         storage = change_fill(storage, constant_values)
+    # One number, one pair and one pair for each axis broadcast to the latter.
     widths = np.broadcast_to(np.asarray(pad_width), (len(storage.shape), 2)).tolist()
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError("index can't contain negative values")
@@ -316,20 +431,41 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
 
 
 def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
-    """Each element several times in a row along an axis; None means of all elements as a vector."""
+    """Return a tensor with each element repeated along an axis.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    repeats : int or array_like of int
+        The number of repetitions, or one number for each index of the axis.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+
+    Returns
+    -------
+    SparseTensor
+        The repeated tensor.
+
+    Raises
+    ------
+    TypeError
+        If ``repeats`` is not of integers.
+    """
     storage = storage_of(ravel(x) if axis is None else x)
     axis = 0 if axis is None else normalize_axis_index(axis, len(storage.shape))
     counts = np.asarray(repeats.todense() if isinstance(repeats, SparseTensor) else repeats)
     if counts.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
     n = storage.shape[axis]
+    # An axis far longer than the number of entries is not listed index by index.
     if counts.size == 1 and is_far_longer(n * max(counts.item(), 1), storage.nnz):
         return _stretched(storage, axis, axis + 1, counts.item())
     return _taken(storage, np.repeat(np.arange(n), counts), axis)
 
 
 def _stretched(storage: Storage, axis: int, place: int, count: int) -> SparseTensor:
-    """The tensor several times along a new axis at ``place``, which is one with ``axis`` then."""
+    """Return a tensor repeated along an axis: broadcast along a new axis at ``place``, then merged with ``axis``."""
     shape = list(storage.shape)
     checked_shape((shape[axis] * count,), f"a tensor of shape {storage.shape} {count} times along axis {axis}")
     whole = broadcast_to(expand_dims(SparseTensor(storage), place), (*shape[:place], count, *shape[place:]))
@@ -343,16 +479,31 @@ def _taken(storage: Storage, index: np.ndarray[Any, Any], axis: int) -> SparseTe
 
 
 def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
-    """The tensor several times along each axis."""
+    """Return a tensor repeated as a whole along each axis.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    repetitions : int or sequence of int
+        The number of repetitions along each of the last axes. More numbers than axes add axes in front.
+
+    Returns
+    -------
+    SparseTensor
+        The repeated tensor.
+    """
     times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
     storage = storage_of(x)
     more = len(times) - len(storage.shape)
     if more > 0:
         storage = expand_dims(x, tuple(range(more)))._storage
+    # NumPy aligns the numbers of repetitions with the last axes.
     times = (1,) * -more + times if more < 0 else times
     for axis, count in enumerate(times):
         if count != 1:
             n = storage.shape[axis]
+            # Such an axis is not listed index by index, as in repeat().
             if is_far_longer(n * max(count, 1), storage.nnz):
                 storage = _stretched(storage, axis, axis, count)._storage
             else:
@@ -361,7 +512,29 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
 
 
 def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
-    """The elements at some coordinates of an axis; None means of all elements as a vector."""
+    """Return the elements at some indices along an axis.
+
+    Unlike NumPy's, the function has no ``out`` and no ``mode``.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    indices : array_like of int
+        The indices. The axes of ``indices`` replace the axis.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+
+    Returns
+    -------
+    SparseTensor
+        The elements.
+
+    Raises
+    ------
+    IndexError
+        If an index is beyond the axis.
+    """
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
     given = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
@@ -370,7 +543,29 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
 
 
 def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTensor:
-    """One element for each of ``indices``, which says where along the axis."""
+    """Return one element for each index along an axis.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    indices : array_like of int
+        The indices along the axis, with as many axes as ``x``; the other axes broadcast.
+    axis : int, optional
+        The axis, by default the last one. If it is None, the tensor is flattened.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor of the shape of ``indices``, broadcast.
+
+    Raises
+    ------
+    IndexError
+        If ``indices`` is not of integers, or an index is beyond the axis.
+    ValueError
+        If ``indices`` has another number of axes.
+    """
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
     given = indices.todense() if isinstance(indices, SparseTensor) else np.asarray(indices)
@@ -379,6 +574,7 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTen
     if given.ndim != tensor.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     key: list[Any] = []
+    # Open grids select all coordinates of the other axes.
     for a, n in enumerate(tensor.shape):
         key.append(given if a == axis else np.arange(n).reshape([n if b == a else 1 for b in range(tensor.ndim)]))
     return tensor[tuple(key)]

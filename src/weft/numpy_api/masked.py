@@ -1,4 +1,4 @@
-"""Reductions of some elements only: those of a mask (``where=``), those that are not NaN.
+"""Reductions of some elements only: those that a mask selects (``where=``), or those that are not NaN.
 
 Examples
 --------
@@ -35,12 +35,13 @@ __all__ = ["masked_mean", "masked_variance", "nanstd", "nanvar"]
 
 
 def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
-    """The mean of the elements of a mask over some axes."""
+    """Return the mean over some axes of the elements that a mask selects."""
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
     chain = () if storage.dtype == dtype else (name_of(dtype),)
     total = reduce_storage("add", chain, select.chosen(storage, storage_of(mask), 0), axes)
     count = reduce_storage("add", (name_of(dtype),), _whole(mask, storage.shape), axes)
+    # NumPy warns of slices of which the mask selects nothing.
     if not count.vals.all() or (not count.format.is_dense and not count.type.fill):
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=4)
     found = elementwise("divide", SparseTensor(total), SparseTensor(count), SparseTensor)
@@ -48,16 +49,16 @@ def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
 
 
 def _whole(mask: Any, shape: tuple[int, ...]) -> Storage:
-    """The mask of every element."""
+    """Return the mask broadcast to all elements."""
     select.require_booleans(storage_of(mask))
     return broadcast_to(mask, shape)._storage
 
 
 def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: float) -> tuple[Storage, Axes]:
-    """The variance of the elements of a mask, or without one of those that are not NaN, over some axes.
+    """Return the variance over some axes of the elements of a mask, or without one of those that are not NaN.
 
-    Distances are from the fill value, which keeps them sparse: what is stored is squared by one kernel, what is not
-    adds the square of the mean as often as there is such an element.
+    The distances are taken from the fill value, so that they are sparse. One kernel squares the distances of stored
+    entries from the mean. Each implicit entry adds the square of the mean's distance from the fill value.
     """
     given = storage_of(x)
     axes = Axes.of(axis, given.shape)
@@ -70,6 +71,7 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
     fill = entries.dtype.type(entries.type.fill)
     known = ~np.isnan(entries.vals)
     finite = bool(np.isfinite(fill))
+    # ``holds`` marks the stored entries that count, ``count`` is the number of all elements that count.
     if mask is None:
         holds = entries.with_values(known, False)
         count = reduce_storage("add", ("isnan", "logical_not", "float64"), entries, axes)
@@ -77,12 +79,14 @@ def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: f
         pattern = SparseTensor(entries.with_values(np.ones(len(known), bool), False))
         holds = storage_of(elementwise("logical_and", pattern, mask, SparseTensor))
         count = reduce_storage("add", ("float64",), _whole(mask, given.shape), axes)
+    # An infinite fill value cannot be subtracted. Slices with such implicit entries are NaN below.
     far = entries.with_values(entries.vals - fill if finite else entries.vals, 0)
     n = _dense(count)
     stored = _dense(reduce_storage("add", ("float64",), relabel_fill(holds, False), axes))
     near = _sum(holds, far, None, axes)
     with np.errstate(all="ignore"):
         middle = np.asarray(near / n, dtype)
+    # Second pass: squares of distances from the mean, which keeps their digits.
     squares = _sum(holds, far, middle, axes)
     with np.errstate(all="ignore"):
         absent = n - stored
@@ -99,16 +103,18 @@ def _dense(storage: Storage) -> np.ndarray[Any, Any]:
 
 
 def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes: Axes) -> np.ndarray[Any, Any]:
-    """The sum of what a mask holds: of values, or of the squares of their distances from those of ``middle``."""
+    """Return the sums of the values that a mask selects, or of the squares of their distances from ``middle``."""
     indices = tuple(f"i{axis}" for axis in range(len(far.shape)))
     kept = tuple(indices[a] for a in axes.kept)
     value: Expr = Access("Z", indices)
     operands = {"K": holds, "Z": far}
+    # Squared distances from the mean of the slice.
     if middle is not None:
         operands["M"] = Storage.dense(middle)
         distance = Apply("subtract", (value, Access("M", kept)))
         parts = [Apply("square", (d,)) for d in _parts(distance, far.dtype)]
         value = parts[0] if len(parts) == 1 else Apply("add", (parts[0], parts[1]))
+    # The mask selects and does not multiply, since 0 * NaN is NaN.
     value = Apply("select", (Access("K", indices), value))
     if axes.gone:
         value = Reduce("add", tuple(indices[a] for a in axes.gone), value)
@@ -117,6 +123,7 @@ def _sum(holds: Storage, far: Storage, middle: np.ndarray[Any, Any] | None, axes
 
 
 def _parts(distance: Expr, dtype: np.dtype[Any]) -> list[Expr]:
+    # The square of a complex distance is the sum of the squares of its parts.
     return [Apply(part, (distance,)) for part in ("real", "imag")] if dtype.kind == "c" else [distance]
 
 
@@ -129,7 +136,21 @@ def nanvar(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
     out: Any = None,
 ) -> Any:  # fmt: skip
-    """The variance of what is not NaN; the arguments are those of :func:`weft.var`."""
+    """Return the variance over some axes of the elements that are not NaN.
+
+    The arguments are those of :func:`weft.var`. Unlike NumPy's, the function has no ``correction``, ``where`` or
+    ``mean``.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A dense result; a scalar if no axis is left.
+
+    Raises
+    ------
+    DensifyError
+        If the result exceeds ``weft.config.max_densify_bytes``.
+    """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
     return finish_reduction(found, axes, keepdims, isinstance(x, np.ndarray), out, "nanvar")
 
@@ -138,7 +159,10 @@ def nanstd(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, keepdims: bool = False,
     out: Any = None,
 ) -> Any:  # fmt: skip
-    """The standard deviation of what is not NaN; the arguments are those of :func:`weft.var`."""
+    """Return the standard deviation over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`nanvar`.
+    """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
     root = found.with_values(np.sqrt(found.vals), 0)
     return finish_reduction(root, axes, keepdims, isinstance(x, np.ndarray), out, "nanstd")

@@ -1,4 +1,4 @@
-"""Means, variances and standard deviations: sums over the stored entries, completed for the absent ones.
+"""Means, variances and standard deviations: sums over stored entries, completed for the implicit ones.
 
 Examples
 --------
@@ -46,7 +46,7 @@ _plans: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
-    """The dtype in which a mean is computed."""
+    """Return the dtype in which a mean is computed."""
     wanted = value_dtype(dtype) if dtype is not None else storage.dtype
     return np.dtype(np.float64) if dtype is None and wanted.kind in "biu" else wanted
 
@@ -57,12 +57,12 @@ def _mean_chain(storage: Storage, dtype: DTypeLike | None) -> tuple[str, ...]:
 
 
 def _divided(total: Storage, count: float) -> Storage:
-    """Divide a sum by a count."""
+    """Divide a sum by a count of elements."""
     return apply_scalar("divide", total, _divisor(count), False)
 
 
 def _divisor(count: float) -> float:
-    """Return a count to divide by; as with NumPy there is a warning where it is none."""
+    """Return a count as a divisor, with a warning, as NumPy gives it, if the count is not positive."""
     if count <= 0:
         warnings.warn("Mean or variance of too few elements.", RuntimeWarning, stacklevel=5)
     return float(max(count, 0))
@@ -72,7 +72,28 @@ def mean(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """The mean over some axes; that of integers is a float64. The arguments are those of :func:`weft.sum`."""
+    """Return the mean over some axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes that are reduced, by default all.
+    dtype : dtype, optional
+        The dtype of the computation and of the result, by default float64 for integers.
+    keepdims : bool
+        True to keep the reduced axes with size 1.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+    where : array_like of bool
+        A mask of the elements that count, broadcast.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The means: a scalar if no axis is left, or ``out``.
+    """
     storage, has_array = operand(x, "mean")
     axes = Axes.of(axis, storage.shape)
     if where is not True:
@@ -83,7 +104,7 @@ def mean(
 
 
 def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
-    """A quotient in the dtype that was asked for, where that is one of integers: NumPy cuts it off."""
+    """Return a quotient in the requested dtype; NumPy truncates it for a dtype of integers."""
     if dtype is None or value_dtype(dtype) == found.dtype:
         return found
     return SparseTensor(found).astype(dtype)._storage
@@ -92,11 +113,16 @@ def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
 def nanmean(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False, out: Any = None
 ) -> Any:
-    """The mean of what is not NaN."""
+    """Return the mean over some axes of the elements that are not NaN.
+
+    The arguments and results are those of :func:`mean`, without ``where``. A slice of NaN alone has the mean NaN,
+    with a ``RuntimeWarning``.
+    """
     storage, has_array = operand(x, "nanmean")
     axes = Axes.of(axis, storage.shape)
     total = reduce_storage("add", ("nan_as_zero", *_mean_chain(storage, dtype)), storage, axes)
     numbers = reduce_storage("add", ("isnan", "logical_not", total.type.dtype), storage, axes)
+    # A slice without numbers has a count of zero, stored or implicit.
     if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
@@ -108,24 +134,34 @@ def var(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
     keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The variance over some axes: the mean of the squared distance from the mean.
+    """Return the variance over some axes: the mean of the squared distances from the mean.
 
     Parameters
     ----------
     x : array_like
-        A tensor.
+        The tensor.
     axis : int or tuple of int, optional
-        The axes that go; all by default.
+        The axes that are reduced, by default all.
     dtype : dtype, optional
-        In which to compute, and of the result; float64 for integers by default.
+        The dtype of the computation and of the result, by default float64 for integers.
     ddof, correction : float
-        What is taken off the number of elements; two names of one thing.
+        The number that is subtracted from the number of elements, under NumPy's and under the standard's name.
     keepdims : bool
-        Leave the axes as axes of size 1.
-    out : ndarray, optional
-        Where to put the result.
+        True to keep the reduced axes with size 1.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
     where : array_like of bool
-        Which elements are meant, broadcast.
+        A mask of the elements that count, broadcast.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The variances: a scalar if no axis is left, or ``out``.
+
+    Raises
+    ------
+    ValueError
+        If both ``ddof`` and ``correction`` are given.
     """
     result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
@@ -135,12 +171,15 @@ def std(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, ddof: float = 0, correction: float | None = None,
     keepdims: bool = False, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The standard deviation over some axes; the arguments are those of :func:`var`."""
-    whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is cut off before its root is taken
+    """Return the standard deviation over some axes: the square root of the variance.
+
+    The arguments, results and errors are those of :func:`var`.
+    """
+    whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
     result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not whole)
     if whole:
         result = _as_asked(result, dtype)
-        if result.dtype.kind in "iu":  # small ones have their roots in float16
+        if result.dtype.kind in "iu":  # NumPy's roots of small integers are float16
             result = _as_asked(result, np.float64)
         result = apply_unary("sqrt", result)
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "std")
@@ -150,7 +189,7 @@ def _variance(
     name: str, x: Any, axis: Axis, dtype: DTypeLike | None, ddof: float, correction: float | None, where: Any,
     root: bool = False,
 ) -> tuple[Storage, Axes, bool]:  # fmt: skip
-    """Return the variance, or its root, the axes, and whether an operand was an array."""
+    """Return the variance or its root, the axes, and whether the operand was an array."""
     if correction is not None:
         if ddof:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -165,11 +204,13 @@ def _variance(
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     for conversion in _mean_chain(storage, dtype):
         storage = apply_unary(conversion, storage)
+    # Two passes: the mean of each slice, then the squared distances from it.
     storage = kept_first(storage, axes)
     middle = _divided(reduce_storage("add", (), storage, axes), axes.count)
     stored = _squares(storage, middle, axes)
     divisor = _divisor(axes.count - ddof)
     if storage.format.is_dense:
+        # A dense tensor has no implicit entries.
         found = apply_scalar("divide", stored, divisor, False)
         return apply_unary("sqrt", found) if root else found, axes, has_array
     return _with_absent(storage, middle, stored, axes, divisor, root), axes, has_array
@@ -184,7 +225,7 @@ def _squared_distance(dtype: np.dtype[Any], a: Expr, b: Expr) -> Expr:
 
 
 def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
-    """Sum the squared distances of the stored entries from the mean of their slice."""
+    """Return the sum of the squared distances of stored entries from the mean of their slice."""
     dense = storage.format.is_dense
     indices: tuple[str, ...] = tuple(f"i{axis}" for axis in range(len(storage.shape)))
     kept = tuple(indices[a] for a in axes.kept)
@@ -194,11 +235,12 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
         values, indices, gone = vector(storage.vals), ("i",), ("i",)
     value = _squared_distance(storage.dtype, Access("A", indices), Access("M", kept))
     storages: tuple[Storage, ...] = (values, middle)
-    if axes.kept and not dense:  # a mask keeps the sum to what is stored
+    if axes.kept and not dense:  # a mask limits the sum to stored entries
         mask = storage.with_values(np.ones(len(storage.vals), middle.vals.real.dtype), 0)
         value, storages = Apply("multiply", (Access("K", indices), value)), (mask, values, middle)
     if gone:
         value = Reduce("add", gone, value)
+    # The plan is kept for operands of the same types.
     key = ("squares", axes.gone, bool(axes.kept), *(s.type for s in storages))
     plan = _plans.get(key)
     if plan is None:
@@ -208,8 +250,9 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
 
 
 def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:
-    """Return the variance, or its root, from the sum of the stored entries' squared distances."""
+    """Return the variance or its root, with the implicit entries added to the squared distances of the stored ones."""
     counts = count_stored(storage, axes, middle.format)
+    # Values are combined one by one, which needs equal coordinates.
     if not same_structure(stored, middle, counts):
         format = Format.dense(len(axes.kept))
         stored, middle, counts = (foreign_tensors.convert(t, format) for t in (stored, middle, counts))
@@ -217,11 +260,13 @@ def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes,
     distance = _squared_distance(storage.dtype, Access("f", ()), Access("M", ("i",)))
     total = Apply("add", (Access("S", ("i",)), Apply("repeat_add", (absent, distance))))
     value: Expr = Apply("divide", (total, Access("d", ())))
+    # Each of the (n - stored) implicit entries has the same squared distance from the mean.
     fill, n, by = storage.dtype.type(storage.type.fill), number(axes.count), np.asarray(divisor, stored.dtype)
     s, k, m = (vector(t.vals) for t in (stored, counts, middle))
     scalars = [Storage.dense(np.asarray(x)) for x in (n, fill, by)]
     operands = (s, scalars[0], k, scalars[1], m, scalars[2])
     found = flat_map(Apply("sqrt", (value,)) if root else value, operands)
+    # A slice without stored entries is an implicit entry of the result.
     with np.errstate(all="ignore"):
         far = np.abs(fill - middle.dtype.type(middle.type.fill)) ** 2
         everything = OPERATORS["repeat_add"].ufunc(n, far) / by

@@ -1,10 +1,9 @@
-"""Reductions, with the work of the stored entries and of the result alone.
+"""Reductions, in time proportional to the stored entries and the result.
 
-One kernel is enough where any number of absent entries come to what one makes, and the axes that stay are outermost
-(the largest element of each row of csr). Elsewhere what an operator makes of the stored entries and what it makes of
-the absent ones are computed apart: a kernel reduces the stored ones, as if the fill value were the operator's start;
-another counts them; and where entries are absent, the operator's repetition (a multiple for a sum, a power for a
-product) says what as many fill values make.
+One kernel suffices if any number of implicit entries reduce to one of them, and the axes that stay are outermost (the
+largest element of each row of csr). Otherwise the stored and the implicit entries are reduced separately. A kernel
+reduces the stored ones, with the start of the operator as their fill value. Another kernel counts them. If there are
+implicit entries, the operator's repetition (a multiple for a sum, a power for a product) reduces them to one value.
 
 Examples
 --------
@@ -60,7 +59,7 @@ Axis = int | tuple[int, ...] | None
 
 @record
 class Axes:
-    """The axes of one reduction: those that go, and those that stay."""
+    """Axes of one reduction: those that are reduced, and those that stay."""
 
     gone: tuple[int, ...]
     kept: tuple[int, ...]
@@ -68,14 +67,14 @@ class Axes:
 
     @classmethod
     def of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
-        """As NumPy takes them: an integer, several, or None for all."""
+        """Return the axes that NumPy's ``axis`` stands for: an integer, several, or None for all."""
         return _usual_axes(axis, shape) if axis is None or type(axis) is int else cls._of(axis, shape)
 
     @classmethod
     def _of(cls, axis: Any, shape: tuple[int, ...]) -> Axes:
         n = len(shape)
         if not n and not isinstance(axis, tuple) and axis is not None and operator.index(axis) in (0, -1):
-            axis = None  # NumPy lets these stand for all of an element
+            axis = None  # NumPy accepts both for a tensor without axes
         given = range(n) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         gone = []
         for one in given:
@@ -103,14 +102,15 @@ def _reduce_stored(
     format: Format | None = None,
     beside: Storage | None = None,
 ) -> Storage:
-    """The stored entries, after the unary operators of ``chain``, reduced by a kernel; the fill is the start.
+    """Return the stored entries reduced by a kernel, after the unary operators of ``chain``.
 
-    So is a scalar ``beside`` them, if there is one.
+    The fill value must be the start of the operator. The scalar ``beside``, if given, is reduced with the entries.
     """
     if not axes.kept:
+        # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
     operands = (storage,) if beside is None else (storage, beside)
-    key = (op, chain, id(storage.type), axes.gone, format, len(operands))  # which a plan keeps alive
+    key = (op, chain, id(storage.type), axes.gone, format, len(operands))  # a plan keeps its types alive
     plan = _plans.get(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
@@ -127,9 +127,27 @@ def _reduce_stored(
 
 
 def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
-    """A reduction of what the unary operators of ``chain`` make of a tensor, over some axes."""
+    """Return a reduction over some axes of a tensor, after the unary operators of ``chain``.
+
+    Parameters
+    ----------
+    op : str
+        A row of the operator table that is a reduction.
+    chain : tuple of str
+        Unary operators, such as conversions, in the order in which they are applied.
+    storage : Storage
+        The tensor.
+    axes : Axes
+        The axes that are reduced, and those that stay.
+
+    Raises
+    ------
+    ShapeError
+        If an operator without identity has no elements to reduce.
+    """
     row = OPERATORS[op]
     dense = storage.format.is_dense
+    # Padding of structured formats holds the fill value. If that is zero, padding does not change a sum.
     if not (op == "add" and axes.kept and not chain and same_value(storage.type.fill, 0)):
         storage = stored_only(storage)
     if not (dense or storage.format.is_unique):
@@ -139,7 +157,7 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
     if chain and not dense:
         made = _chained(chain, storage.type)
         if not same_value(made.vals[0], row.start(made.type.dtype)):
-            # What the operators make of the fill value is no start: they go before, over the values.
+            # The chain maps the fill value to another value than the start: it is applied to all values first.
             for name in chain:
                 storage = apply_unary(name, storage)
             chain = ()
@@ -153,10 +171,12 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
         return _unreduced(op, chain, storage, axes)
     if dense or chain:
         return _reduce_stored(op, chain, storage, axes, wanted)
+    # The rest is for sparse tensors without a chain.
     start = row.start(dtype)
     fill = storage.type.fill
     if axes.kept and not row.has_identity and row.collapses(fill) and _is_kept_first(storage.format, axes):
-        return _reduce_stored(op, chain, storage, axes, wanted)  # which sees whether entries are absent
+        return _reduce_stored(op, chain, storage, axes, wanted)  # it sees implicit entries
+    # A fill value equal to the start adds nothing. Any other one is relabeled and counted.
     neutral = same_value(fill, start)
     bare = storage if neutral else storage.with_values(storage.vals, start)
     stored = _reduce_stored(op, chain, bare, axes, wanted)
@@ -170,10 +190,11 @@ def reduce_storage(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes
 
 
 def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
-    """Every element to one: the values, after the chain, and what it makes of the fill as often as that is absent."""
+    """Return the reduction of all elements: of the values, after the chain, and of the implicit entries."""
     row, count = OPERATORS[op], len(storage.vals)
     fill = _chained(chain, storage.type)
     adds = axes.count > count and not same_value(fill.vals[0], row.start(fill.type.dtype))
+    # One implicit entry stands for all of them if the operator collapses them.
     beside = fill if adds and row.collapses(fill.vals[0]) else None
     if not count:
         stored = _unreduced(op, chain, storage, axes) if beside is None else Storage.dense(np.array(fill.vals[0]))
@@ -186,7 +207,7 @@ def _reduce_all(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -
 
 @lru_cache(maxsize=1024)
 def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
-    """What unary operators make of a fill value, as a scalar that no result may share: it is remembered."""
+    """Return the fill value after unary operators, as a cached scalar that no result may share."""
     dtype = np.dtype(type.dtype)
     fill = dtype.type(type.fill)
     for name in chain:
@@ -197,23 +218,23 @@ def _chained(chain: tuple[str, ...], type: TensorType) -> Storage:
 
 
 def _vector_format(storage: Storage, axes: Axes) -> Format | None:
-    """Dense for a sum that leaves one axis of what has an array as long as an axis anyway; None leaves it open."""
+    """Return the dense format for a reduction to one axis if an array of that length is affordable, else None."""
     open_ended = len(axes.kept) != 1 or not has_long_array(storage.format)
     return None if open_ended or not _has_room(storage, axes.kept[0]) else Format.dense(1)
 
 
 def _has_room(storage: Storage, axis: int) -> bool:
-    """Whether an array along an axis is not much more than what is stored."""
+    """Return whether an array along an axis is not much larger than the stored entries."""
     return storage.shape[axis] <= _ROOM + 4 * len(storage.vals)
 
 
 def kept_first(storage: Storage, axes: Axes) -> Storage:
-    """The tensor with the axes that stay outermost, so that one loop nest finds all entries of a slice in a row."""
+    """Return a tensor whose outermost axes stay, so that one loop nest iterates over each slice without a break."""
     if storage.format.is_dense or not axes.kept or _is_kept_first(storage.format, axes):
         return storage
     modes = storage.format.mode_order
     order = (*(m for m in modes if m in axes.kept), *(m for m in modes if m not in axes.kept))
-    # Entries find their rows by counting where there is room for a count of each; else they are sorted.
+    # If there is room for a count of each row, entries are inserted by counts; otherwise they are sorted.
     counted = len(order) == 2 and _has_room(storage, order[0])
     return execution.convert(storage, _ordered(order, counted))
 
@@ -232,7 +253,7 @@ _ROOM = 1 << 16
 
 
 def same_structure(*storages: Storage) -> bool:
-    """Whether tensors of one shape store the same coordinates in the same way."""
+    """Return whether tensors of one shape store the same coordinates in the same format."""
     first, *others = storages
     return builtins.all(
         len(other.vals) == len(first.vals)
@@ -243,7 +264,7 @@ def same_structure(*storages: Storage) -> bool:
 
 
 def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) -> Storage:
-    """A result of no elements, or whose elements are all the start."""
+    """Return a result without elements, or one whose elements are all the start of the operator."""
     shape = tuple(storage.shape[a] for a in axes.kept)
     dtype = storage.dtype
     for name in chain:
@@ -252,7 +273,7 @@ def _unreduced(op: str, chain: tuple[str, ...], storage: Storage, axes: Axes) ->
 
 
 def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
-    """How many entries are stored for each entry of a reduction."""
+    """Return the number of stored entries that are reduced to each entry of the result."""
     if not axes.kept:
         return Storage.dense(np.array(len(storage.vals)))
     ones = storage.with_values(np.ones(len(storage.vals), np.int64), 0)
@@ -260,12 +281,12 @@ def count_stored(storage: Storage, axes: Axes, format: Format) -> Storage:
 
 
 def number(count: int) -> np.ndarray[Any, Any]:
-    """How many elements there are, as an operand.
+    """Return a number of elements as an operand.
 
     Raises
     ------
     IndexOverflowError
-        Where that is more than 64-bit integers count.
+        If the number exceeds 64-bit integers.
     """
     if count > INT64_MAX:
         raise IndexOverflowError(f"{count} elements are more than 64-bit integers count")
@@ -273,7 +294,8 @@ def number(count: int) -> np.ndarray[Any, Any]:
 
 
 def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: Any) -> Storage:
-    """What the stored entries make, together with what as many absent ones make as are missing to ``count``."""
+    """Return the reduction of all ``count`` elements, from that of the stored entries and their numbers."""
+    # stored op (repetition of the fill value, once for each implicit entry)
     absent = Apply("subtract", (Access("n", ()), Access("K", ("i",))))
     value = Apply(op, (Access("S", ("i",)), Apply(REPETITIONS[op], (absent, Access("f", ())))))
     operands = (
@@ -284,7 +306,7 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
     )
     found = flat_map(value, operands)
     if OPERATORS[op].idempotent:
-        return stored.with_values(found, fill)  # many of it make it
+        return stored.with_values(found, fill)  # any number of them reduces to one
     with np.errstate(all="ignore"):
         everything = OPERATORS[REPETITIONS[op]].ufunc(number(count), fill)
     return stored.with_values(found, everything)
@@ -292,6 +314,7 @@ def _with_absent(op: str, stored: Storage, counts: Storage, count: int, fill: An
 
 # -- the arguments of NumPy's functions -----------------------------------------------------------------------------
 def operand(x: Any, name: str) -> tuple[Storage, bool]:
+    # Returns the storage of an argument, and whether the argument was an ndarray.
     found = as_operand(x)
     if found is None:
         raise DTypeError(f"{name} takes tensors and arrays, not {type(x).__name__}")
@@ -299,6 +322,7 @@ def operand(x: Any, name: str) -> tuple[Storage, bool]:
 
 
 def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: bool, out: Any, name: str) -> Any:
+    # Returns the result as the caller gets it: a scalar, an ndarray, a tensor, or ``out``.
     if keepdims:
         result = with_axes(result, axes.gone)
     found = result.vals[0] if not result.shape else wrap_result(SparseTensor, result, has_array)
@@ -313,6 +337,7 @@ def _reduction(
     if where is not True:
         storage = _chosen(op, chain, x, where, initial)
     axes = Axes.of(axis, storage.shape)
+    # An operator without identity reduces no elements to ``initial`` alone.
     if initial is not None and axes.count == 0 and OPERATORS[op].identity is None:
         shape = tuple(storage.shape[a] for a in axes.kept)
         result = Storage.dense(np.full(shape, initial, storage.dtype))
@@ -324,10 +349,11 @@ def _reduction(
 
 
 def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -> Storage:
-    """The elements that a reduction is of, and where it is not of them what changes nothing."""
+    """Return a tensor in which elements that a mask leaves out have a value that does not change the reduction."""
     row = OPERATORS[op]
     start = row.start(name_of(operand(x, row.name)[0].dtype)) if row.has_identity else None
     if op.startswith("logical"):
+        # Elements that are left out are false in any(), and true in all().
         start = row.start("bool")
         x = x != 0 if chain else x
     elif start is None:
@@ -341,10 +367,11 @@ def _chosen(op: str, chain: tuple[str, ...], x: Any, where: Any, initial: Any) -
 
 
 def _widened(x: Any, dtype: DTypeLike | None, name: str) -> tuple[str, ...]:
-    """The conversion that NumPy makes before it sums or multiplies."""
+    """Return the conversion that NumPy makes before it sums or multiplies, as a chain of operators."""
     own = x.dtype if isinstance(x, SparseTensor) else operand(x, name)[0].dtype
     if dtype is not None:
         wanted = value_dtype(dtype)
+    # NumPy sums small integers as its default integer of the same signedness.
     elif own.kind in "bi" and own.itemsize < np.dtype(int).itemsize:
         wanted = np.dtype(int)
     elif own.kind == "u" and own.itemsize < np.dtype(np.uint).itemsize:
@@ -358,29 +385,39 @@ def sum(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The sum over some axes; small integers are summed as int64, as by NumPy.
+    """Return the sum over some axes.
+
+    Signed integers and booleans that are smaller than int64 are summed as int64, and unsigned ones as uint64, as in
+    NumPy.
 
     Parameters
     ----------
     x : array_like
-        A tensor.
+        The tensor.
     axis : int or tuple of int, optional
-        The axes that go; all by default.
+        The axes that are reduced, by default all.
     dtype : dtype, optional
-        In which to compute.
+        The dtype of the computation and of the result.
     keepdims : bool
-        Leave the axes as axes of size 1.
+        True to keep the reduced axes with size 1.
     initial : scalar, optional
-        What to begin with.
-    out : ndarray, optional
-        Where to put the result.
+        A value that is reduced with the elements.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
     where : array_like of bool
-        Which elements are meant, broadcast; what has no identity needs ``initial`` with it.
+        A mask of the elements that are reduced, broadcast.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
-        A scalar when no axis is left; an ndarray where ``x`` is one.
+        A scalar if no axis is left; a dense result is an ndarray if ``x`` is one.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+    DTypeError
+        If ``x`` is not a tensor, an array or a number.
     """
     return _reduction("sum", "add", _widened(x, dtype, "sum"), x, axis, keepdims, initial, out, where)
 
@@ -389,7 +426,10 @@ def prod(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The product over some axes; the arguments are those of :func:`sum`."""
+    """Return the product over some axes.
+
+    The dtypes, arguments, results and errors are those of :func:`sum`.
+    """
     return _reduction("prod", "multiply", _widened(x, dtype, "prod"), x, axis, keepdims, initial, out, where)
 
 
@@ -397,10 +437,36 @@ def min(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
     explicit: bool = False,
 ) -> Any:  # fmt: skip
-    """The smallest element over some axes; NaN where there is one.
+    """Return the minimum over some axes; a slice with NaN has the minimum NaN.
 
-    With ``explicit``, which goes without ``where``, absent elements do not count, and a result of none is the fill
-    value, as scipy.sparse has it.
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes that are reduced, by default all.
+    keepdims : bool
+        True to keep the reduced axes with size 1.
+    initial : scalar, optional
+        A value that is reduced with the elements. It is required with ``where``.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+    where : array_like of bool
+        A mask of the elements that are reduced, broadcast.
+    explicit : bool
+        True to reduce stored entries only. A slice without any has the fill value, as in scipy.sparse.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A scalar if no axis is left; a dense result is an ndarray if ``x`` is one.
+
+    Raises
+    ------
+    ShapeError
+        If there are no elements and no ``initial``.
+    ValueError
+        If ``where`` is given without ``initial`` or with ``explicit``.
     """
     if explicit:
         return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out, where)
@@ -411,10 +477,9 @@ def max(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True,
     explicit: bool = False,
 ) -> Any:  # fmt: skip
-    """The largest element over some axes; NaN where there is one.
+    """Return the maximum over some axes; a slice with NaN has the maximum NaN.
 
-    With ``explicit``, which goes without ``where``, absent elements do not count, and a result of none is the fill
-    value, as scipy.sparse has it.
+    The arguments, results and errors are those of :func:`min`.
     """
     if explicit:
         return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out, where)
@@ -424,7 +489,7 @@ def max(
 def _explicit_extreme(
     name: str, op: str, x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any, where: Any
 ) -> Any:
-    """The extreme of the stored elements: the others are taken for what no element is beyond."""
+    """Return the extreme of stored entries; the fill value is relabeled as the operator's worst value."""
     if where is not True:
         raise ValueError(f"{name} takes explicit= or where=, not both: which elements are meant is said once")
     storage, has_array = operand(x, name)
@@ -433,9 +498,11 @@ def _explicit_extreme(
     if not storage.format.is_unique:
         storage = foreign_tensors.convert(storage, storage.format.canonical())
     fill, dtype = storage.type.fill, storage.dtype
+    # No element is worse than the relabeled fill value, so that implicit entries do not change the result.
     lowest, highest = _limits(dtype)
     bare = storage if storage.format.is_dense else relabel_fill(storage, lowest if op == "maximum" else highest)
     found = SparseTensor(reduce_storage(op, (), bare, axes))
+    # Slices without stored entries have the fill value.
     held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
     given = (held > 0)._storage, found._storage, Storage.dense(np.asarray(fill, dtype))
     result = select.where(given, np.result_type(found.dtype, dtype))
@@ -445,7 +512,7 @@ def _explicit_extreme(
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """What no element is below, and what none is above."""
+    """Return the least and the greatest value of a dtype."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min, np.iinfo(dtype).max
     return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
@@ -455,12 +522,18 @@ amax, amin = max, min
 
 
 def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
-    """Whether an element is not zero."""
+    """Return whether any element over some axes is nonzero.
+
+    The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
+    """
     return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out, where)
 
 
 def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
-    """Whether no element is zero."""
+    """Return whether all elements over some axes are nonzero.
+
+    The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
+    """
     return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out, where)
 
 
@@ -469,7 +542,24 @@ def _as_bool(x: Any, name: str) -> tuple[str, ...]:
 
 
 def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """How many elements are not zero."""
+    """Return the number of nonzero elements over some axes.
+
+    Implicit entries count if the fill value is nonzero, and stored zeros do not count.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes that are reduced, by default all.
+    keepdims : bool
+        True to keep the reduced axes with size 1.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The numbers as int64, a scalar if no axis is left.
+    """
     chain = (*_as_bool(x, "count_nonzero"), "int64")
     return _reduction("count_nonzero", "add", chain, x, axis, keepdims, None, None)
 
@@ -478,7 +568,10 @@ def nansum(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The sum of what is not NaN; the arguments are those of :func:`sum`."""
+    """Return the sum over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`sum`.
+    """
     chain = ("nan_as_zero", *_widened(x, dtype, "nansum"))
     return _reduction("nansum", "add", chain, x, axis, keepdims, initial, out, where)
 
@@ -487,13 +580,16 @@ def nanprod(
     x: Any, /, axis: Axis = None, *, dtype: DTypeLike | None = None, keepdims: bool = False,
     initial: Any = None, out: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """The product of what is not NaN; the arguments are those of :func:`sum`."""
+    """Return the product over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`sum`.
+    """
     chain = ("nan_as_one", *_widened(x, dtype, "nanprod"))
     return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out, where)
 
 
 def with_warning(found: Any) -> Any:
-    """A result of what is not NaN; as with NumPy there is a warning where that is nothing."""
+    """Return a result of elements that are not NaN; as in NumPy, warn of slices of NaN alone."""
     storage = found._storage if isinstance(found, SparseTensor) else Storage.dense(np.asarray(found))
     holds_fill = len(storage.vals) < math.prod(storage.shape)
     if np.isnan(storage.vals).any() or (holds_fill and np.isnan(storage.type.fill)):
@@ -504,14 +600,22 @@ def with_warning(found: Any) -> Any:
 def nanmin(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
-    """The smallest element that is not NaN; NaN where all are."""
+    """Return the minimum over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`min`, without ``explicit``. A slice of NaN alone has the
+    minimum NaN, with a ``RuntimeWarning``.
+    """
     return with_warning(_reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where))
 
 
 def nanmax(
     x: Any, /, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None, where: Any = True
 ) -> Any:
-    """The largest element that is not NaN; NaN where all are."""
+    """Return the maximum over some axes of the elements that are not NaN.
+
+    The arguments, results and errors are those of :func:`max`, without ``explicit``. A slice of NaN alone has the
+    maximum NaN, with a ``RuntimeWarning``.
+    """
     return with_warning(_reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where))
 
 
@@ -525,11 +629,11 @@ def _reduce_bits(
     op: str, x: StorageHolder, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, out: Any = None,
     where: Any = True,
 ) -> Any:  # fmt: skip
-    """Whether an odd number are true, or what bits all, any or an odd number of integers have."""
+    """Return a reduction by a bitwise operator or by ``logical_xor``."""
     chain = _as_bool(x, op) if op == "logical_xor" else ()
     if not chain:
         dtype = operand(x, op)[0].dtype
-        loop_dtypes(op, (dtype, dtype))  # which raises where numbers are not of bits
+        loop_dtypes(op, (dtype, dtype))  # raises for dtypes without bitwise operators
     return _reduction(op, op, chain, x, axis, keepdims, initial, out, where)
 
 
@@ -537,12 +641,32 @@ def reduce_ufunc(
     op: str, name: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    """``ufunc.reduce`` of a tensor, with its arguments."""
+    """Return ``ufunc.reduce`` of a tensor.
+
+    Parameters
+    ----------
+    op : str
+        The row of the ufunc in the operator table.
+    name : str
+        The name for messages, such as ``np.add.reduce``.
+    x : SparseTensor
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes that are reduced, by default the first.
+    dtype, out, keepdims, initial, where
+        NumPy's arguments; see :func:`sum`.
+
+    Raises
+    ------
+    TypeError
+        If the ufunc is no reduction, or does not take ``dtype`` or ``initial`` here.
+    """
     function: Any = _BY_UFUNC.get(op)
     if function is None and op in REDUCTIONS.values():
         function = partial(_reduce_bits, op)
     if function is None:
         raise TypeError(f"{name} does not take SparseTensors; use their todense()")
+    # The functions take fewer arguments than NumPy's ufunc.reduce.
     more: dict[str, Any] = {}
     if dtype is not None:
         if op not in ("add", "multiply"):

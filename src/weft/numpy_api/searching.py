@@ -1,4 +1,4 @@
-"""Where elements are, as NumPy and the array API standard name it; the work is that of what is stored.
+"""Searches for elements, under the names of NumPy and the array API standard, in time proportional to stored entries.
 
 Examples
 --------
@@ -34,12 +34,39 @@ __all__ = ["argmax", "argmin", "argwhere", "flatnonzero", "isin", "nonzero", "se
 
 # -- extremes ------------------------------------------------------------------------------------------------------
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
-    """The first position of the largest element along an axis, NaN before all; with ``explicit`` of the stored ones."""
+    """Return the index of the first maximum along an axis; NaN counts as the maximum.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int, optional
+        The axis. If it is None, the index is that of the flattened tensor.
+    keepdims : bool
+        True to keep the axis with size 1.
+    explicit : bool
+        True to compare stored entries only. A line without any has index 0, as in scipy.sparse.
+
+    Returns
+    -------
+    SparseTensor or NumPy integer
+        The indices, a dense tensor; an integer if no axis is left.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements.
+    DensifyError
+        If the result exceeds ``weft.config.max_densify_bytes``.
+    """
     return _extreme(x, axis, keepdims, np.maximum, "argmax", explicit)
 
 
 def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explicit: bool = False) -> Any:
-    """The first position of the smallest element along an axis, NaN before all; with ``explicit`` of stored ones."""
+    """Return the index of the first minimum along an axis; NaN counts as the minimum.
+
+    The arguments, results and errors are those of :func:`argmax`.
+    """
     return _extreme(x, axis, keepdims, np.minimum, "argmin", explicit)
 
 
@@ -47,8 +74,9 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
     storage = storage_of(x)
     n = len(storage.shape)
     along = None if axis is None else normalize_axis_index(axis, max(n, 1))
-    along = along if n else None  # an element is all there is along an axis of its own
+    along = along if n else None  # a tensor without axes is a line of one element
     if storage.format.is_dense:
+        # A dense tensor has no implicit entries, and NumPy searches it.
         whole = execution.convert(storage, storage.format.dense(n)).to_dense_array()
         found = getattr(np, name)(whole, axis=along, keepdims=keepdims)
         return found if not np.ndim(found) else SparseTensor(Storage.dense(found))
@@ -64,18 +92,22 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, best: np.ufunc, name: str
 
 
 def _first_extremes(seen: Lines, best: np.ufunc, explicit: bool) -> np.ndarray[Any, Any]:
-    """For each line the first column of its extreme element; 0 where that is to be stored, and none is."""
+    """Return the column of the first extreme element of each line.
+
+    With ``explicit``, only stored entries count, and a line without any has column 0.
+    """
     require_dense((seen.count,), np.dtype(np.int64), "positions in every line")
     edges, column, values = seen.edges, seen.column, seen.values
     stored = np.diff(edges)
-    # The first column that is not stored: where the rank among the entries falls behind the column.
+    # The first implicit column of a line is the least rank of an entry whose rank differs from its column.
     gap = stored.copy()
     behind = seen.rank != column
     np.minimum.at(gap, seen.row[behind], seen.rank[behind])
     held = np.flatnonzero(stored)
-    answer = gap  # a line without entries has its first element
+    answer = gap  # column 0 of a line without stored entries
     if len(held):
         starts = edges[held]
+        # The extreme of the stored entries of each line, and the first column that has it. NaN equals NaN here.
         top = best.reduceat(values, starts)
         spread = np.repeat(top, stored[held])
         is_top = (values == spread) | ((values != values) & (spread != spread))
@@ -84,6 +116,7 @@ def _first_extremes(seen: Lines, best: np.ufunc, explicit: bool) -> np.ndarray[A
             answer[:] = 0
             answer[held] = first
             return answer.astype(np.int64)
+        # The fill value competes in lines with implicit entries. The first column decides between equal values.
         whole = stored[held] == seen.length
         with np.errstate(invalid="ignore"):
             both = best(top, seen.fill)
@@ -104,14 +137,37 @@ def _nonzero_rows(x: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def nonzero(x: Any, /) -> tuple[SparseTensor, ...]:
-    """The coordinates of the elements that are not zero: a dense vector for each axis."""
+    """Return the coordinates of the nonzero elements: one dense vector for each axis.
+
+    Unlike NumPy's, the vectors are tensors. :meth:`weft.SparseTensor.nonzero` returns ndarrays.
+
+    Parameters
+    ----------
+    x : array_like
+        A tensor with at least one axis.
+
+    Returns
+    -------
+    tuple of SparseTensor
+        The coordinates in lexicographic order.
+
+    Raises
+    ------
+    ValueError
+        If the tensor has no axis.
+    DensifyError
+        If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+    """
     return tuple(SparseTensor(Storage.dense(row)) for row in _nonzero_rows(x))
 
 
 def argwhere(x: Any) -> SparseTensor:
-    """The coordinates of the elements that are not zero, one in a row."""
+    """Return the coordinates of the nonzero elements as the rows of a dense matrix.
+
+    Unlike NumPy's, the matrix is a tensor.
+    """
     storage = storage_of(x)
-    if not storage.shape:  # one place without coordinates, or none
+    if not storage.shape:  # one empty row if the element is nonzero
         count = np.count_nonzero(SparseTensor(storage).todense())
         return SparseTensor(Storage.dense(np.empty((count, 0), np.int64)))
     rows = _nonzero_rows(x)
@@ -119,12 +175,39 @@ def argwhere(x: Any) -> SparseTensor:
 
 
 def flatnonzero(x: Any) -> SparseTensor:
-    """The positions of the elements that are not zero, among all."""
+    """Return the indices of the nonzero elements of the flattened tensor, as a dense vector.
+
+    Unlike NumPy's, the vector is a tensor.
+    """
     return nonzero(ravel(x))[0]
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
-    """Where elements would go in a sorted vector. Both are taken as dense arrays."""
+    """Return the indices at which values are to be inserted into a sorted vector.
+
+    The operands are made dense.
+
+    Parameters
+    ----------
+    x1 : array_like
+        The sorted vector.
+    x2 : array_like
+        The values.
+    side : {'left', 'right'}
+        The index among equal elements: the first or the one behind the last.
+    sorter : array_like of int, optional
+        Indices that sort ``x1``.
+
+    Returns
+    -------
+    SparseTensor or NumPy integer
+        The indices, a dense tensor of the shape of ``x2``.
+
+    Raises
+    ------
+    DensifyError
+        If an operand exceeds ``weft.config.max_densify_bytes``.
+    """
     first, second, order = (_dense(x) for x in (x1, x2, sorter))
     found = np.searchsorted(first, second, side=side, sorter=order)
     return SparseTensor(Storage.dense(found)) if np.ndim(found) else found
@@ -138,7 +221,22 @@ def _dense(x: Any) -> Any:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Which elements of a tensor are among those of another."""
+    """Return whether each element of a tensor equals any element of another.
+
+    Parameters
+    ----------
+    x1 : array_like
+        The tensor.
+    x2 : array_like
+        The elements that are searched for. Implicit entries count.
+    invert : bool
+        True to return the negation.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor of bool in the format of ``x1``. Its fill value is the answer for implicit entries.
+    """
     storage = storage_of(x1)
     if not storage.format.is_unique:
         storage = execution.convert(storage, storage.format.canonical())
@@ -149,7 +247,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 
 def _values(x: Any) -> np.ndarray[Any, Any]:
-    """Every value that a tensor has."""
+    """Return the different values of a tensor, with the fill value if there are implicit entries."""
     storage = storage_of(x)
     if storage.format.is_dense:
         return np.unique(storage.vals)
@@ -160,9 +258,24 @@ def _values(x: Any) -> np.ndarray[Any, Any]:
 
 # -- choice --------------------------------------------------------------------------------------------------------
 def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
-    """Elements of ``x1`` where the condition holds, else of ``x2``; of a condition alone, where it is not zero.
+    """Return the elements of ``x1`` where a condition holds, and those of ``x2`` elsewhere.
 
-    An entry of the result is stored where one of the three is.
+    Parameters
+    ----------
+    condition : array_like
+        The condition, nonzero where it holds. Given alone, its nonzero coordinates are returned; see :func:`nonzero`.
+    x1, x2 : array_like, optional
+        The tensors, which broadcast with the condition.
+
+    Returns
+    -------
+    SparseTensor, NumPy scalar or tuple of SparseTensor
+        An entry of the result is stored if one of the three operands stores it.
+
+    Raises
+    ------
+    ValueError
+        If only one of ``x1`` and ``x2`` is given.
     """
     if x1 is None and x2 is None:
         return nonzero(condition)

@@ -1,4 +1,4 @@
-"""Elements chosen from several tensors: chains of ``where``.
+"""Elements selected from several tensors by chains of ``where``.
 
 Examples
 --------
@@ -30,14 +30,28 @@ __all__ = ["choose", "select"]
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """The elements of the first of ``choicelist`` whose condition holds, ``default`` where none does.
+    """Return elements of the first choice whose condition holds.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like of bool
+        The conditions.
+    choicelist : sequence of array_like
+        One tensor for each condition.
+    default : scalar or array_like
+        The elements where no condition holds.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The selected elements. The operands are broadcast.
 
     Raises
     ------
     ValueError
-        When there are not as many conditions as choices, or none.
+        If there are no conditions, or not as many conditions as choices.
     TypeError
-        When a condition is not of booleans.
+        If a condition is not of booleans.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -47,29 +61,37 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         if storage_of(condition).dtype != bool:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
     found = default
+    # The first condition is applied last, so that it overrides the others.
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = where(condition, choice, found)
     return found
 
 
 def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> Any:
-    """The element of ``choices[a[i]]`` at each place ``i``, all broadcast.
+    """Return for each index in ``a`` the element of that choice.
 
     Parameters
     ----------
     a : array_like of int
-        Which is chosen.
+        The numbers of the choices.
     choices : sequence of array_like
-        What from.
+        The tensors, which broadcast with ``a``.
     out : ndarray or SparseTensor, optional
-        Where to put the result.
+        The array into which the result is written.
     mode : {'raise', 'wrap', 'clip'}
-        What indices beyond the last choice mean.
+        The treatment of numbers without a choice.
+
+    Returns
+    -------
+    SparseTensor or ndarray
+        The chosen elements, or ``out``.
 
     Raises
     ------
     ValueError
-        For indices that name no choice.
+        If a number has no choice and ``mode`` is 'raise'.
+    TypeError
+        If ``a`` is neither of integers nor of booleans.
     """
     which = SparseTensor(storage_of(a))
     if which.dtype.kind not in "iub":
@@ -81,9 +103,11 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
         which = map(lambda index: np.clip(index, 0, n - 1), which)
     elif which.size and not (int(min(which)) >= 0 and int(max(which)) < n):
         raise ValueError("invalid entry in choice array")
+    # A chain of ``where``: choice k is taken at the elements that are k, the last choice at all that remain.
     found = choices[-1]
     for k in range(n - 2, -1, -1):
         found = where(which == k, choices[k], found)
+    # One choice is not broadcast by the loop above.
     if n == 1:
         found = where(which == 0, found, found)
     return found if out is None else write_out(found, out, "choose")

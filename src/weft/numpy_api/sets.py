@@ -1,4 +1,4 @@
-"""The different elements of a tensor, as the array API standard and NumPy name it; absent elements count.
+"""Distinct elements and set operations, under the names of NumPy and the array API standard; implicit entries count.
 
 Examples
 --------
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class UniqueAll(NamedTuple):
-    """What :func:`unique_all` gives."""
+    """Result of :func:`unique_all`."""
 
     values: SparseTensor
     indices: SparseTensor
@@ -37,14 +37,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What :func:`unique_counts` gives."""
+    """Result of :func:`unique_counts`."""
 
     values: SparseTensor
     counts: SparseTensor
 
 
 class UniqueInverse(NamedTuple):
-    """What :func:`unique_inverse` gives."""
+    """Result of :func:`unique_inverse`."""
 
     values: SparseTensor
     inverse_indices: SparseTensor
@@ -55,9 +55,28 @@ def _vector(array: np.ndarray[Any, Any]) -> SparseTensor:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """The different elements in order, and how often each comes; each NaN counts as another."""
+    """Return the distinct elements in ascending order and their numbers of occurrences.
+
+    Each NaN is distinct from all others.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+
+    Returns
+    -------
+    UniqueCounts
+        Dense vectors ``values`` and ``counts``.
+
+    Raises
+    ------
+    DensifyError
+        If the fill value is NaN and the implicit entries exceed ``weft.config.max_densify_bytes``.
+    """
     seen = lines(storage_of(x), None)
     values, counts = np.unique(seen.values, return_counts=True, equal_nan=False)
+    # The fill value occurs as often as there are implicit entries. It may be among the stored values, too.
     absent = seen.length - len(seen.values)
     if absent and seen.fill != seen.fill:
         require_dense((absent,), values.dtype, "as many NaN, each different from the others,")
@@ -72,7 +91,15 @@ def unique_counts(x: Any, /) -> UniqueCounts:
 
 
 def unique_values(x: Any, /) -> SparseTensor:
-    """The different elements in order; each NaN counts as another."""
+    """Return the distinct elements in ascending order, as a dense vector.
+
+    Each NaN is distinct from all others. Errors are those of :func:`unique_counts`.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    """
     return unique_counts(x).values
 
 
@@ -83,14 +110,50 @@ def _dense(x: Any) -> np.ndarray[Any, Any]:
 
 
 def unique_inverse(x: Any, /) -> UniqueInverse:
-    """The different elements in order, and for every element its place among them, a dense tensor."""
+    """Return the distinct elements in ascending order, and for every element its index among them.
+
+    The tensor is made dense. Each NaN is distinct from all others.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+
+    Returns
+    -------
+    UniqueInverse
+        The dense vector ``values``, and a dense tensor ``inverse_indices`` of the shape of ``x``.
+
+    Raises
+    ------
+    DensifyError
+        If the indices exceed ``weft.config.max_densify_bytes``.
+    """
     dense = _dense(x)
     values, inverse = np.unique(dense, return_inverse=True, equal_nan=False)
     return UniqueInverse(_vector(values), _vector(inverse.reshape(dense.shape)))
 
 
 def unique_all(x: Any, /) -> UniqueAll:
-    """The different elements in order, where each comes first, every element's place among them, and how often each."""
+    """Return the distinct elements, their first indices, the inverse indices and the numbers of occurrences.
+
+    The tensor is made dense. Each NaN is distinct from all others.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+
+    Returns
+    -------
+    UniqueAll
+        The dense tensors ``values``, ``indices``, ``inverse_indices`` and ``counts``.
+
+    Raises
+    ------
+    DensifyError
+        If the indices exceed ``weft.config.max_densify_bytes``.
+    """
     dense = _dense(x)
     found = np.unique(dense, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     values, indices, inverse, counts = found
@@ -101,7 +164,16 @@ def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
-    """NumPy's ``unique``: the different elements in order, and what else is asked for; NaN are one."""
+    """Return the distinct elements in ascending order, by default with all NaN taken as one.
+
+    Unlike NumPy's, the results are dense tensors. The operand is made dense for indices, for an axis, and for NaN.
+
+    Raises
+    ------
+    DensifyError
+        If the operand is made dense and exceeds ``weft.config.max_densify_bytes``.
+    """
+    # Stored values and the fill value suffice unless positions are requested or several NaN are to be one.
     if axis is None and not (return_index or return_inverse):
         seen = lines(storage_of(x), None)
         if not (seen.fill != seen.fill and equal_nan) and not (equal_nan and (seen.values != seen.values).any()):
@@ -122,12 +194,19 @@ def _different(x: Any) -> np.ndarray[Any, Any]:
 
 
 def union1d(ar1: Any, ar2: Any) -> SparseTensor:
-    """The elements that either tensor has, in order."""
+    """Return the distinct elements of either tensor in ascending order.
+
+    Unlike NumPy's, the result is a dense tensor.
+    """
     return _vector(np.union1d(_different(ar1), _different(ar2)))
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The elements that both tensors have, in order; with ``return_indices`` also where each comes first."""
+    """Return the distinct elements that both tensors have, in ascending order.
+
+    Unlike NumPy's, the results are dense tensors. The operands are made dense for ``return_indices``, which also
+    returns the first index of each element in both flattened operands.
+    """
     if return_indices:
         first, second = (_dense(x).ravel() for x in (ar1, ar2))
         found = np.intersect1d(first, second, assume_unique=assume_unique, return_indices=True)
@@ -136,11 +215,18 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
-    """The elements of one tensor that another has not; in order, or as they come where ``assume_unique``."""
+    """Return the distinct elements of one tensor that another does not have.
+
+    The elements ascend. With ``assume_unique`` they keep their order in the first tensor, which is made dense. Unlike
+    NumPy's, the result is a dense tensor.
+    """
     own = _dense(ar1).ravel() if assume_unique else _different(ar1)
     return _vector(np.setdiff1d(own, _different(ar2), assume_unique=True))
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
-    """The elements that one of two tensors has, in order."""
+    """Return the distinct elements that exactly one of two tensors has, in ascending order.
+
+    Unlike NumPy's, the result is a dense tensor.
+    """
     return _vector(np.setxor1d(_different(ar1), _different(ar2), assume_unique=True))

@@ -1,4 +1,4 @@
-"""Sorting along an axis, and what follows from it: order statistics. What is absent is a run of fill values.
+"""Sorting along an axis, and order statistics. Implicit entries are a run of equal values.
 
 Examples
 --------
@@ -40,14 +40,31 @@ Array = np.ndarray[Any, Any]
 
 
 def _sorted(seen: Lines) -> Array:
-    """The entries' values sorted within their lines."""
+    """Return the values of stored entries, sorted within their lines."""
     return seen.values[np.lexsort((seen.values, seen.row))]
 
 
 def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
-    """The elements along an axis in order, NaN last; the fill values stay together, and unstored.
+    """Return the elements sorted along an axis, with NaN last.
 
-    None means all elements as a vector.
+    Implicit entries stay implicit and become one run of each line. Unlike NumPy's, the function has no ``kind`` and
+    no ``order``.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+    descending : bool
+        True for descending order. NaN is last in any case.
+    stable : bool
+        An argument of the standard, which has no effect: every sort is stable.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor in the format of ``x``.
     """
     storage = storage_of(ravel(x) if axis is None else x)
     axis = -1 if axis is None else axis
@@ -60,17 +77,18 @@ def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: 
     else:
         after = nan
     if descending:
-        # NaN stays last; the rest is turned round, line by line.
+        # NaN stays last. The other values are reversed, line by line.
         key = np.lexsort((np.arange(len(values))[::-1], nan, seen.row))
         values, nan = values[key], nan[key]
         after = nan | (values < seen.fill) if seen.fill == seen.fill else nan
+    # Values before the run of implicit entries are at the front of their line, the others at its end.
     column = np.where(after, seen.length - seen.held + seen.rank, seen.rank)
     moved = replace(seen, column=column, values=values)
     return _tensor_of(moved, storage, axis)
 
 
 def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
-    """Lines as a tensor again."""
+    """Return the tensor that lines make, in the format of another."""
     flat = coordinate_storage((seen.count, seen.length), [seen.row, seen.column], seen.values, seen.fill)
     shape = (*seen.shape, seen.length)
     whole = reshaped(flat, shape, format_for_axes(flat.format, len(shape)))
@@ -80,9 +98,28 @@ def _tensor_of(seen: Lines, like: Storage, axis: int) -> SparseTensor:
 
 
 def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> SparseTensor:
-    """The positions of the elements along an axis in order: a dense tensor.
+    """Return the indices that sort the elements along an axis, a dense tensor.
 
-    None means all elements as a vector; a tensor without axes is a vector of one.
+    Parameters
+    ----------
+    x : array_like
+        The tensor. One without axes is a vector of one element.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+    descending : bool
+        True for descending order. NaN is last in any case.
+    stable : bool
+        An argument of the standard, which has no effect: every sort is stable.
+
+    Returns
+    -------
+    SparseTensor
+        The indices.
+
+    Raises
+    ------
+    DensifyError
+        If the indices exceed ``weft.config.max_densify_bytes``.
     """
     storage = storage_of(ravel(x) if axis is None or not storage_of(x).shape else x)
     axis = -1 if axis is None else axis
@@ -102,19 +139,40 @@ def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stabl
 
 
 def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
-    """The elements along an axis, those before and after position ``kth`` as if sorted: here all of them are.
+    """Return the elements partitioned along an axis at position ``kth``; all elements are sorted.
+
+    Unlike NumPy's, ``kind`` and ``order`` have no effect.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    kth : int or sequence of int
+        The positions.
+    axis : int, optional
+        The axis. If it is None, the tensor is flattened.
+    kind, order : object
+        Arguments of NumPy's function.
+
+    Returns
+    -------
+    SparseTensor
+        The result of :func:`sort`.
 
     Raises
     ------
     ValueError
-        When there is no position ``kth``.
+        If there is no position ``kth``.
     """
     tensor, axis = _with_positions(x, kth, axis)
     return sort(tensor, axis=axis)
 
 
 def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> SparseTensor:
-    """The positions of the elements in the order of :func:`partition`: a dense tensor."""
+    """Return the indices of the elements in the order of :func:`partition`, a dense tensor.
+
+    The arguments are those of :func:`partition`, the errors those of :func:`partition` and :func:`argsort`.
+    """
     tensor, axis = _with_positions(x, kth, axis)
     return argsort(tensor, axis=axis)
 
@@ -130,14 +188,26 @@ def _with_positions(x: Any, kth: Any, axis: int | None) -> tuple[SparseTensor, i
 
 
 def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
-    """The order of places by several keys, the last deciding first: a dense tensor.
+    """Return the indices that sort by several keys, of which the last is compared first: a dense tensor.
 
     Parameters
     ----------
     keys : sequence of array_like, or tensor
-        Keys of one shape; the rows of a tensor.
+        Keys of one shape, or a tensor whose slices along the first axis are the keys.
     axis : int
-        Along which to sort.
+        The axis along which indices are sorted.
+
+    Returns
+    -------
+    SparseTensor
+        The indices.
+
+    Raises
+    ------
+    TypeError
+        If there are no keys.
+    DensifyError
+        If the keys exceed ``weft.config.max_densify_bytes``.
     """
     given = [storage_of(key) for key in keys]
     if not given:
@@ -148,41 +218,81 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
 
 # -- order statistics ----------------------------------------------------------------------------------------------
 def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """The middle element along some axes, absent elements among them; of complex ones as :func:`sort` orders them."""
-    return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
-
-
-def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """The middle of the elements that are not NaN."""
-    return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
-
-
-def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Elements below which ``q`` percent of all are."""
-    return quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
-
-
-def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Elements below which a part ``q`` of all are, absent elements among them.
+    """Return the median over some axes; implicit entries count.
 
     Parameters
     ----------
     x : array_like
-        Real.
-    q : float or array of float
-        Between 0 and 1; its axes come first in the result.
+        The tensor. Complex numbers are ordered as by :func:`sort`.
     axis : int or tuple of int, optional
-        All by default.
-    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
-        What to take between two elements.
+        The axes, by default all.
     keepdims : bool
-        Leave the axes as axes of size 1.
+        True to keep the axes with size 1.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The medians, a dense tensor; a scalar if no axis is left.
+
+    Raises
+    ------
+    DensifyError
+        If the result exceeds ``weft.config.max_densify_bytes``.
+    """
+    return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
+
+
+def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the median over some axes of the elements that are not NaN; see :func:`median`.
+
+    A slice of NaN alone has the median NaN, with a ``RuntimeWarning``.
+    """
+    return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
+
+
+def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Return percentiles over some axes: quantiles of ``q / 100``; see :func:`quantile`."""
+    return quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+
+
+def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Return quantiles over some axes; implicit entries count.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor, of real numbers.
+    q : float or array of float
+        The probabilities, between 0 and 1. The axes of ``q`` come first in the result.
+    axis : int or tuple of int, optional
+        The axes, by default all.
+    method : {'linear', 'lower', 'higher', 'nearest', 'midpoint'}
+        The interpolation between two elements. Unlike NumPy's, the function has no other methods.
+    keepdims : bool
+        True to keep the axes with size 1.
+
+    Returns
+    -------
+    SparseTensor or NumPy scalar
+        The quantiles, a dense tensor; a scalar if no axis is left.
+
+    Raises
+    ------
+    TypeError
+        If the tensor is complex.
+    ValueError
+        If a probability is not between 0 and 1, or the method is unknown.
+    DensifyError
+        If the result exceeds ``weft.config.max_densify_bytes``.
     """
     return _quantile(x, q, axis, method, keepdims, skips_nan=False)
 
 
 def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """:func:`quantile` of the elements that are not NaN."""
+    """Return quantiles over some axes of the elements that are not NaN; see :func:`quantile`.
+
+    A slice of NaN alone has the quantile NaN, with a ``RuntimeWarning``.
+    """
     return with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
 
 
@@ -192,11 +302,11 @@ _BETWEEN: dict[str, Callable[[Array], Array]] = {
     "higher": np.ceil,
     "midpoint": lambda part: np.where(part > 0, 0.5, 0.0),
 }
-_MEAN = "the mean of the two in the middle"  # infinite where one is, which half the way to infinity is not
+_MEAN = "the mean of the two in the middle"  # not interpolated: inf - (inf - 5) / 2 is NaN
 
 
 def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """:func:`nanquantile` of ``q / 100``."""
+    """Return percentiles over some axes of the elements that are not NaN; see :func:`nanquantile`."""
     return nanquantile(x, np.asarray(q) / 100, axis, method=method, keepdims=keepdims)
 
 
@@ -214,9 +324,11 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
     kept = tuple(a for a in range(n) if a not in axes)
     shape = tuple(storage.shape[a] for a in kept)
     size = math.prod(storage.shape[a] for a in axes)
+    # The reduced axes are merged to one axis, whose lines have one quantile each.
     turned = storage.permuted((*kept, *axes))
     seen = lines(reshaped(turned, (*shape, size), format_for_axes(storage.format, len(shape) + 1)), len(shape))
     require_dense((seen.count, *parts.shape), np.dtype(float), "quantiles of every line")
+    # One row of results for each probability.
     found = np.stack([_of_lines(seen, float(p), method, skips_nan) for p in parts.reshape(-1)])
     found = found.reshape((*parts.shape, *shape))
     if not found.ndim and not (keepdims and n):
@@ -228,11 +340,12 @@ def _quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan:
 
 
 def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
-    """The quantile of every line."""
+    """Return the quantile of every line."""
     values = _sorted(seen)
     float_type = np.result_type(values.dtype, np.float64) if values.dtype.kind not in "fc" else values.dtype
     edges = seen.edges
     nan = values != values
+    # NaN is at the end of each line. The run of implicit entries begins at ``lower`` and has the length ``absent``.
     nans = np.bincount(seen.row[nan], minlength=seen.count)
     absent = seen.length - np.diff(edges)
     if seen.fill != seen.fill:
@@ -244,7 +357,7 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
     )
 
     def at(rank: Array) -> Array:
-        """The element of each line with so many smaller ones."""
+        """Return the element of each line at a rank: a stored entry, or the fill value within the run."""
         first = rank < lower
         inside = (rank >= lower) & (rank < lower + absent)
         place = edges[:-1] + np.where(first, rank, rank - absent)
@@ -259,12 +372,14 @@ def _of_lines(seen: Lines, part: float, method: str, skips_nan: bool) -> Array:
         if method == "nearest":
             low, between = np.rint(where).astype(np.int64), np.zeros(seen.count)
         else:
+            # A rank that is not whole lies between two elements.
             low = np.floor(where).astype(np.int64)
             between = _BETWEEN["linear" if method == _MEAN else method](where - low)
         a, b = at(low), at(np.minimum(low + 1, np.maximum(length - 1, 0)))
         if method == _MEAN:
             found = (a + b) / 2
         else:
+            # NumPy interpolates from the nearer element, too, which decides the last digit.
             found = np.where(between >= 0.5, b - (b - a) * (1 - between), a + (b - a) * between)
         found = np.where((between == 0) | (a == b), a, found)
     bad = (length == 0) | ((nans > 0) & (not skips_nan))

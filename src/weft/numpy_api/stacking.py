@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart, as NumPy and the array API standard name it.
+"""Functions that join and split tensors, under the names of NumPy and the array API standard.
 
 Examples
 --------
@@ -41,14 +41,27 @@ __all__ = [
 
 @memory.guarded
 def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
-    """Tensors one after another along an axis; None means all of them as vectors.
+    """Return tensors joined along an axis.
 
-    The result has the format and the fill value of the first that is not dense; others are stored anew for it.
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        The tensors.
+    axis : int, optional
+        The axis. If it is None, the tensors are flattened.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with the format and the fill value of the first tensor that is not dense. Tensors of other fill values
+        are converted.
 
     Raises
     ------
     ValueError
-        When there are none, or their shapes differ in another axis.
+        If there are no tensors, or a tensor has no axis.
+    ShapeError
+        If the shapes differ in another axis.
     """
     storages = [storage_of(ravel(x) if axis is None else x) for x in arrays]
     if not storages:
@@ -61,17 +74,38 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
 def concatenate(
     arrays: Sequence[Any], axis: int | None = 0, *, dtype: DTypeLike | None = None, format: FormatLike | None = None
 ) -> SparseTensor:
-    """NumPy's name of :func:`concat`."""
+    """Return tensors joined along an axis: NumPy's name of :func:`concat`.
+
+    Unlike NumPy's, the function takes a format and has no ``out`` and no ``casting``.
+    """
     return as_asked(concat(arrays, axis=axis), format, dtype)
 
 
 def as_asked(tensor: SparseTensor, format: FormatLike | None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """A result in the format and the dtype that were asked for, where they were."""
+    """Return a tensor in the requested format and dtype; None leaves either as it is."""
     return (tensor if dtype is None else tensor.astype(dtype, copy=False)).asformat(format)
 
 
 def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
-    """Tensors of one shape along a new axis."""
+    """Return tensors of one shape joined along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        The tensors.
+    axis : int
+        The place of the new axis in the result.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor with one more axis. Its fill value is that of :func:`concat`.
+
+    Raises
+    ------
+    ValueError
+        If there are no tensors, or shapes differ.
+    """
     if not len(arrays):
         raise ValueError("need at least one array to stack")
     if len({storage_of(x).shape for x in arrays}) > 1:
@@ -81,29 +115,45 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
 
 
 def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """Tensors below each other; vectors are rows."""
+    """Return tensors joined vertically, along the first axis; vectors are rows.
+
+    Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`.
+    """
     return as_asked(concat([atleast_2d(x) for x in arrays], axis=0), format, dtype)
 
 
 def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """Tensors beside each other."""
+    """Return tensors joined horizontally, along the second axis; vectors are joined along their axis.
+
+    Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`.
+    """
     parts = [atleast_1d(x) for x in arrays]
     return as_asked(concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1), format, dtype)
 
 
 def dstack(arrays: Sequence[Any]) -> SparseTensor:
-    """Tensors behind each other, along a third axis."""
+    """Return tensors joined along the third axis.
+
+    Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+    """
     return concat([atleast_3d(x) for x in arrays], axis=2)
 
 
 def column_stack(arrays: Sequence[Any]) -> SparseTensor:
-    """Vectors as columns beside each other, numbers as vectors of one element."""
+    """Return vectors as the columns of a matrix; scalars are vectors of one element.
+
+    Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+    """
     return concat([expand_dims(atleast_1d(x), 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
 
 
 def block(arrays: Any) -> SparseTensor:
-    """Nested lists of tensors put together: the innermost along the last axis."""
+    """Return nested lists of tensors joined as blocks: the innermost lists along the last axis.
 
+    Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+    """
+
+    # Lists of level 1 are joined along the last axis, those of level 2 along the axis before it, and so on.
     def depth(x: Any) -> int:
         return 1 + max(map(depth, x)) if isinstance(x, list) else 0
 
@@ -113,6 +163,7 @@ def block(arrays: Any) -> SparseTensor:
         if not x:
             raise ValueError("List at arrays cannot be empty")
         parts = [build(part, level - 1) for part in x]
+        # Every part gets as many axes as the deepest one, and at least as many as there are levels of lists.
         n = max(max(len(storage_of(part).shape) for part in parts), deep)
         missing = [n - len(storage_of(part).shape) for part in parts]
         raised = [expand_dims(p, tuple(range(m))) if m else p for p, m in zip(parts, missing, strict=True)]
@@ -123,13 +174,35 @@ def block(arrays: Any) -> SparseTensor:
 
 
 def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTensor]:
-    """Parts of the tensor along an axis, the first ones larger by one where it does not divide."""
+    """Return parts of a tensor along an axis, as equal as possible, or the parts between some indices.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    sections : int or sequence of int
+        The number of parts, or the indices at which parts begin. If the parts cannot be equal, the first ones are
+        larger by one.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    list of SparseTensor
+        The parts, which are copies unlike NumPy's.
+
+    Raises
+    ------
+    ValueError
+        If the number of parts is not positive.
+    """
     tensor = SparseTensor(storage_of(x))
     axis = normalize_axis_index(axis, tensor.ndim)
     size = tensor.shape[axis]
     if isinstance(sections, (int, np.integer)):
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
+        # The first ``extra`` parts are longer by one.
         each, extra = divmod(size, int(sections))
         edges = np.cumsum([0, *[each + 1] * extra, *[each] * (int(sections) - extra)]).tolist()
     else:
@@ -139,29 +212,62 @@ def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Sp
 
 
 def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTensor]:
-    """Equal parts of the tensor along an axis, or those between some coordinates."""
+    """Return equal parts of a tensor along an axis, or the parts between some indices.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    sections : int or sequence of int
+        The number of parts, or the indices at which parts begin.
+    axis : int
+        The axis.
+
+    Returns
+    -------
+    list of SparseTensor
+        The parts, which are copies unlike NumPy's.
+
+    Raises
+    ------
+    ValueError
+        If the axis cannot be divided into equal parts.
+    """
     if isinstance(sections, (int, np.integer)) and storage_of(x).shape[axis] % sections:
         raise ValueError("array split does not result in an equal division")
     return array_split(x, sections, axis)
 
 
 def hsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Parts beside each other."""
+    """Return parts of a tensor along the second axis, or of a vector along its axis; see :func:`split`."""
     return split(x, sections, 1 if len(storage_of(x).shape) > 1 else 0)
 
 
 def vsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Parts below each other."""
+    """Return parts of a tensor along the first axis; see :func:`split`."""
     return split(x, sections, 0)
 
 
 def dsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Parts behind each other."""
+    """Return parts of a tensor along the third axis; see :func:`split`."""
     return split(x, sections, 2)
 
 
 def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
-    """The tensors along an axis, without it."""
+    """Return the slices of a tensor along an axis.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int
+        The axis, which the slices do not have.
+
+    Returns
+    -------
+    tuple of SparseTensor
+        The slices.
+    """
     tensor = SparseTensor(storage_of(x))
     axis = normalize_axis_index(axis, tensor.ndim)
     front = (slice(None),) * axis
@@ -169,7 +275,25 @@ def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
 
 
 def kron(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
-    """The Kronecker product: every element of ``a`` times the whole of ``b``."""
+    """Return the Kronecker product: every element of ``a`` multiplied by the whole of ``b``.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The operands. Missing axes are added in front.
+    format : str or Format, optional
+        The format, by default that of ``a``, or that of ``b`` if ``a`` is dense.
+
+    Returns
+    -------
+    SparseTensor
+        The product. Its size along each axis is the product of the sizes.
+
+    Raises
+    ------
+    ShapeError
+        If an axis is too long for 64-bit integers.
+    """
     return as_asked(_kron(a, b), format)
 
 
@@ -185,19 +309,21 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     entries = max(first.nnz * second.nnz, *first.level_sizes, *second.level_sizes)
     like = without_long_arrays(like, shape, entries)
     wide = is_far_longer(shape[0], entries) or not (like.is_structured or like.levels[0].has_every)
-    if wide:  # rows that store nothing are not paired
+    if wide:  # compressed levels do not store empty rows, which are thus not paired
         first, second = (execution.convert(s, s.format.plain(True)) for s in (first, second))
     plan, flat = _kron_plan(first.type, second.type, like, wide)
     found = plan.run((first, second))
     old = found.type
+    # The plan stores the coordinate i * size(j) + j for each pair of axes, which is the coordinate in the result.
     whole = Storage(shape, tensor_type(old.dtype, flat, old.index_dtypes, old.fill), found.arrays, found.vals)
     return SparseTensor(execution.convert(whole, like))
 
 
 @lru_cache(maxsize=256)
 def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[ElementwisePlan, Format]:
-    """What multiplies every element by every other for a result in a format, and the format whose arrays it makes."""
+    """Return the plan of a Kronecker product, and the format whose arrays the plan makes."""
     n = first.format.order
+    # The remapping stores coordinate i * size(j) + j for each pair (i, j) of coordinates of the operands.
     axes = ",".join(f"i{k},j{k}" for k in range(n))
     stored = ",".join(f"i{k}*size(j{k})+j{k}" for k in range(n))
     plain = like if like.is_dense else like.plain(wide)
@@ -211,7 +337,7 @@ def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) 
 
 
 def _with_order(storage: Storage, order: int) -> Storage:
-    """Level by level in the order of the axes, new ones first."""
+    """Return a tensor with ``order`` axes, new ones first, in a format without remapping."""
     if storage.format.is_structured:
         storage = execution.convert(storage, storage.plain_format)
     missing = order - len(storage.shape)

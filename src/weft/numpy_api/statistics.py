@@ -1,4 +1,4 @@
-"""Statistics that NumPy has beyond the standard: made of the reductions, or of what is stored and its fill value.
+"""NumPy's statistics beyond the standard, computed from reductions, or from stored entries and the fill value.
 
 Examples
 --------
@@ -36,7 +36,26 @@ def _binary(op: str, a: Any, b: Any) -> Any:
 
 
 def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over some axes less the smallest."""
+    """Return the range over some axes: the maximum minus the minimum.
+
+    Unlike NumPy's, the function has no default for slices without elements.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes, by default all.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+    keepdims : bool
+        True to keep the axes with size 1.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The ranges: a scalar if no axis is left, or ``out``.
+    """
     top = max(x, axis=axis, keepdims=keepdims)
     bottom = min(x, axis=axis, keepdims=keepdims)
     found = top - bottom
@@ -46,34 +65,54 @@ def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """The mean over some axes, each element counted as often as its weight says.
+    """Return the weighted mean over some axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int or tuple of int, optional
+        The axes, by default all.
+    weights : array_like, optional
+        The weights, of the shape of ``x`` or of its reduced axes. By default all are one.
+    returned : bool
+        True to return the sums of weights, too.
+    keepdims : bool
+        True to keep the axes with size 1.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar, or a pair of them
+        The means, and the sums of weights if requested.
 
     Raises
     ------
     TypeError
-        When weights of another shape are given without an axis.
+        If weights of another shape are given without an axis.
     ValueError
-        When weights do not fit the axes.
+        If weights do not fit the axes.
     ZeroDivisionError
-        When weights sum to zero, or the result has no elements.
+        If weights sum to zero, or the result has no elements.
     """
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
     if weights is None:
         found = mean(x, axis=axis, keepdims=keepdims)
         if 0 in [storage.shape[a] for a in axes.kept]:
-            raise ZeroDivisionError("division by zero")  # NumPy counts elements by the result's
+            raise ZeroDivisionError("division by zero")  # NumPy divides by the size of the result
         return (found, _like(found, float(axes.count))) if returned else found
     w = SparseTensor(storage_of(weights))
     if w.shape != storage.shape:
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
         given = axis if isinstance(axis, tuple) else (axis,)
+        # NumPy also takes weights of the reduced axes alone.
         along = [a % len(storage.shape) for a in given]
         if w.shape != tuple(storage.shape[a] for a in along):
             raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
         if along != sorted(along):
             raise ValueError("weights over several axes are given in the order of the axes")
+        # The weights broadcast along the axes that they do not have.
         w = expand_dims(w, tuple(a for a in range(len(storage.shape)) if a not in along))
     total = sum(broadcast_to(w, storage.shape), axis=axis, keepdims=keepdims)
     if any_of(SparseTensor(storage_of(total)) == 0):
@@ -90,6 +129,7 @@ def _nan_extreme(x: Any, axis: int | None, keepdims: bool, worst: float, functio
     tensor = SparseTensor(storage_of(x))
     if tensor.dtype.kind not in "fc":
         return function(tensor, axis=axis, keepdims=keepdims)
+    # NaN is replaced by the worst value.
     found = function(map(lambda v: np.where(np.isnan(v), worst, v), tensor), axis=axis, keepdims=keepdims)
     if any_of(SparseTensor(storage_of(all(map(np.isnan, tensor), axis=axis)))):
         raise ValueError("All-NaN slice encountered")
@@ -97,30 +137,46 @@ def _nan_extreme(x: Any, axis: int | None, keepdims: bool, worst: float, functio
 
 
 def nanargmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The first position of the largest element that is not NaN.
+    """Return the index of the first maximum along an axis of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axis : int, optional
+        The axis. If it is None, the index is that of the flattened tensor.
+    keepdims : bool
+        True to keep the axis with size 1.
+
+    Returns
+    -------
+    SparseTensor or NumPy integer
+        The indices, a dense tensor; an integer if no axis is left.
 
     Raises
     ------
     ValueError
-        When a slice has none.
+        If a slice has only NaN.
     """
     return _nan_extreme(x, axis, keepdims, -np.inf, argmax)
 
 
 def nanargmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """The first position of the smallest element that is not NaN.
+    """Return the index of the first minimum along an axis of the elements that are not NaN.
+
+    The arguments and results are those of :func:`nanargmax`.
 
     Raises
     ------
     ValueError
-        When a slice has none.
+        If a slice has only NaN.
     """
     return _nan_extreme(x, axis, keepdims, np.inf, argmin)
 
 
-# -- counts: of what is stored, and of the fill value as often as it stands for an element --------------------------
+# -- counts: stored values, and the fill value once for each implicit entry -----------------------------------------
 def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
-    """The stored values, the fill value, and how many elements have it."""
+    """Return the stored values, the fill value, and the number of implicit entries."""
     storage = storage_of(x)
     if not (storage.format.is_dense or (storage.format.is_unique and storage.format.is_compact)):
         storage = execution.convert(storage, storage.plain_format.canonical())
@@ -134,22 +190,35 @@ def _values(x: Any) -> tuple[np.ndarray[Any, Any], Any, int]:
 def histogram(
     x: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool = False
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """How many elements are in each bin, and the edges of the bins.
+    """Return the number of elements in each bin, and the edges of the bins.
+
+    Unlike NumPy's, the function has no ``weights``.
 
     Parameters
     ----------
     x : array_like
-        A tensor.
+        The tensor.
     bins : int or array of edges
-        How many, or where; rules by name need all elements at hand.
+        The number of bins or their edges. NumPy's names of rules are refused, since rules need all elements.
     range : (float, float), optional
         The lowest edge and the highest.
     density : bool
-        The probability density instead of counts.
+        True for the probability density instead of numbers.
+
+    Returns
+    -------
+    tuple of ndarray
+        The numbers or densities, and the edges.
+
+    Raises
+    ------
+    TypeError
+        If ``bins`` is the name of a rule.
     """
     if isinstance(bins, str):
         raise TypeError(f"bins={bins!r} needs all elements; give a number of bins or their edges")
     vals, fill, absent = _values(x)
+    # The edges depend on the range of values alone, for which one fill value is enough.
     seen = np.concatenate([vals, np.full(int(absent > 0), fill, vals.dtype)])
     edges = np.histogram_bin_edges(seen, bins, range)
     counts = np.histogram(vals, edges)[0]
@@ -162,7 +231,29 @@ def histogram(
 
 @memory.guarded
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[Any, Any]:
-    """How often each number from 0 on is an element of a vector, or the sum of the weights where it is."""
+    """Return the number of occurrences of each integer from 0 on in a vector, or the sums of weights.
+
+    Parameters
+    ----------
+    x : array_like of int
+        The vector. Negative integers are refused.
+    weights : array_like, optional
+        One weight for each element. The vector is then made dense.
+    minlength : int
+        The least length of the result.
+
+    Returns
+    -------
+    ndarray
+        The numbers or sums.
+
+    Raises
+    ------
+    ValueError
+        If there is not exactly one axis, or an element is negative.
+    DensifyError
+        If weights are given and exceed ``weft.config.max_densify_bytes``.
+    """
     storage = storage_of(x)
     if len(storage.shape) != 1:
         raise ValueError("object too deep for desired array" if len(storage.shape) > 1 else "object of too small depth")
@@ -175,11 +266,28 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
     if absent:
         if fill < 0:
             raise ValueError("'list' argument must have no negative elements")
-        found[int(fill)] += absent  # True and False would be masks
+        found[int(fill)] += absent  # an index of bool would be a mask
     return found
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> SparseTensor:
-    """The bin of each element, by edges that increase or decrease."""
+    """Return the bin of each element.
+
+    Unlike NumPy's, the result is as sparse as ``x``: implicit entries have the bin of the fill value.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    bins : array_like
+        The edges of the bins, ascending or descending.
+    right : bool
+        True if bins include their right edge instead of the left one.
+
+    Returns
+    -------
+    SparseTensor
+        The indices of the bins.
+    """
     edges = bins.todense() if isinstance(bins, SparseTensor) else bins
     return map(lambda v: np.digitize(v, edges, right=right), x)

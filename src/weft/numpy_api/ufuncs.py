@@ -1,6 +1,6 @@
-"""The functions of the operator table, as NumPy and the array API standard name them, and NumPy's ufuncs on tensors.
+"""Functions of the operator table, under the names of NumPy and the array API standard.
 
-Each function takes tensors, arrays of NumPy and of other packages, and scalars, and broadcasts them.
+Each function takes tensors, arrays of NumPy and of other packages, and scalars. The operands are broadcast.
 
 Examples
 --------
@@ -44,25 +44,32 @@ ROWS: dict[np.ufunc, str] = {
 def apply(
     op: str, inputs: tuple[Any, ...], *, out: Any = None, dtype: DTypeLike | None = None, where: Any = True
 ) -> Any:
-    """A row of the operator table on operands of any kind.
+    """Return the result of an operator on operands of any kind.
 
     Parameters
     ----------
     op : str
-        The row.
+        The row of the operator table.
     inputs : tuple
-        As many operands as it takes.
+        The operands, as many as the operator takes.
     out : ndarray or SparseTensor, optional
-        Where to put the result; a tensor keeps its format and dtype.
+        The array into which the result is written. A tensor keeps its format and dtype.
     dtype : dtype, optional
-        Of the result, as NumPy's ufuncs take it: the operands are converted to the dtypes that give it.
+        The dtype of the result, as in NumPy's ufuncs: operands are converted to the dtypes that give it.
     where : array_like of bool
-        Which elements of ``out`` are written; without ``out`` only True.
+        A mask of the elements of ``out`` that are written. Without ``out`` it must be True.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The result, or ``out``.
 
     Raises
     ------
     DTypeError
-        For operands of types weft does not know, or of dtypes that NumPy refuses.
+        If weft does not know the type of an operand, or NumPy refuses the dtypes.
+    TypeError
+        If ``where`` is given without ``out``, or the number of operands is wrong.
     """
     if where is not True and out is None:
         raise TypeError(f"{op} of SparseTensors takes where= with out= only: it says what is left as it was")
@@ -75,10 +82,12 @@ def apply(
         found = NotImplemented if operand is None else None
         if operand is not None:
             found = wrap_result(SparseTensor, apply_unary(op, operand.storage), operand.is_array)
+    # power() refuses negative exponents of integers.
     elif op == "power":
         found = power_of(inputs[0], inputs[1], SparseTensor, exact=True)
     else:
         found = elementwise(op, inputs[0], inputs[1], SparseTensor)
+    # An operand that is neither tensor, array nor number.
     if found is NotImplemented:
         unknown = next(x for x in inputs if as_operand(x) is None)
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(unknown).__name__}")
@@ -86,8 +95,9 @@ def apply(
 
 
 def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
-    """The operands in the dtypes by which the operator gives ``dtype``."""
+    """Return the operands in the dtypes for which the operator returns ``dtype``."""
     wanted = value_dtype(dtype)
+    # NumPy promotes Python's numbers by their type alone.
     weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
     if not isinstance(ufunc, np.ufunc):
         raise TypeError(f"{op} takes no dtype=")
@@ -106,7 +116,7 @@ def _dtype_of(op: str, x: Any) -> np.dtype[Any]:
 
 
 def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
-    """An operand converted; itself where it has the dtype."""
+    """Return an operand converted to a dtype, or the operand itself if it has the dtype."""
     if is_scalar(x):
         return np.asarray(x, value_dtype(dtype))[()]
     operand = as_operand(x)
@@ -118,11 +128,30 @@ def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def outer(op: str, left: Any, right: Any) -> Any:
-    """Every element of ``left`` with every element of ``right``."""
+    """Return the results of an operator on every element of ``left`` with every element of ``right``.
+
+    Parameters
+    ----------
+    op : str
+        The row of the operator table.
+    left, right : array_like
+        The operands.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        A tensor with the axes of ``left``, then those of ``right``.
+
+    Raises
+    ------
+    DTypeError
+        If weft does not know the type of an operand.
+    """
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         raise DTypeError(f"{op} takes tensors, arrays and numbers, not {type(left).__name__}, {type(right).__name__}")
     n, m = len(first.storage.shape), len(second.storage.shape)
+    # The left operand gets an axis of size 1 for each axis of the right one, and broadcasts.
     column = SparseTensor(with_axes(first.storage, tuple(range(n, n + m))))
     return apply(op, (column, right if second.is_array else SparseTensor(second.storage)))
 
@@ -137,6 +166,7 @@ def _function(name: str, op: str) -> Callable[..., Any]:
         return apply(op, (x1, x2), out=out, dtype=dtype, where=where)
 
     function: Any = unary if row.arity == 1 else binary
+    # help() shows the parameters of unary or binary operators.
     params = "x : array_like" if row.arity == 1 else "x1, x2 : array_like"
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""``numpy.{row.ufunc.__name__}``, element by element, for sparse operands too.
@@ -170,7 +200,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def __getattr__(name: str) -> Any:
-    """The functions are attributes of the module, but no globals of it: some have names of Python's own."""
+    """Return a function of the table, which is no global of the module: some have names of built-in functions."""
     try:
         return FUNCTIONS[name]
     except KeyError:
@@ -178,9 +208,23 @@ def __getattr__(name: str) -> Any:
 
 
 def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
-    """``x`` where it is between ``min`` and ``max``, else the one that it is beyond.
+    """Return the elements limited to an interval.
 
-    A Python integer that is less than all integers of the dtype of ``x``, or more, is no lower or no upper bound.
+    A Python integer below or above all integers of the dtype of ``x`` is no bound.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    min, max : scalar or array_like, optional
+        The bounds, broadcast. None is no bound.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The limited elements, or ``out``.
 
     Examples
     --------
@@ -190,6 +234,7 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """
     operand = as_operand(x)
     if operand is not None and operand.storage.dtype.kind in "iu":
+        # maximum() and minimum() refuse a Python integer that the dtype cannot hold.
         limits = np.iinfo(operand.storage.dtype)
         min = None if type(min) is int and min <= limits.min else min
         max = None if type(max) is int and max >= limits.max else max
@@ -198,13 +243,28 @@ def clip(x: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
         found = apply("maximum", (found, min))
     if max is not None:
         found = apply("minimum", (found, max))
+    # Without bounds the result is a copy, as in NumPy.
     if found is x:
         found = apply("positive", (x,))
     return found if out is None else write_out(found, out, "clip")
 
 
 def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
-    """``x`` rounded to a number of decimals; halves go to the even neighbour.
+    """Return the elements rounded to a number of decimals; halves are rounded to the even neighbor.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    decimals : int
+        The number of decimals. A negative number counts digits in front of the decimal point.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy scalar
+        The rounded elements, or ``out``.
 
     Examples
     --------
@@ -219,6 +279,7 @@ def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
     elif decimals == 0:
         found = apply("rint", (x,))
     else:
+        # The scale is a power with a positive exponent, which is exact where a negative one is not.
         steps = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
         scale = 10.0 ** abs(decimals)
         found = apply(steps[1], (apply("rint", (apply(steps[0], (x, scale)),)), scale))
@@ -229,18 +290,42 @@ def round(x: Any, decimals: int = 0, *, out: Any = None) -> Any:
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
-    """``floor_divide`` and ``remainder``."""
+    """Return ``floor_divide`` and ``remainder`` of two operands.
+
+    Unlike NumPy's, the function has no ``out`` and no ``dtype``.
+    """
     return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
 
 
 def isposinf(x: Any, /, *, out: Any = None) -> Any:
-    """Tell whether an element is positive infinity; complex numbers have none that is."""
+    """Return whether each element is positive infinity.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    out : ndarray or SparseTensor, optional
+        The array into which the result is written.
+
+    Returns
+    -------
+    SparseTensor, ndarray or NumPy bool
+        The answers, or ``out``.
+
+    Raises
+    ------
+    DTypeError
+        If the tensor is complex.
+    """
     _refuse_complex(x)
     return apply("equal", (x, np.inf), out=out)
 
 
 def isneginf(x: Any, /, *, out: Any = None) -> Any:
-    """Tell whether an element is negative infinity; complex numbers have none that is."""
+    """Return whether each element is negative infinity.
+
+    The arguments, results and errors are those of :func:`isposinf`.
+    """
     _refuse_complex(x)
     return apply("equal", (x, -np.inf), out=out)
 

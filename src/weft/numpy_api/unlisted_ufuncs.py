@@ -1,8 +1,8 @@
-"""Functions of single elements that the operator table has no row for: NumPy computes them, on the stored values.
+"""Functions of single elements without a row in the operator table: NumPy computes them, on stored values.
 
-Several operands are joined first. Each gets the numbers of its entries as values; a compiled sum of those, each
-weighed by how many numbers the operands before it have, is stored where an operand is, and tells which entry of each
-stands there.
+Several operands are joined first. The entries of each operand are numbered, and the numbers take the place of values. A
+compiled sum adds them, each weighted so that the sum identifies the entry of every operand. The sum is stored at
+coordinates at which any operand has a stored entry.
 
 Examples
 --------
@@ -34,14 +34,24 @@ __all__ = ["call_ufunc", "frexp", "map", "mapped", "modf"]
 
 
 def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTensor:
-    """A function of single elements: of the stored values, as one array, and of the fill value.
+    """Return the results of a function of single elements, called with the stored values and with the fill value.
 
     Parameters
     ----------
     function : callable
-        From an array to an array of as many elements.
+        A function from an array to an array of the same shape.
     x : array_like
-        Any tensor.
+        The tensor.
+
+    Returns
+    -------
+    SparseTensor
+        A tensor in the format of ``x``. The result for the fill value is its fill value.
+
+    Raises
+    ------
+    ValueError
+        If the function returns another number of values.
 
     Examples
     --------
@@ -58,7 +68,7 @@ def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTen
 
 
 def _unique(x: Any) -> Storage:
-    """Storage of a tensor that has one value for each element."""
+    """Return the storage of a tensor with one stored value for each element."""
     storage = storage_of(x)
     if not storage.format.is_unique:
         storage = execution.convert(storage, storage.format.canonical())
@@ -66,13 +76,13 @@ def _unique(x: Any) -> Storage:
 
 
 def _with(storage: Storage, vals: np.ndarray[Any, Any], fill: np.ndarray[Any, Any]) -> SparseTensor:
-    """Other values and another fill value, of what dtype they have."""
+    """Return a tensor with other values and another fill value, in the dtype of the values."""
     vals = np.ascontiguousarray(vals, value_dtype(vals.dtype))
     return SparseTensor(storage.with_values(vals.reshape(storage.vals.shape), fill.astype(vals.dtype).reshape(-1)[0]))
 
 
 def mapped(name: str) -> Callable[..., Any]:
-    """NumPy's function of single elements as weft's: what else it takes it takes here."""
+    """Return weft's version of NumPy's function of single elements; further arguments are passed on to NumPy."""
     numpy: Any = getattr(np, name)
 
     def function(x: Any, /, *args: Any, **options: Any) -> SparseTensor:
@@ -84,26 +94,26 @@ def mapped(name: str) -> Callable[..., Any]:
 
 
 def call_ufunc(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> Any:
-    """Any function of single elements, such as those of ``scipy.special``, on tensors, arrays and numbers.
+    """Return the results of a function of single elements, such as those of ``scipy.special``, on operands of any kind.
 
     Parameters
     ----------
     ufunc : ufunc or callable
-        From arrays of one length to an array of that length, or a tuple of some.
+        A function from arrays of one length to an array of that length, or to a tuple of arrays.
     inputs : tuple
-        The operands; they are broadcast.
+        The operands: tensors, arrays and numbers, which are broadcast.
     **options
-        For the function.
+        Keyword arguments of the function.
 
     Returns
     -------
     SparseTensor or tuple of SparseTensor
-        Stored where an operand is.
+        An entry is stored if an operand stores it.
 
     Raises
     ------
     DTypeError
-        For results that are no numbers.
+        If the results are no numbers.
     """
     tensors = [k for k, x in enumerate(inputs) if not is_scalar(x)]
     storages = {k: _unique(inputs[k]) for k in tensors}
@@ -111,8 +121,10 @@ def call_ufunc(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **options: An
     values, fills = list(inputs), list(inputs)
     for (k, storage), entry in zip(storages.items(), which, strict=True):
         fill = np.asarray(storage.type.fill, storage.dtype)
+        # The number -1 selects the fill value, which is appended.
         values[k] = np.append(storage.vals, fill)[entry]
         fills[k] = fill.reshape(1)
+    # One call computes the stored values, a second one the fill value.
     results, around = ufunc(*values, **options), ufunc(*fills, **options)
     if not isinstance(results, tuple):
         return _result(ufunc, joined, results, around)
@@ -128,32 +140,41 @@ def _result(ufunc: Any, joined: Storage, values: Any, fill: Any) -> SparseTensor
 
 
 def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Storage]:
-    """For each operand the place of its value at every entry of the joined tensor, -1 for its fill value."""
+    """Return for each operand the position of its value at every joined entry, or -1 for its fill value."""
     if len(storages) == 1:
         return [np.arange(len(storages[0].vals))], storages[0]
     weight, found = 1, None
     if math.prod(len(storage.vals) + 1 for storage in storages) >= 2**63:
         raise OverflowError(f"operands with {[len(s.vals) for s in storages]} entries cannot be joined by numbers")
     for storage in storages:
+        # Zero is the number of an implicit entry. The weight is the base of a mixed radix system.
         numbers = np.arange(1, len(storage.vals) + 1, dtype=np.int64) * weight
         one = SparseTensor(relabel_fill(storage.with_values(numbers, 0), 0))
         found = one if found is None else elementwise("add", found, one, SparseTensor)
         weight *= len(storage.vals) + 1
+    # The sums are greater than zero at every coordinate that an operand stores.
     joined = _unique(found)
     which, rest = [], joined.vals
     for storage in storages:
+        # The digits of the sum are the numbers.
         rest, number = np.divmod(rest, len(storage.vals) + 1)
         which.append(number - 1)
     return which, joined
 
 
 def modf(x: Any, /) -> Any:
-    """The fractional and the integral part of each element."""
+    """Return the fractional and the integral part of each element.
+
+    Unlike NumPy's, the function has no ``out``, and the results are tensors as sparse as ``x``.
+    """
     return call_ufunc(np.modf, (x,))
 
 
 def frexp(x: Any, /) -> Any:
-    """The mantissa of each element, and the exponent of two."""
+    """Return the mantissa and the exponent of two of each element.
+
+    Unlike NumPy's, the function has no ``out``, and the results are tensors as sparse as ``x``.
+    """
     return call_ufunc(np.frexp, (x,))
 
 
