@@ -1,4 +1,4 @@
-"""Sparse tensors for Python, computed by C that is compiled for your formats.
+"""Sparse tensors for Python, with C kernels that are compiled for the formats of the tensors.
 
 Examples
 --------
@@ -37,19 +37,19 @@ _EAGER = """
     from_levels get_num_threads interop random register_format set_num_threads
 """
 _PLACES = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
-_MODULES = ("array_api", "csgraph", "fft", "linalg")  # imported when they are used, too
+_MODULES = ("array_api", "csgraph", "fft", "linalg")  # submodules that are imported when they are first used
 _ELSEWHERE = {
     **{name.replace("_array", "_matrix"): name for name in _PLACES if name.endswith("_array")},
     "sparray": "SparseTensor", "spmatrix": "SparseTensor", "tensor": "asarray", "as_tensor": "asarray",
     "sparse_coo_tensor": "from_coords", "read": "load", "mmread": "read_mtx", "mmwrite": "write_mtx",
     "contract": "einsum", "full_matrix": "full", "to_scipy_sparse": "to_scipy",
 }  # fmt: skip
-"""Names by what other packages call the same."""
+"""Names in weft by the names of the same things in other packages, for suggestions in errors."""
 
-# There is no __all__, by which help() would print the documentation of every name in full: dir() lists what is public,
-# and the names stand here. Type checkers read __init__.pyi.
+# With an __all__, help() would print the documentation of every name in full. Instead, dir() lists the public names,
+# and this docstring has them in groups. Type checkers read __init__.pyi.
 __doc__ = "\n".join(
-    [__doc__ or "", "Names, by what they are for:", ""]  # which -OO takes away
+    [__doc__ or "", "Names, by what they are for:", ""]  # there is no docstring with -OO
     + [
         f"{module.rpartition('.')[2]}\n    " + "\n    ".join(line.strip() for line in names.strip().splitlines())
         for module, names in {"first of all": _EAGER, **_FUNCTIONS}.items()
@@ -58,7 +58,7 @@ __doc__ = "\n".join(
 
 
 def __array_namespace_info__() -> object:  # noqa: N807
-    """What the array API standard asks a namespace about itself."""
+    """Return the object that describes this namespace, as the array API standard requires."""
     from .numpy_api.info import Info
 
     return Info()

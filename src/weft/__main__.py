@@ -1,4 +1,4 @@
-"""The command line: C and every stage before it for an expression, the demonstration, the kernel cache, files."""
+"""Command line ``weft``: stages of the compiler for an expression, the demonstration, the kernel cache and files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ example:
 
 
 class UsageError(Exception):
-    """A command line that makes no sense."""
+    """Error of a command line that is not valid."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 1 where a demonstration failed, 2 for an error of the user's.
+        The exit code: 0 for success, 1 if a result of the demonstration differs from SciPy's, 2 for an error.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -64,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, WeftError) as error:
         print(f"weft: error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader has seen enough: head, less
+    except BrokenPipeError:  # a reader such as head has closed the pipe
+        # Python flushes stdout once more at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -168,12 +169,13 @@ def _compile(argv: list[str]) -> int:
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
-    if not argv:
+    if not argv:  # without arguments, the help is more useful than an error
         parser.print_help()
         return 0
     options = parser.parse_args(argv)
     formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
     kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
+    # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
     for name, text in _chosen(kernel, options.stages):
@@ -184,7 +186,7 @@ def _compile(argv: list[str]) -> int:
 
 
 def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The stages asked for, by name; on the command line a hyphen may stand for a space."""
+    """Return the names and texts of the requested stages; a hyphen in a requested name may replace a space."""
     stages = dict(kernel.stages)
     if "all" in wanted:
         return list(stages.items())
@@ -199,7 +201,19 @@ def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
-    """``NAME:VALUE`` arguments as a dictionary.
+    """Convert ``NAME:VALUE`` arguments to a dictionary.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The arguments.
+    option : str
+        The option that they belong to, for messages.
+
+    Raises
+    ------
+    UsageError
+        When an argument has another form, or a name occurs twice.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Settings: one typed object, ``weft.config``; each setting has an environment variable that is read at import.
+"""Settings, in one typed object, ``weft.config``; each setting has an environment variable that is read at import.
 
 ====================== =========================== ==================== ============================================
 setting                variable                    default              meaning
@@ -6,23 +6,23 @@ setting                variable                    default              meaning
 ``num_threads``        ``WEFT_NUM_THREADS``        the process's CPUs   threads of a kernel (else OMP_NUM_THREADS)
 ``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 250000               work below which a kernel runs on one thread
 ``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
-``vector_functions``   ``WEFT_VECTOR_FUNCTIONS``   ``True``             vectors may compute log1p and the like
+``vector_functions``   ``WEFT_VECTOR_FUNCTIONS``   ``True``             compute log1p and the like on SIMD vectors
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
 ``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
-``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                bytes of dense arrays made unasked
+``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                limit of dense arrays made implicitly
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
 ``cflags``             ``WEFT_CFLAGS``             ``""``               flags added to weft's own
 ``optimization``       ``WEFT_OPT``                3                    the compiler's -O level
-``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: no kernel is compiled, only found
-``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is ended
+``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: kernels are loaded, not compiled
+``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is killed
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
 ``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
 ``log``                ``WEFT_LOG``                ``""``: nothing      lines on stderr: ``"info"`` or ``"debug"``
 ``record``             ``WEFT_RECORD``             ``""``: nothing      file that lists kernels for ``weft warm``
 ====================== =========================== ==================== ============================================
 
-Settings are slots of a plain object, so that reading one costs an attribute read; setting one checks it.
+Settings are slots of a plain object, so that reading a setting costs an attribute read. Assigning a setting checks it.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ MIB = 1 << 20
 
 
 def available_cpus() -> int:
-    """The CPUs this process may use: its affinity mask, and the quota of its control group."""
-    affinity = getattr(os, "sched_getaffinity", None)
+    """Return the number of CPUs that this process may use, by its affinity mask and the quota of its control group."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS does not
     count = len(affinity(0)) if affinity else os.cpu_count() or 1
     try:
         with open("/sys/fs/cgroup/cpu.max") as file:
@@ -59,7 +59,7 @@ def available_cpus() -> int:
 
 @cache
 def physical_memory() -> int:
-    """Bytes of memory that the machine has; very many where it does not say."""
+    """Return the number of bytes of the machine's memory; a very large number if the system does not tell it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # no such names on this system
@@ -159,7 +159,7 @@ def _one_of(*words: str) -> Callable[[Any], str]:
 
 
 def _omp_threads(value: Any) -> int:
-    return _THREADS(value.split(",")[0])  # OpenMP allows a list, one number for each level of nesting
+    return _THREADS(value.split(",")[0])  # OpenMP allows a list with a number for each level of nested parallelism
 
 
 _THREADS = _integer(1, 65536)
@@ -168,18 +168,19 @@ _BYTES = _integer(0, 1 << 62)
 
 @record
 class Setting:
-    """One setting: its checker (which also reads the variable's text), its default and its variables.
+    """A setting, with its checker, its default and its environment variables.
 
     Parameters
     ----------
     name : str
         The attribute of :class:`Config`.
     check : callable
-        Gives the value to store, or raises ``ValueError`` or ``TypeError``.
+        A function that returns the value to store, or raises ``ValueError`` or ``TypeError``. Its argument is a value
+        or the text of an environment variable.
     default : callable
-        Gives the value where no variable is set.
+        A function that returns the value if no variable is set.
     variables : tuple of (str, callable or None)
-        Environment variables by precedence, each with a reader of its own where ``check`` will not do.
+        Environment variables by precedence, each with a function that reads its text, or None for ``check``.
     """
 
     name: str
@@ -188,7 +189,18 @@ class Setting:
     variables: tuple[tuple[str, Callable[[Any], Any] | None], ...]
 
     def read(self, environ: Mapping[str, str]) -> Any:
-        """The value that ``environ`` asks for; a value that makes no sense gives a warning and is passed over."""
+        """Return the value of the setting in an environment.
+
+        Parameters
+        ----------
+        environ : mapping
+            The environment variables.
+
+        Warns
+        -----
+        RuntimeWarning
+            When one of weft's variables has an invalid value, which is ignored.
+        """
         for variable, reader in self.variables:
             text = environ.get(variable)
             if not text or text.isspace():
@@ -196,6 +208,7 @@ class Setting:
             try:
                 return (reader or self.check)(text)
             except (TypeError, ValueError) as error:
+                # Variables such as CC and OMP_NUM_THREADS belong to other programs, and cause no warning.
                 if variable.startswith("WEFT_"):
                     warnings.warn(f"{variable}={text!r} is ignored: {error}", RuntimeWarning, stacklevel=2)
         return self.default()
@@ -228,7 +241,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 class Config:
-    """The settings; the module's docstring lists them.
+    """Settings of weft; the docstring of the module lists them.
 
     Examples
     --------
@@ -261,9 +274,16 @@ class Config:
         self.reset(os.environ if environ is None else environ)
 
     def reset(self, environ: Mapping[str, str] | None = None) -> None:
-        """Set everything to what the environment, or ``environ``, says."""
+        """Set all settings to the values in the environment.
+
+        Parameters
+        ----------
+        environ : mapping, optional
+            Environment variables; by default those of the process.
+        """
         found = os.environ if environ is None else environ
         for setting in SETTINGS.values():
+            # Values that are read from variables are checked already.
             object.__setattr__(self, setting.name, setting.read(found))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -280,12 +300,26 @@ class Config:
         try:
             return setting.check(value)
         except (TypeError, ValueError) as error:
+            # Subclasses such as UnicodeDecodeError cannot be made from a message alone.
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"config.{name} {error}") from None
 
     @contextmanager
     def override(self, **settings: Any) -> Iterator[Config]:
-        """Other values inside a ``with`` block; all of them are checked before any is set."""
+        """Change settings inside a ``with`` block; all of them are checked before any is changed.
+
+        Parameters
+        ----------
+        **settings
+            The values by the names of the settings.
+
+        Raises
+        ------
+        AttributeError
+            When there is no setting of a name.
+        TypeError, ValueError
+            When a value is not valid.
+        """
         checked = {name: self._checked(name, value) for name, value in settings.items()}
         saved = {name: getattr(self, name) for name in checked}
         try:
@@ -297,7 +331,7 @@ class Config:
                 object.__setattr__(self, name, value)
 
     def as_dict(self) -> dict[str, Any]:
-        """Every setting by name."""
+        """Return all settings by name."""
         return {name: getattr(self, name) for name in SETTINGS}
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """Graph algorithms: the functions of scipy.sparse.csgraph for tensors of any format.
 
-A stored entry ``(i, j)`` is an edge from ``i`` to ``j``; so is a stored zero, as in SciPy.
+A stored entry ``(i, j)`` is an edge from ``i`` to ``j``. A stored zero is an edge, too, as in SciPy.
 
 Examples
 --------
@@ -22,7 +22,7 @@ from .interop.scipy_functions import CSGRAPH, taking_tensors
 __all__ = sorted(CSGRAPH)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
+def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is first used
     if name not in CSGRAPH:
         raise MissingNameError(f"module {__name__!r} has no attribute {name!r}", name, __dir__)
     found = globals()[name] = taking_tensors("scipy.sparse.csgraph", name, CSGRAPH[name])

@@ -1,4 +1,4 @@
-"""``weft demo``: the main job on a real matrix, checked against SciPy and timed beside it."""
+"""Demonstration ``weft demo``: computations on a real matrix, checked against SciPy and timed beside it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ RANK = 16
 
 @record
 class Step:
-    """One computation, in weft and in SciPy.
+    """A computation, in weft and in SciPy.
 
     Parameters
     ----------
     title, code : str
-        What is computed, in words and in weft.
+        The computation, in words and as code for weft.
     weft, scipy : callable
-        The two programs.
+        Functions that compute the result with weft and with SciPy.
     operands : dict
-        What the text calls the operands.
+        The operands by their names in ``code``.
     """
 
     title: str
@@ -44,13 +44,19 @@ class Step:
 
 
 def load_matrix() -> sp.csr_array:
-    """The matrix that ships with the package: Bai/cryg2500 of the SuiteSparse Matrix Collection, CC BY 4.0."""
+    """Load the matrix of the package: Bai/cryg2500 of the SuiteSparse Matrix Collection, CC BY 4.0."""
     with (files("weft") / "data" / f"{NAME}.mtx.gz").open("rb") as packed, gzip.open(packed) as file:
         return sp.csr_array(scipy.io.mmread(file))
 
 
 def steps(s: sp.csr_array) -> list[Step]:
-    """The computations on a square matrix."""
+    """Return the computations of the demonstration on a square matrix.
+
+    Parameters
+    ----------
+    s : scipy.sparse.csr_array
+        The matrix.
+    """
     a = weft.asarray(s)
     n = s.shape[0]
     rng = np.random.default_rng(0)
@@ -58,6 +64,7 @@ def steps(s: sp.csr_array) -> list[Step]:
     u, v = rng.random((n, RANK)), rng.random((n, RANK))
 
     def sorted_product() -> sp.csr_array:
+        # SciPy leaves the rows of a product unsorted. Sorting them makes the work comparable.
         product = s @ s
         product.sort_indices()
         return product
@@ -83,7 +90,7 @@ def steps(s: sp.csr_array) -> list[Step]:
 
 
 def main() -> int:
-    """Run every step and print what it did; 1 if a result differs from SciPy's, else 0."""
+    """Run every step and print its result and its times; return 1 if a result differs from SciPy's, else 0."""
     begin = time.perf_counter()
     s = load_matrix()
     print(f"{NAME}: {s.shape[0]} x {s.shape[1]}, {s.nnz} nonzeros, {s.dtype}, crystal growth (SuiteSparse Matrix")
@@ -100,11 +107,21 @@ def main() -> int:
 
 
 def show(number: int, step: Step) -> bool:
-    """Run one step, print it, and tell whether it agrees with SciPy."""
+    """Run one step, print a report, and return whether its result agrees with SciPy's.
+
+    Parameters
+    ----------
+    number : int
+        The number of the step.
+    step : Step
+        The step.
+    """
+    # The first call compiles, so that it takes longer than the median by about the time of the compiler.
     begin = time.perf_counter()
     result = step.weft()
     first = time.perf_counter() - begin
     good = agree(result, step.scipy())
+    # Both programs are called in turns, so that changes of the machine's speed affect both.
     ours, theirs = median_times(step.weft, step.scipy)
     operands = ", ".join(f"{name} {format_of(value)}" for name, value in step.operands.items())
     print(f"{number}. {step.title}")
@@ -116,7 +133,15 @@ def show(number: int, step: Step) -> bool:
 
 
 def median_times(*programs: Callable[[], Any], rounds: int = 15) -> list[float]:
-    """Seconds a call of each, medians of calls in turns."""
+    """Return the median seconds of a call of each program.
+
+    Parameters
+    ----------
+    *programs : callable
+        The programs, which are called in turns.
+    rounds : int, optional
+        The number of calls of each program.
+    """
     found: list[list[float]] = [[] for _ in programs]
     for _ in range(rounds):
         for program, seconds in zip(programs, found, strict=True):
@@ -127,7 +152,15 @@ def median_times(*programs: Callable[[], Any], rounds: int = 15) -> list[float]:
 
 
 def agree(result: Any, expected: Any) -> bool:
-    """Whether two results are equal up to rounding, relative to the largest value."""
+    """Return whether two results are equal up to rounding, relative to the largest value.
+
+    Parameters
+    ----------
+    result : SparseTensor or ndarray
+        The result of weft.
+    expected : scipy.sparse array or ndarray
+        The result of SciPy.
+    """
     if isinstance(result, weft.SparseTensor):
         result = result.to_scipy_sparse()
     difference = abs(result - expected).max()

@@ -1,4 +1,4 @@
-"""Value and index dtypes, and the promotion of the two kinds of operand: arrays and weak Python scalars."""
+"""Dtypes of values and of index arrays, with conversions to them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,22 @@ VALUE_DTYPES: tuple[str, ...] = (
 INDEX_DTYPES: tuple[str, ...] = ("int32", "int64")
 INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
+# np.dtype objects of one dtype may differ in identity, and this maps them to one object.
 _KNOWN = {np.dtype(name): np.dtype(name) for name in VALUE_DTYPES}
 
 
 def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """The native-endian dtype of values that ``dtype`` names.
+    """Return a dtype of values in native byte order.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype, in any byte order.
 
     Raises
     ------
     DTypeError
-        For dtypes weft has no C type for (object, strings, datetimes, float16, longdouble, structured).
+        For dtypes without a C type in weft: object, strings, datetimes, float16, longdouble and structured dtypes.
     """
     found = _KNOWN.get(np.dtype(dtype).newbyteorder("="))
     if found is None:
@@ -41,10 +47,15 @@ def value_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 @lru_cache(maxsize=256)
 def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    """Tell whether a sum converted from one dtype to another is the sum of what is converted, but for rounding.
+    """Return whether a sum that is converted to another dtype equals the sum of converted terms, except for rounding.
 
-    A sum of integers wraps around in its dtype, as it does in another that has no more bits; a sum of booleans says
-    whether any is true; a sum of floating-point numbers may be infinite in a narrower dtype.
+    A sum of integers wraps around in its dtype, and in any other dtype that has no more bits. A sum of booleans is true
+    if any is true. A sum of floating-point numbers may be infinite in a narrower dtype.
+
+    Parameters
+    ----------
+    dtype, other : numpy.dtype
+        The dtype of the terms, and the dtype to convert to.
 
     Examples
     --------
@@ -53,19 +64,27 @@ def adds_alike(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
     """
     if dtype == other:
         return True
-    if dtype.kind in "iu":
+    if dtype.kind in "iu":  # the low bits of a sum depend on the low bits of its terms alone
         return other.kind in "iu" and other.itemsize <= dtype.itemsize
     return dtype.kind != "b" and np.can_cast(dtype, other, "safe")
 
 
 def index_dtype(largest: int) -> np.dtype[Any]:
-    """The smallest index dtype that holds ``largest``, a coordinate, size or position."""
+    """Return the smallest index dtype that holds ``largest``, a coordinate, size or position."""
     return _INT32 if largest <= INT32_MAX else _INT64
 
 
 def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any, Any]:
-    """Add a number to coordinates; the sums are those of an axis of ``size``, and are 64 bits wide where it is longer
-    than 32-bit integers count.
+    """Add a number to coordinates, which results in coordinates of an axis of another size.
+
+    Parameters
+    ----------
+    coords : ndarray
+        The coordinates.
+    by : int
+        The number to add.
+    size : int
+        The size of the axis of the results. The results are int64 if it does not fit int32.
 
     Examples
     --------
@@ -77,7 +96,12 @@ def shifted(coords: np.ndarray[Any, Any], by: int, size: int) -> np.ndarray[Any,
 
 
 def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """An index dtype that a user asks for.
+    """Return an index dtype that a user asks for.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype.
 
     Raises
     ------
@@ -91,12 +115,19 @@ def checked_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An array of ``dtype`` as NumPy's assignments make it: Python's numbers must fit, arrays are converted.
+    """Convert values to an array of a dtype, by the rules of assignments in NumPy.
+
+    Parameters
+    ----------
+    obj : array_like
+        The values. Arrays are converted by any rule. Python numbers must fit the dtype.
+    dtype : numpy.dtype
+        The dtype.
 
     Raises
     ------
     OverflowError, ValueError, TypeError
-        For a number that the dtype does not hold: 300 or infinity for int8, NaN for integers, 1j for reals.
+        For a number that the dtype cannot hold: 300 or infinity for int8, NaN for integers, 1j for reals.
 
     Examples
     --------
@@ -112,5 +143,5 @@ def as_values(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=64)
 def name_of(dtype: np.dtype[Any]) -> str:
-    """``dtype.name``, which NumPy puts together anew each time."""
+    """Return ``dtype.name``, which NumPy would build again each time."""
     return dtype.name

@@ -1,4 +1,4 @@
-"""Typed errors: every one repeats what the user wrote and derives from the built-in a NumPy user would catch."""
+"""Typed errors, which repeat the user's input and derive from the built-in error that a NumPy user would catch."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = [
 
 
 class WeftError(Exception):
-    """Base class of every error that weft raises on purpose."""
+    """Base class of all errors that weft raises on purpose."""
 
 
 class NotationError(WeftError, ValueError):
-    """Text that does not parse, or that parses to something without a meaning.
+    """Error for text that does not parse, or whose meaning is not valid.
 
     Parameters
     ----------
     message : str
-        What is wrong.
+        The reason of the error.
     text : str, optional
-        The user's text; it is shown with a caret under ``position``.
+        The user's text, which is shown with a caret under ``position``.
     position : int, optional
-        Offset into ``text`` of the offending character.
+        The offset of the invalid character in ``text``.
     """
 
     def __init__(self, message: str, text: str | None = None, position: int | None = None):
@@ -48,56 +48,56 @@ class NotationError(WeftError, ValueError):
 
 
 class ShapeError(WeftError, ValueError):
-    """Shapes, ranks or operand counts that do not fit together."""
+    """Error for shapes, numbers of axes or numbers of operands that do not fit together."""
 
 
 class FormatError(WeftError, ValueError):
-    """A format that does not exist, or does not fit the tensor or the operation."""
+    """Error for a format that does not exist, or does not fit the tensor or the operation."""
 
 
 class StorageError(WeftError, ValueError):
-    """Level arrays that break an invariant of their format."""
+    """Error for level arrays that break an invariant of their format."""
 
 
 class FileFormatError(WeftError, ValueError):
-    """A file that is not what its kind of file is; the message has the line where there is one."""
+    """Error for a file that is not valid for its kind; the message has the number of the line if there are lines."""
 
 
 class DTypeError(WeftError, TypeError):
-    """A dtype weft does not compute with, or one that would lose precision."""
+    """Error for a dtype that weft does not compute with, or for a conversion that would lose precision."""
 
 
 class DensifyError(WeftError, TypeError):
-    """An implicit conversion to a dense array, which weft never makes."""
+    """Error for an implicit conversion to a dense array, which weft never makes."""
 
 
 class UnsupportedError(WeftError, NotImplementedError):
-    """A function that has no sparse meaning; the message says what to use instead."""
+    """Error for a function without a meaning for sparse tensors; the message says what to use instead."""
 
 
 class ScheduleError(WeftError, ValueError):
-    """A scheduling command that cannot be applied; the message says why."""
+    """Error for a scheduling command that cannot be applied; the message says why."""
 
 
 class LoweringError(WeftError, RuntimeError):
-    """A statement the compiler cannot lower: a bug in weft, never the user's fault."""
+    """Error for a statement that the compiler cannot lower, which is always a bug in weft."""
 
 
 class CompilerError(WeftError, RuntimeError):
-    """There is no C compiler, or it failed."""
+    """Error for a missing C compiler, or for a compiler that failed."""
 
 
 class NotCompiledError(CompilerError):
-    """A kernel is neither shipped nor in the cache, and may not or cannot be compiled."""
+    """Error for a kernel that is neither shipped nor in the cache, and may not or cannot be compiled."""
 
 
 class MissingPackageError(WeftError, ImportError):
-    """An optional package that is not installed; the message names the extra that brings it."""
+    """Error for an optional package that is not installed; the message names the extra that installs it."""
 
 
 class ResultTooLargeError(WeftError, MemoryError):
-    """A result that would not fit in memory."""
+    """Error for a result that would not fit in memory."""
 
 
 class IndexOverflowError(WeftError, OverflowError):
-    """A coordinate or position that its index dtype cannot hold."""
+    """Error for a coordinate or position that its index dtype cannot hold."""

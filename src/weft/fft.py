@@ -1,7 +1,7 @@
-"""Discrete Fourier transforms: NumPy's, for tensors of a dense format.
+"""Discrete Fourier transforms: NumPy's functions for tensors that store every element.
 
-Transforms of sparse tensors are dense: take ``A.todense()`` or ``A.asformat("dense")`` first. ``fftshift`` and
-``ifftshift`` only move entries, and take tensors of any format.
+The transform of a sparse tensor is dense, so that ``A.todense()`` or ``A.asformat("dense")`` must be called first.
+``fftshift`` and ``ifftshift`` only move entries, and take tensors of any format.
 
 Examples
 --------
@@ -44,13 +44,13 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
     Parameters
     ----------
     n : int
-        The length of what is transformed.
+        The length of the transform.
     d : float, optional
-        The distance between samples; frequencies are per unit of it.
+        The distance between samples; frequencies are in cycles per unit of this distance.
     dtype : dtype, optional
-        A dtype of real numbers, float64 by default.
+        A dtype of real numbers; float64 by default.
     device : {"cpu", None}
-        Where to put them.
+        The device of the result.
 
     Examples
     --------
@@ -63,13 +63,26 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
-    """Return the frequencies of the elements of :func:`rfft`'s result; parameters are those of :func:`fftfreq`."""
+    """Return the frequencies of the elements of :func:`rfft`'s result.
+
+    Parameters
+    ----------
+    n, d, dtype, device
+        The arguments of :func:`fftfreq`.
+    """
     require_cpu(device)
     return SparseTensor(Storage.dense(np.fft.rfftfreq(n, d).astype(dtype or np.float64)))
 
 
 def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
-    """Move the element of frequency 0 to the middle of each axis, or of some ``axes``.
+    """Move the element of frequency 0 to the middle of axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axes : int or tuple of int, optional
+        The axes; all by default.
 
     Examples
     --------
@@ -81,7 +94,15 @@ def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseT
 
 
 def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
-    """Undo :func:`fftshift`."""
+    """Undo :func:`fftshift`.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    axes : int or tuple of int, optional
+        The axes; all by default.
+    """
     return _moved(x, axes, lambda size: -(size // 2))
 
 

@@ -1,4 +1,4 @@
-"""Suggestions for names that do not exist: what errors say beside what is wrong."""
+"""Suggestions in error messages for names that do not exist."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["MissingNameError", "did_you_mean", "nearest"]
 
 
 def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str | None:
-    """Return the name that is meant by one that does not exist, or None.
+    """Return the existing name that a user probably meant by a name that does not exist, or None.
 
     Parameters
     ----------
     name : str
-        What the user wrote.
+        The name that the user wrote.
     known : iterable of str
         The names that exist.
     others : mapping, optional
-        Names by what other packages call the same.
+        Names in weft by the names of the same things in other packages.
 
     Examples
     --------
@@ -35,12 +35,18 @@ def nearest(name: str, known: Iterable[str], others: Mapping[str, str] | None = 
         return names[plain]
     if others is not None and names.get(others.get(plain, "").casefold()) is not None:
         return others[plain]
+    # Spelling decides last, since names in other packages may be spelled like something else.
     close = get_close_matches(plain, names, n=1, cutoff=0.7)
     return names[close[0]] if close else None
 
 
 def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | None = None) -> str:
-    """Return the end of a message that suggests the nearest name; empty where there is none.
+    """Return the end of a message that suggests the nearest name; an empty string if there is none.
+
+    Parameters
+    ----------
+    name, known, others
+        The arguments of :func:`nearest`.
 
     Examples
     --------
@@ -52,9 +58,10 @@ def did_you_mean(name: str, known: Iterable[str], others: Mapping[str, str] | No
 
 
 class MissingNameError(AttributeError):
-    """An attribute that does not exist, with the nearest that does: it is looked for when the error is shown.
+    """Error for an attribute that does not exist, with a suggestion of the nearest name.
 
-    ``hasattr`` and its kin ask often for attributes that do not exist, and are to cost no more for that.
+    The suggestion is searched when the error is shown, since ``hasattr`` and similar functions often read attributes
+    that do not exist.
 
     Parameters
     ----------
@@ -63,9 +70,9 @@ class MissingNameError(AttributeError):
     name : str
         The attribute.
     known : callable
-        Gives the names that exist.
+        A function that returns the names that exist.
     others : mapping, optional
-        Names by what other packages call the same.
+        Names in weft by the names of the same things in other packages.
     """
 
     def __init__(
@@ -78,5 +85,5 @@ class MissingNameError(AttributeError):
         name, known, others = self._asked
         return super().__str__() + did_you_mean(name, known(), others)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:  # the function that returns the known names may not be picklable
         return AttributeError, (str(self),)

@@ -1,8 +1,8 @@
 """Linear algebra: the array API standard's ``linalg``, NumPy's products and norms, and scipy.sparse.linalg.
 
-Products, norms, diagonals and traces are compiled for any format. What needs every element (``svd``, ``solve``,
-``eigh``, ...) is NumPy's and takes tensors of a dense format. Solvers, factorisations and eigenvalues of sparse
-matrices are SciPy's, under SciPy's names, and take tensors of any format.
+Products, norms, diagonals and traces are compiled for any format. Functions that need every element (``svd``,
+``solve``, ``eigh``, ...) are NumPy's, and take tensors that store every element. Solvers, factorizations and
+eigenvalues of sparse matrices are SciPy's, under SciPy's names, and take tensors of any format.
 
 Examples
 --------
@@ -66,7 +66,7 @@ INSTEAD = {
     "tensorinv": "A.todense()",
     "tensorsolve": "weft.linalg.spsolve of a matrix that A is reshaped to",
 }
-"""Names, for each function that is NumPy's, the one to use for sparse tensors."""
+"""Replacements for sparse tensors of the functions that are NumPy's, as words of an error message."""
 
 __all__ = [
     "cross", "diagonal", "dot", "inner", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "matvec",
@@ -88,13 +88,14 @@ def inv(A: Any) -> Any:
     Parameters
     ----------
     A : array_like
-        Of shape ``(n, n)``. Where its format is dense, ``(..., n, n)``.
+        A matrix of shape ``(n, n)``, or of shape ``(..., n, n)`` if its format is dense.
 
     Returns
     -------
     SparseTensor
-        Dense for a dense ``A``, computed by NumPy; else csc, computed by :func:`scipy.sparse.linalg.inv`. The inverse
-        of a sparse matrix has few zeros as a rule: :func:`spsolve` does not make it.
+        The inverse. It is dense for a dense ``A``, computed by NumPy; else csc, computed by
+        :func:`scipy.sparse.linalg.inv`. The inverse of a sparse matrix usually has few zeros. :func:`spsolve` solves
+        systems without it.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def inv(A: Any) -> Any:
     return _of_scipy("inv")(A)
 
 
-def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is asked for
+def __getattr__(name: str) -> Any:  # SciPy is imported when one of its functions is first used
     if name in INSTEAD:
         made = of_dense_tensors(getattr(np.linalg, name), INSTEAD[name])
     elif name in LINALG:

@@ -1,9 +1,10 @@
-"""Frozen dataclasses that are made quickly.
+"""Frozen dataclasses whose definition is fast.
 
-``dataclasses`` writes the methods of every class anew and compiles them. For the hundred classes of a compiler that
-took longer than the rest of ``import weft``, so records share them: ``__init__`` has the bytecode of all that take as
-many arguments, with other names, and the rest is the same function. What is not so plain (``default_factory``) is left
-to ``dataclasses``, and so is what ``dataclasses.fields`` says of a record, once it is asked.
+``dataclasses`` generates and compiles the methods of each class. For the hundred classes of a compiler, this took
+longer than the rest of ``import weft``. Therefore records share methods. All records with the same number of arguments
+share the bytecode of ``__init__``, with other names. The other methods are the same functions for all records. Records
+with a ``default_factory`` are left to ``dataclasses``. The facts that ``dataclasses.fields`` needs are made on first
+use.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _T = TypeVar("_T")
 
 
 class cached(Generic[_T]):  # noqa: N801
-    """An attribute that is computed when it is first asked for.
+    """A descriptor of an attribute that is computed when it is first read.
 
-    Unlike ``functools.cached_property`` of Python 3.11 it holds no lock meanwhile, which is one for all objects of a
-    class there: compiles would wait for each other, and a child that is forked during one for ever. Threads that ask
-    at the same time may compute it twice.
+    ``functools.cached_property`` of Python 3.11 holds a lock during the computation, which all objects of a class
+    share. Compilations would wait for each other, and a child that is forked during one would wait forever. This
+    descriptor holds no lock. Threads that read an attribute at the same time may compute it twice.
 
     Examples
     --------
@@ -58,13 +59,14 @@ class cached(Generic[_T]):  # noqa: N801
         if instance is None:
             return self
         value = self.compute(instance)
+        # Later reads find the value in the instance, since this descriptor has no __set__.
         vars(instance)[self.name] = value
         return value
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[_T]) -> type[_T]:
-    """A frozen dataclass, as ``dataclass(frozen=True)`` would make it.
+    """Make a class a frozen dataclass, as ``dataclass(frozen=True)`` would.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def record(cls: type[_T]) -> type[_T]:
     for method in _comparing(fields_getter([f.name for f in found.values() if f.compare])):
         if method.__name__ not in vars(cls):
             setattr(cls, method.__name__, method)
-    if cls.__repr__ is object.__repr__:  # a base may have one of its own for all that derive from it
+    if cls.__repr__ is object.__repr__:  # a base class may define __repr__ for all classes that derive from it
         cls.__repr__ = __repr__  # type: ignore[method-assign]
     return cls
 
@@ -91,7 +93,7 @@ def record(cls: type[_T]) -> type[_T]:
 if not TYPE_CHECKING:
 
     def replace(record, /, **changes):
-        """The same with other fields, as of ``dataclasses``, whose facts of a class it does not have to ask for."""
+        """Return a copy of a record with other values of some fields, without use of the facts of ``dataclasses``."""
         own = vars(type(record))
         if "__record_fields__" not in own:
             return _replace(record, **changes)
@@ -100,7 +102,15 @@ if not TYPE_CHECKING:
 
 
 def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Reads some fields of an object, always as a tuple: within one, what is identical is equal, NaN too."""
+    """Return a function that reads some fields of an object as a tuple.
+
+    Even one field is read as a tuple, since identical objects in tuples are equal, including NaN.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The fields.
+    """
     match names:
         case []:
             return lambda self: ()
@@ -110,7 +120,7 @@ def fields_getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _fields(cls: type) -> dict[str, Field[Any]]:
-    """The fields of a class that is to be a record, those of its bases first."""
+    """Return the fields of a class that is to be a record, with those of its bases first."""
     found: dict[str, Field[Any]] = {}
     for base in cls.__mro__[-1:0:-1]:
         if "__record_fields__" in vars(base):
@@ -126,7 +136,8 @@ def _fields(cls: type) -> dict[str, Field[Any]]:
 
 
 def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
-    """Make a record of a class whose fields have no more than defaults."""
+    """Make a record of a class whose fields have no ``default_factory``."""
+    # A field object in the class body is replaced by its default, as dataclasses does.
     for name, f in found.items():
         if vars(cls).get(name) is f:
             delattr(cls, name)
@@ -137,6 +148,7 @@ def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
     late = [f.name for f in [*given.values()][: -len(defaults) or None] if f.default is not MISSING]
     if late:
         raise TypeError(f"{cls.__qualname__}: fields without default follow {late[0]!r}, which has one")
+    # dataclasses.fields and similar functions find these attributes, which compute their values on first use.
     facts = {name: _Facts(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
     for name, value in {"__record_fields__": found, "__match_args__": tuple(given), **facts}.items():
         setattr(cls, name, value)
@@ -150,7 +162,8 @@ def _make(cls: Any, found: Mapping[str, Field[Any]]) -> None:
 
 
 def _named(names: tuple[str, ...], calls: bool) -> CodeType:
-    """The code of an ``__init__`` that stores arguments with these names in fields that are called so."""
+    """Return the code of an ``__init__`` that stores its arguments in the fields of the same names."""
+    # The names of arguments are variables of the code, and the names of fields are among its constants.
     code = _nameless(len(names), calls)
     new = dict(zip(code.co_varnames[1:], names, strict=True))
     constants = tuple(new.get(c, c) for c in code.co_consts)
@@ -159,7 +172,7 @@ def _named(names: tuple[str, ...], calls: bool) -> CodeType:
 
 @lru_cache
 def _nameless(n: int, calls: bool) -> CodeType:
-    """The same for ``n`` arguments, and whether it calls ``__post_init__``."""
+    """Return the code of an ``__init__`` with ``n`` placeholders for names, which may call ``__post_init__``."""
     names = [f"field_{k}" for k in range(n)]
     stores = [f" store(self, {name!r}, {name})\n" for name in names]
     made: dict[str, Any] = {}
@@ -169,12 +182,13 @@ def _nameless(n: int, calls: bool) -> CodeType:
 
 
 class _Facts:
-    """What ``dataclasses`` keeps of its classes, found when it is looked for."""
+    """A descriptor of an attribute in which ``dataclasses`` keeps facts on a class; it is computed on first use."""
 
     def __init__(self, name: str):
         self.name = name
 
     def __get__(self, instance: object, cls: Any) -> Any:
+        # The attribute may be read from a derived class, and is replaced on the class that has this descriptor.
         mine = next(base for base in cls.__mro__ if vars(base).get(self.name) is self)
         found = [(f.name, f.type, f) for f in mine.__record_fields__.values()]
         made: Any = make_dataclass(mine.__name__, found, init=False, repr=False, eq=False, frozen=True)

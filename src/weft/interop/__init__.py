@@ -1,7 +1,7 @@
-"""Tensors of other packages as weft's storage and back.
+"""Conversion of other packages' tensors to weft's storage and back.
 
-Each file serves one package and registers itself with ``tensor.foreign``; none imports the package it serves before
-it is given, or asked for, one of its tensors.
+Each file serves one package and registers itself with ``operations.foreign_tensors``. No file imports the package that
+it serves before one of this package's tensors is given or asked for.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,19 +16,19 @@ __all__ = ["pydata_sparse", "scipy_sparse", "to_scipy"]
 
 
 def to_scipy(A: Any, format: str | None = None) -> "sparray":
-    """Return a tensor as a scipy.sparse array, which SciPy, scikit-learn and networkx take.
+    """Convert a tensor to a scipy.sparse array, for SciPy, scikit-learn and networkx.
 
     Parameters
     ----------
     A : array_like
-        A tensor, or what :func:`asarray` takes.
+        A tensor, or any argument of :func:`asarray`.
     format : str, optional
-        One of SciPy's formats. By default the tensor's own where SciPy has it, else ``"coo"``.
+        One of SciPy's formats. By default the format of the tensor if SciPy has it, else ``"coo"``.
 
     Returns
     -------
     scipy.sparse.sparray
-        It shares memory with csr, csc, coo, dia and bsr tensors.
+        An array that shares its memory with csr, csc, coo, dia and bsr tensors.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Arrays as other packages hold them: any byte order, strides and index dtype; and objects that hold none."""
+"""Checked arrays from the attributes of other packages' tensors, in native byte order and contiguous."""
 
 from __future__ import annotations
 
@@ -19,12 +19,25 @@ _INDEX = frozenset(np.dtype(name) for name in INDEX_DTYPES)
 
 
 def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[Any, Any]:
-    """Read values as a contiguous array of a dtype weft computes with; the array itself where it is one already.
+    """Return an object's values as a contiguous array of a dtype that weft computes with.
+
+    The array is not copied if it is contiguous and in native byte order.
+
+    Parameters
+    ----------
+    obj : object
+        The object, a tensor of another package.
+    name : str, optional
+        The attribute that holds the values.
+    ndim : int, optional
+        The number of axes that the array must have.
 
     Raises
     ------
-    StorageError, DTypeError
-        When the attribute is no array of ``ndim`` axes, or of another dtype.
+    StorageError
+        When the attribute is no array of ``ndim`` axes.
+    DTypeError
+        When weft does not compute with its dtype.
     """
     array = as_array(obj, name, getattr(obj, name, None))
     if array.ndim != ndim:
@@ -39,7 +52,7 @@ def value_attribute(obj: Any, name: str = "data", ndim: int = 1) -> np.ndarray[A
 
 
 def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
-    """Return what an attribute holds, or a part of it, as an array; ``StorageError`` where it is none."""
+    """Return the value of an attribute, or a part of it, as an array; raise ``StorageError`` if it is no array."""
     try:
         return np.asarray(given)
     except ValueError as error:
@@ -47,7 +60,22 @@ def as_array(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
 
 
 def index_attribute(obj: Any, name: str) -> np.ndarray[Any, Any]:
-    """Read positions, coordinates or offsets; raises as :func:`value_attribute` does."""
+    """Return an attribute with positions, coordinates or offsets as a contiguous array of an index dtype.
+
+    Parameters
+    ----------
+    obj : object
+        The object, a tensor of another package.
+    name : str
+        The attribute.
+
+    Raises
+    ------
+    StorageError
+        When the attribute is no array of one axis.
+    DTypeError, IndexOverflowError
+        When it does not hold integers, or holds one that is too large for int64.
+    """
     return _vector(obj, name, getattr(obj, name, None))
 
 
@@ -64,25 +92,27 @@ def _vector(obj: Any, name: str, given: Any) -> np.ndarray[Any, Any]:
 def coordinate_arrays(
     obj: Any, shape: tuple[int, ...], count: int, given: Any, name: str = "coords"
 ) -> tuple[np.ndarray[Any, Any], ...]:
-    """Read an array of coordinates for each axis, all of them within the shape.
+    """Return an array of coordinates for each axis, all of them checked to be within the shape.
 
     Parameters
     ----------
     obj : object
-        For the message of an error, as ``name`` is.
+        The object that holds the arrays, for messages.
     shape : tuple of int
-        What they are to be within.
+        The shape of the tensor.
     count : int
-        How many there are for each axis.
+        The number of coordinates for each axis.
     given : sequence
         The arrays.
     name : str, optional
-        The attribute that they come from.
+        The attribute that holds the arrays, for messages.
 
     Raises
     ------
-    StorageError, DTypeError
-        When they are not so.
+    StorageError
+        When arrays are missing, have another length, or hold coordinates outside the shape.
+    DTypeError, IndexOverflowError
+        When an array does not hold integers, or holds one that is too large for int64.
     """
     if not isinstance(given, tuple | list | np.ndarray) or getattr(given, "ndim", 1) == 0:
         raise broken(obj, f"{name} are {type(given).__name__}, not arrays")
@@ -105,17 +135,24 @@ def check_range(obj: Any, crd: np.ndarray[Any, Any], size: int, name: str) -> No
 
 
 def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
-    """Read the shape, of ``ndim`` axes where that is given.
+    """Return the shape of an object as a tuple of integers.
+
+    Parameters
+    ----------
+    obj : object
+        The object, a tensor of another package.
+    ndim : int, optional
+        The number of axes that the shape must have.
 
     Raises
     ------
     ShapeError
-        When it is no tuple of sizes, or of another length.
+        When the shape is no tuple or list of sizes, or has another number of axes.
     """
     given = getattr(obj, "shape", None)
     try:
         shape = as_shape(given)  # type: ignore[arg-type]
-    except (ShapeError, ValueError) as error:  # NumPy's, of nested lists
+    except (ShapeError, ValueError) as error:  # NumPy raises ValueError for ragged nested lists
         raise ShapeError(f"shape: {error}; this is {_named(obj)}") from None
     if not isinstance(given, tuple | list) or (ndim is not None and len(shape) != ndim):
         raise ShapeError(f"shape {given} is not of {'a tensor' if ndim is None else f'{ndim} axes'}: {_named(obj)}")
@@ -123,7 +160,7 @@ def shape_attribute(obj: Any, ndim: int | None = None) -> tuple[int, ...]:
 
 
 def broken(obj: Any, reason: str) -> StorageError:
-    """Return what to raise for an object that is not what its class says."""
+    """Return the error to raise for an object whose attributes do not make a tensor of its class."""
     return StorageError(f"{reason}; this is {_described(obj)}")
 
 
@@ -136,18 +173,26 @@ def _named(obj: Any) -> str:
 
 
 def index_array(given: Any) -> np.ndarray[Any, Any]:
-    """Coordinates or positions as a contiguous array of an index dtype; the array itself where it is one already.
+    """Convert coordinates or positions to a contiguous array of an index dtype, without a copy if they are one.
+
+    Parameters
+    ----------
+    given : array_like
+        The coordinates or positions.
 
     Raises
     ------
-    DTypeError, IndexOverflowError
-        When they are not integers, or too large for int64.
+    DTypeError
+        When they are not integers.
+    IndexOverflowError
+        When one is too large for int64.
     """
     array: np.ndarray[Any, Any] = np.asarray(given)
     if array.dtype in _INDEX and array.flags.c_contiguous:
         return array
     if name_of(array.dtype) in INDEX_DTYPES:
         return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    # Empty lists are float64 arrays to NumPy, and are accepted.
     if array.dtype.kind not in "iub" and array.size:
         raise DTypeError(f"index arrays hold integers, not {array.dtype}")
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:

@@ -1,4 +1,4 @@
-"""Functions of NumPy that need every element: NumPy's for tensors that store every element; they refuse others."""
+"""Functions of NumPy that need every element: they take tensors that store every element, and refuse others."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ __all__ = ["of_dense_tensors"]
 
 
 def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[..., Any]:
-    """Return a function of NumPy's that takes tensors that store every element, and gives dense ones.
+    """Return a function of NumPy that takes tensors that store every element, and returns dense tensors.
 
     Parameters
     ----------
     function : callable
-        NumPy's, as ``numpy.linalg.svd``.
+        The function of NumPy, such as ``numpy.linalg.svd``.
     instead : str
-        The words of the error for a sparse tensor ``A``: what to call.
+        The words of the error message that say what to call for a sparse tensor ``A``.
 
     Returns
     -------
     callable
-        Arrays in its result are tensors; numbers stay numbers. It raises ``UnsupportedError`` for other tensors.
+        The function. Arrays in its result become tensors, and numbers stay numbers. It raises ``UnsupportedError`` for
+        tensors with implicit entries.
     """
     place = f"{function.__module__.removeprefix('numpy.').removeprefix('numpy')}.{function.__name__}".lstrip(".")
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        # The result has all elements of the first tensor. Right-hand sides, which come after it, may be sparse: their
-        # solutions are not.
+        # Only the first tensor must store every element. Those after it are right-hand sides, which may be sparse,
+        # since their solutions are dense anyway.
         x = next(_tensors((*args, *kwargs.values())), None)
         if x is not None and not (x.layout.is_dense or x.nnz == x.size):
             raise UnsupportedError(f"{place} needs every element of {x!r}, which is sparse; use {instead}")

@@ -1,8 +1,8 @@
-"""The arrays of a tensor by the names that scipy.sparse and the package ``sparse`` give them.
+"""Arrays of a tensor, by the names that scipy.sparse and the package ``sparse`` give them.
 
-They are properties of ``SparseTensor`` (``weft._api`` lists them). Tensors of formats that have none raise
-``AttributeError``. The arrays are not copies: what is written into the values is written into the tensor, and into
-what shares its memory. The coordinates are not written into but assigned: ``A.indices = order[A.indices]``.
+These arrays are properties of ``SparseTensor`` (``weft._api`` lists them). A tensor whose format does not have an array
+raises ``AttributeError``. The arrays are not copies. Writing into the values changes the tensor, and all objects that
+share its memory. Coordinates are read-only, and can be replaced as a whole: ``A.indices = order[A.indices]``.
 
 Examples
 --------
@@ -29,11 +29,11 @@ __all__ = ["blocksize", "col", "compressed_axes", "coords", "data", "indices", "
 
 
 _read: WeakKeyDictionary[Storage, dict[str, np.ndarray[Any, Any]]] = WeakKeyDictionary()
-"""The arrays that were asked for, as loops over rows ask for the same ones each time."""
+"""Arrays that were read from each storage, since loops over rows read the same ones again and again."""
 
 
 def _structure(name: str, doc: str) -> property:
-    """Return the property of an index array: it is read as it is, and changed by assigning another as a whole."""
+    """Return the property of an index array, which is read-only and can be replaced as a whole."""
 
     def read(self: SparseTensor) -> np.ndarray[Any, Any]:
         known = _read.setdefault(self._storage, {})
@@ -48,13 +48,13 @@ def _structure(name: str, doc: str) -> property:
 
 
 def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the same memory, not to be written: tensors know that their coordinates are sorted and distinct."""
+    """Return a read-only array on the same memory, since formats guarantee sorted and distinct coordinates."""
     buffer: Any = array
-    return np.asarray(memoryview(buffer).toreadonly())  # NumPy makes no array writeable whose buffer is not
+    return np.asarray(memoryview(buffer).toreadonly())  # users cannot make an array writeable if its buffer is not
 
 
 def _values(self: SparseTensor) -> np.ndarray[Any, Any]:
-    """The stored values in the order of their storage, by blocks or diagonals where scipy has them so."""
+    """Return the stored values in storage order, by blocks or diagonals for the formats that are so in SciPy."""
     storage = self._storage
     vals: np.ndarray[Any, Any] = storage.vals
     if storage.format.is_structured:
@@ -72,9 +72,9 @@ def _set_values(self: SparseTensor, values: Any) -> None:
 
 
 def _coords(self: SparseTensor) -> np.ndarray[Any, Any]:
-    """The coordinates of the entries in the order of ``data``, a row for each axis; formats with padding have none.
+    """Return the coordinates of the entries in the order of ``data``, a row for each axis.
 
-    Those of coo are changed by assigning others.
+    Formats with padding have none. The coordinates of coo can be replaced by assignment.
     """
     storage = self._storage
     rows = getattr(foreign_tensors.view("scipy", storage), "coords", None)
@@ -91,12 +91,12 @@ def _set_coords(self: SparseTensor, arrays: Any) -> None:
 
 
 def _blocksize(self: SparseTensor) -> tuple[int, int]:
-    """Rows and columns of a block of bsr."""
+    """Return the numbers of rows and columns of a block of bsr."""
     return _option(self, "blocksize")  # type: ignore[no-any-return]
 
 
 def _compressed_axes(self: SparseTensor) -> tuple[int, ...]:
-    """The axes that make the rows of gcxs."""
+    """Return the axes that make the rows of gcxs."""
     return _option(self, "compressed_axes")  # type: ignore[no-any-return]
 
 
@@ -110,7 +110,10 @@ def _viewed(tensor: SparseTensor, name: str) -> Any:
 
 
 def _assign(tensor: SparseTensor, name: str, arrays: Any) -> None:
-    """Give a tensor other arrays of coordinates, which the package that names them so checks."""
+    """Replace coordinate arrays of a tensor, through an object of the package that has arrays of this name.
+
+    Reading the object back checks the new arrays.
+    """
     fill, viewed = tensor._storage.type.fill, _viewed(tensor, name)
     setattr(viewed, name, arrays)
     new = foreign_tensors.read(viewed)

@@ -1,6 +1,6 @@
-"""The array classes of scipy.sparse and of the package ``sparse``: called as they are, they make tensors.
+"""Array classes of scipy.sparse and of the package ``sparse``, which are called in the same way and make tensors.
 
-Each stands for the tensors of a format: ``isinstance(A, weft.csr_array)`` asks for the format of ``A``.
+Each class represents the tensors of one format: ``isinstance(A, weft.csr_array)`` tests the format of ``A``.
 
 Examples
 --------
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class _OfFormat(type):
-    """A class whose instances are the tensors of a format."""
+    """A metaclass of classes whose instances are the tensors of one format."""
 
     format: str
 
@@ -48,27 +48,27 @@ class _OfFormat(type):
 
 
 class _ScipyArray(metaclass=_OfFormat):
-    """A tensor of the format in the name, of what scipy's class of that name takes.
+    """A tensor in the format of the class name, made from the arguments of SciPy's class of that name.
 
     Parameters
     ----------
     arg1 : array_like or tuple
-        Anything that :func:`weft.asarray` takes; a shape, for a tensor without entries; ``(data, coords)``, whose
+        Any argument of :func:`weft.asarray`; a shape, for a tensor without entries; ``(data, coords)``, whose
         duplicates are summed (coo keeps them); or the arrays of the format, which are shared: ``(data, indices,
-        indptr)`` of csr, csc and bsr, ``(data, offsets)`` of dia.
+        indptr)`` for csr, csc and bsr, ``(data, offsets)`` for dia.
     shape : tuple of int, optional
-        By default the smallest that holds the entries.
+        The shape of the tensor. By default the smallest that holds the entries.
     dtype : dtype, optional
-        Of the values.
+        The dtype of the values.
     copy : bool
         True for a tensor that shares no memory with ``arg1``.
     blocksize : tuple of int, optional
-        Of bsr.
+        The rows and columns of a block of bsr.
     """
 
     format: str
     pairs = "sum"
-    """What becomes of duplicates where ``arg1`` is a pair; empty where a pair is not of values and coordinates."""
+    """Treatment of duplicates if ``arg1`` is a pair of values and coordinates; empty if pairs mean something else."""
 
     def __new__(
         cls, arg1: Any, shape: Any = None, dtype: DTypeLike | None = None, copy: bool = False, blocksize: Any = None
@@ -80,12 +80,12 @@ class _ScipyArray(metaclass=_OfFormat):
         if options:
             found = found.asformat(cls.format, **options)
         elif found.format != cls.format:
-            found = getattr(found, f"to{cls.format}")()  # which chooses the blocks
+            found = getattr(found, f"to{cls.format}")()  # tobsr chooses the size of blocks, which asformat does not
         return found.copy() if copy else found
 
     @classmethod
     def _read(cls, arg1: Any, shape: Any, dtype: DTypeLike | None) -> SparseTensor:
-        """What the class is called with, as a tensor of any format."""
+        """Convert the first argument of the class to a tensor of any format."""
         match arg1:
             case tuple() if arg1 and all(isinstance(n, int | np.integer) for n in arg1):
                 return zeros(tuple(map(int, arg1)), dtype=dtype)
@@ -94,13 +94,13 @@ class _ScipyArray(metaclass=_OfFormat):
             case tuple() if len(arg1) in (2, 3):
                 import scipy.sparse
 
-                # Scipy's own object over the arrays: it knows what they may be, and asarray shares them.
+                # SciPy's class checks the arrays by its own rules, and asarray shares them.
                 return asarray(getattr(scipy.sparse, f"{cls.format}_array")(arg1, shape=shape, dtype=dtype))
         return asarray(arg1, dtype=dtype)
 
 
 def _index_dtype(dtype: DTypeLike | None) -> np.dtype[Any] | None:
-    """Which of weft's index dtypes holds the numbers of another."""
+    """Return the index dtype of weft that holds the numbers of another dtype; None for None."""
     return None if dtype is None else index_dtype(np.iinfo(dtype).max)
 
 
@@ -109,7 +109,7 @@ def _kind(format: str, pairs: str = "sum") -> Any:
     return _OfFormat(f"{format}_array", (_ScipyArray,), members)
 
 
-if TYPE_CHECKING:  # what is called to make a tensor, and asked whether it is one of a format: its subclass
+if TYPE_CHECKING:  # type checkers see subclasses of SparseTensor, so that calls and isinstance have the right types
 
     class _Made(SparseTensor):
         def __init__(
@@ -146,7 +146,7 @@ else:
 
 
 class _PydataArray(metaclass=_OfFormat):
-    """What the classes of the package ``sparse`` are made of besides their arguments."""
+    """Base of the classes of the package ``sparse``, with their alternative constructors."""
 
     format: str
 
@@ -154,19 +154,49 @@ class _PydataArray(metaclass=_OfFormat):
     def from_numpy(
         cls, x: Any, fill_value: Any = None, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]
     ) -> SparseTensor:
-        """The elements of an ndarray that are not the fill value."""
+        """Make a tensor from the elements of an ndarray that differ from the fill value.
+
+        Parameters
+        ----------
+        x : array_like
+            The array.
+        fill_value : scalar, optional
+            The fill value; 0 by default.
+        idx_dtype : dtype, optional
+            A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
+        **options
+            Options of the format.
+        """
         check_keywords(cls.from_numpy, cls.format, options)
         whole = asarray(np.asarray(x), fill_value=fill_value)
         return cls.from_coo(whole, idx_dtype=idx_dtype, **options).pruned()
 
     @classmethod
     def from_scipy_sparse(cls, x: Any, /, *, fill_value: Any = None) -> SparseTensor:
-        """An array of scipy.sparse."""
+        """Make a tensor from an array of scipy.sparse.
+
+        Parameters
+        ----------
+        x : scipy.sparse array or matrix
+            The array.
+        fill_value : scalar, optional
+            The fill value; 0 by default.
+        """
         return asarray(x, fill_value=fill_value, format=cls.format).canonical()
 
     @classmethod
     def from_coo(cls, x: Any, idx_dtype: DTypeLike | None = None, **options: Unpack[FormatOptions]) -> SparseTensor:
-        """A tensor of any format."""
+        """Make a tensor of this class's format from a tensor of any format.
+
+        Parameters
+        ----------
+        x : array_like
+            The tensor.
+        idx_dtype : dtype, optional
+            A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
+        **options
+            Options of the format.
+        """
         check_keywords(cls.from_coo, cls.format, options)
         told: dict[str, Any] = {**options}
         given: Any = {name: tuple(value) if np.ndim(value) else value for name, value in told.items()}
@@ -176,7 +206,20 @@ class _PydataArray(metaclass=_OfFormat):
     def from_iter(
         cls, x: Any, shape: Any = None, fill_value: Any = None, dtype: DTypeLike | None = None
     ) -> SparseTensor:
-        """``{coordinates: value}``, pairs of the two, or ``(data, (rows, columns))``."""
+        """Make a tensor from coordinates and values in a mapping or an iterable.
+
+        Parameters
+        ----------
+        x : mapping, iterable or tuple
+            ``{coordinates: value}``, pairs of coordinates and a value, or ``(data, (rows, columns))``.
+        shape : tuple of int, optional
+            The shape of the tensor. By default the smallest that holds the coordinates.
+        fill_value : scalar, optional
+            The fill value; 0 by default.
+        dtype : dtype, optional
+            The dtype of the values.
+        """
+        # A pair of values and coordinates is SciPy's notation; anything else consists of coordinates with their values.
         fill = 0 if fill_value is None else fill_value
         if _is_data_and_rows(x):
             values = np.asarray(x[0], dtype)
@@ -190,25 +233,25 @@ class _PydataArray(metaclass=_OfFormat):
 
 
 class COO(_PydataArray):
-    """A tensor in format coo, of what ``sparse.COO`` takes: coordinates and values, or anything array-like.
+    """A tensor in format coo, made from the arguments of ``sparse.COO``.
 
     Parameters
     ----------
     coords : array_like
-        Of shape ``(ndim, nnz)``; or an array, ``{coordinates: value}``, or ``(data, (rows, columns))``, without
-        ``data``.
+        Coordinates of shape ``(ndim, nnz)``. Without ``data``, an array, ``{coordinates: value}``, or
+        ``(data, (rows, columns))``.
     data : array_like or scalar, optional
-        The values; those of equal coordinates are summed.
+        The values. Values of equal coordinates are summed.
     shape : tuple of int, optional
-        By default the smallest that holds the coordinates.
+        The shape of the tensor. By default the smallest that holds the coordinates.
     has_duplicates, sorted, cache : bool, optional
-        Coordinates are looked at whatever these say.
+        Ignored: coordinates are checked in any case.
     prune : bool
         True to leave out values that equal the fill value.
     fill_value : scalar, optional
-        0 by default.
+        The fill value; 0 by default.
     idx_dtype : dtype, optional
-        Of the index arrays: they are int32 or int64, whichever holds its numbers.
+        A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
     """
 
     format = "coo"
@@ -217,6 +260,7 @@ class COO(_PydataArray):
         cls, coords: Any, data: Any = None, shape: Any = None, has_duplicates: bool = True, sorted: bool = False,
         prune: bool = False, cache: bool = False, fill_value: Any = None, idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip
+        # The first argument decides by its type which constructor of the package sparse is meant.
         if data is None and _is_data_and_rows(coords):
             data, coords = coords
         if data is not None:
@@ -234,32 +278,32 @@ class COO(_PydataArray):
 
 
 def _is_data_and_rows(x: Any) -> bool:
-    """Whether it is values and their coordinates, as scipy has them."""
+    """Return whether an argument is a pair of values and coordinates, as in SciPy."""
     return isinstance(x, tuple) and len(x) == 2 and isinstance(x[1], tuple)
 
 
 def _is_pair(x: Any) -> bool:
-    """Whether it is coordinates and a value."""
+    """Return whether an argument is a pair of coordinates and a value."""
     return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], tuple)
 
 
 class GCXS(_PydataArray):
-    """A tensor in format gcxs, of what ``sparse.GCXS`` takes: its three arrays, which are shared, or an array.
+    """A tensor in format gcxs, made from the arguments of ``sparse.GCXS``.
 
     Parameters
     ----------
     arg : array_like or tuple
-        ``(data, indices, indptr)``, or anything array-like.
+        ``(data, indices, indptr)``, three arrays that are shared, or anything array-like.
     shape : tuple of int, optional
-        With three arrays it must be given.
+        The shape of the tensor, which is required with three arrays.
     compressed_axes : sequence of int, optional
-        The axes that make the rows: by default the shortest.
+        The axes that make the rows; by default the shortest axis.
     prune : bool
         True to leave out values that equal the fill value.
     fill_value : scalar, optional
-        0 by default.
+        The fill value; 0 by default.
     idx_dtype : dtype, optional
-        Of the index arrays: they are int32 or int64, whichever holds its numbers.
+        A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
     """
 
     format = "gcxs"
@@ -277,6 +321,7 @@ class GCXS(_PydataArray):
         if given is not None:
             found = given.asformat(cls.format, index_dtype=_index_dtype(idx_dtype), **options)
             return found.pruned() if prune or isinstance(arg, np.ndarray) else found
+        # One pass over the coordinates decides what the format may guarantee of them.
         data, indices, indptr = arg
         pos, crd = np.asarray(indptr), np.asarray(indices)
         format = formats[cls.format](len(whole), **options)
@@ -288,29 +333,30 @@ class GCXS(_PydataArray):
 
 
 class DOK(_PydataArray):
-    """A tensor in format dok, of what ``sparse.DOK`` takes: a shape, and what to fill it with.
+    """A tensor in format dok, made from the arguments of ``sparse.DOK``.
 
     Parameters
     ----------
     shape : int or tuple of int
-        Sizes of the axes.
+        The sizes of the axes; or a tensor of any format, which is converted.
     data : mapping or array_like, optional
-        ``{coordinates: value}``.
+        ``{coordinates: value}``, or an array of all elements.
     dtype : dtype, optional
-        float64 by default.
+        The dtype of the values; float64 by default if there is no data.
     fill_value : scalar, optional
-        0 by default.
+        The fill value; 0 by default.
     """
 
     format = "dok"
 
     def __new__(cls, shape: Any, data: Any = None, dtype: DTypeLike | None = None, fill_value: Any = None) -> Any:
+        # Another array in the place of the shape is converted, as in the package sparse.
         whole = (shape,) if isinstance(shape, int | np.integer) else shape
         if not isinstance(whole, tuple | list):
             return cls.from_coo(whole)
         if data is not None and not isinstance(data, Mapping):
             return cls.from_numpy(np.asarray(data, dtype), fill_value)
-        if data and any(np.size(key) < len(whole) for key in data):  # which name more than one element
+        if data and any(np.size(key) < len(whole) for key in data):  # such a key selects more than one element
             found = cls(
                 whole,
                 dtype=np.result_type(*map(np.asarray, data.values())) if dtype is None else dtype,
@@ -326,7 +372,15 @@ SparseArray = SparseTensor
 
 
 def as_coo(x: Any, shape: Any = None, fill_value: Any = None, idx_dtype: DTypeLike | None = None) -> SparseTensor:
-    """Anything array-like in format coo."""
+    """Convert anything array-like to format coo.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, or any first argument of ``COO``.
+    shape, fill_value, idx_dtype : optional
+        The arguments of ``COO`` with these names.
+    """
     return COO(x, shape=shape, fill_value=fill_value, idx_dtype=idx_dtype)  # type: ignore[no-any-return]
 
 
@@ -334,20 +388,56 @@ asCOO = as_coo  # noqa: N816
 
 
 def asnumpy(a: Any, dtype: DTypeLike | None = None, order: Any = None) -> np.ndarray[Any, Any]:
-    """An ndarray of all elements."""
+    """Convert a tensor or anything array-like to an ndarray of all elements.
+
+    Parameters
+    ----------
+    a : array_like
+        The tensor.
+    dtype : dtype, optional
+        The dtype of the result.
+    order : {'C', 'F', 'A', 'K'}, optional
+        The memory order of the result.
+    """
     return np.asarray(a.todense() if isinstance(a, SparseTensor) else a, dtype, order)
 
 
 def elemwise(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """``func(*args, **kwargs)``: what it does element by element, tensors do."""
+    """Apply a function to arguments element by element, which is ``func(*args, **kwargs)`` for tensors.
+
+    Parameters
+    ----------
+    func : callable
+        The function, such as a ufunc.
+    *args, **kwargs
+        Its arguments, with tensors among them.
+    """
     return func(*args, **kwargs)
 
 
 def nanreduce(
     x: Any, method: np.ufunc, identity: Any = None, axis: Any = None, keepdims: bool = False, **kwargs: Any
 ) -> Any:
-    """``method.reduce`` of what is not NaN, ``identity`` in its place; without one, that of NumPy's nan-function."""
+    """Reduce a tensor by a ufunc, without its elements that are NaN.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
+    method : numpy.ufunc
+        The ufunc.
+    identity : scalar, optional
+        The value that replaces NaN. By default the identity of the ufunc; for ``maximum`` and ``minimum`` NaN is
+        ignored.
+    axis : int or tuple of int, optional
+        The axes to reduce; all by default.
+    keepdims : bool, optional
+        True to keep the reduced axes with size 1.
+    **kwargs
+        Other arguments of ``method.reduce``.
+    """
     tensor: Any = asarray(x)
+    # maximum and minimum have no identity, but variants that ignore NaN.
     if identity is None and method in (np.maximum, np.minimum):
         method = np.fmax if method is np.maximum else np.fmin
     else:
@@ -357,7 +447,16 @@ def nanreduce(
 
 
 def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
-    """A tensor with one more axis, the last: ``a`` where its coordinate is that of ``axis``, else zero."""
+    """Put the elements of a tensor on the diagonals of one of its axes and a new last axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The tensor.
+    axis : int, optional
+        The axis that the new axis, which is the last one, is combined with. An element of the result is an element of
+        ``a`` if both coordinates are equal, and zero otherwise.
+    """
     tensor = SparseTensor(change_fill(asarray(a)._storage, 0))
     coords, values = tensor.to_coo()
     return from_coords([*coords, coords[axis]], values, (*tensor.shape, tensor.shape[axis]))

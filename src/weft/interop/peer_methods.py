@@ -1,7 +1,7 @@
-"""Methods that arrays of scipy.sparse and of the package ``sparse`` have and ndarrays have not.
+"""Methods that arrays of scipy.sparse and of the package ``sparse`` have, and ndarrays do not have.
 
-They are methods and properties of ``SparseTensor`` (``weft._api`` lists them), and do what they do there. Those that
-change a tensor give it other storage; nothing else that shares its memory changes.
+They are methods and properties of ``SparseTensor`` (``weft._api`` lists them), and work as in these packages. Methods
+that change a tensor replace its storage, so that no other object that shares its memory changes.
 
 Examples
 --------
@@ -39,17 +39,37 @@ __all__ = [
 
 
 def power(self: SparseTensor, n: Any, dtype: DTypeLike | None = None) -> Any:
-    """Return each element to a power."""
+    """Raise each element to a power.
+
+    Parameters
+    ----------
+    n : scalar or array_like
+        The exponent.
+    dtype : dtype, optional
+        The dtype of the result.
+    """
     return apply("power", (self, n), dtype=dtype)
 
 
 def reduce(self: SparseTensor, method: np.ufunc, axis: Any = (0,), keepdims: bool = False, **options: Any) -> Any:
-    """Return ``method.reduce`` of a ufunc over some axes."""
+    """Reduce the tensor by a ufunc over some axes.
+
+    Parameters
+    ----------
+    method : numpy.ufunc
+        The ufunc, whose method ``reduce`` is called.
+    axis : int or tuple of int, optional
+        The axes to reduce; the first by default.
+    keepdims : bool, optional
+        True to keep the reduced axes with size 1.
+    **options
+        Other arguments of ``method.reduce``.
+    """
     return method.reduce(self, axis=axis, keepdims=keepdims, **options)
 
 
 def _density(self: SparseTensor) -> float:
-    """The share of elements that are stored."""
+    """Return the share of elements that are stored."""
     return self.nnz / self.size if self.size else float("nan")
 
 
@@ -57,12 +77,19 @@ density = property(_density)
 
 
 def maybe_densify(self: SparseTensor, max_size: int = 1000, min_density: float = 0.25) -> np.ndarray[Any, Any]:
-    """Return an ndarray of all elements where they are few, or most of them are stored.
+    """Return an ndarray of all elements if there are few elements, or many of them are stored.
+
+    Parameters
+    ----------
+    max_size : int, optional
+        The largest number of elements that are few.
+    min_density : float, optional
+        The smallest share of stored elements that is enough.
 
     Raises
     ------
     ValueError
-        If neither is so.
+        When neither condition holds.
     """
     share = _density(self)
     if self.size > max_size and share < min_density:
@@ -74,23 +101,29 @@ def maybe_densify(self: SparseTensor, max_size: int = 1000, min_density: float =
 
 
 def change_compressed_axes(self: SparseTensor, new_compressed_axes: Any) -> SparseTensor:
-    """Return the tensor in gcxs with other axes as its rows."""
+    """Convert the tensor to format gcxs with other axes as its rows.
+
+    Parameters
+    ----------
+    new_compressed_axes : sequence of int
+        The axes that make the rows.
+    """
     return self.asformat("gcxs", compressed_axes=tuple(new_compressed_axes))
 
 
 def get_nodes(self: SparseTensor) -> dict[str, Any]:
-    """Return the arrays that ``sparse.save_npz`` writes, by their names; of other formats than coo and gcxs as coo."""
+    """Return the arrays that ``sparse.save_npz`` writes, by name; formats other than coo and gcxs become coo."""
     return self.to_pydata_sparse().get_nodes()  # type: ignore[no-any-return]
 
 
 def enable_caching(self: SparseTensor) -> SparseTensor:
-    """Return the tensor itself: kernels are kept anyway, results are not."""
+    """Return the tensor itself, since kernels are cached in any case and results are never cached."""
     return self
 
 
-# -- a dictionary, which only formats made of hash tables are: others have nothing that looks like one ------------
+# -- methods of dictionaries, which only formats that consist of hash tables have ---------------------------------
 def _of_dictionary(name: str, doc: str) -> property:
-    """Return a property that is a method of the dictionary of the entries as they are now."""
+    """Return a property whose value is a method of a dictionary of the present entries."""
 
     def read(self: SparseTensor) -> Callable[[], Any]:
         _raise_unless_dictionary(self, name)
@@ -113,7 +146,7 @@ values = _of_dictionary("values", "The stored elements, in the order of their co
 
 
 def _get(self: SparseTensor) -> Callable[..., Any]:
-    """``get(key, default=0)``: an element, or the default where it is absent."""
+    """Return the method ``get(key, default)``, which returns an element, or the default for the fill value."""
     _raise_unless_dictionary(self, "get")
     return partial(_element, self)
 
@@ -128,7 +161,7 @@ get = property(_get)
 
 # -- canonical form -----------------------------------------------------------------------------------------------
 def _sorted(self: SparseTensor) -> bool:
-    """The same as ``is_ordered``."""
+    """Return ``is_ordered``."""
     return self.is_ordered
 
 
@@ -137,7 +170,7 @@ def _claim_sorted(self: SparseTensor, value: bool) -> None:
 
 
 def _canonical(self: SparseTensor) -> bool:
-    """The same as ``is_canonical``."""
+    """Return ``is_canonical``."""
     return self.is_canonical
 
 
@@ -146,7 +179,7 @@ def _claim_canonical(self: SparseTensor, value: bool) -> None:
 
 
 def _check_claim(tensor: SparseTensor, name: str, value: bool, known: bool) -> None:
-    """Refuse a claim of more than is so; one of less than a tensor knows changes nothing."""
+    """Raise an error if a user sets a flag that the format does not guarantee; clearing a flag changes nothing."""
     if value and not known:
         raise ValueError(f"{name} is False of this tensor of shape {tensor.shape}: call sum_duplicates()")
 
@@ -156,39 +189,58 @@ has_canonical_format = property(_canonical, _claim_canonical)
 
 
 def sorted_indices(self: SparseTensor) -> SparseTensor:
-    """Return the tensor with sorted coordinates, without duplicates: ``canonical()``."""
+    """Return the tensor with sorted coordinates and without duplicates, which is ``canonical()``."""
     return self.canonical()
 
 
 def sum_duplicates(self: SparseTensor) -> None:
-    """Sort the entries, and sum those with equal coordinates, here."""
+    """Sort the entries and sum those with equal coordinates, in place."""
     self._become(self.canonical()._storage)
 
 
 def eliminate_zeros(self: SparseTensor) -> None:
-    """Take out the stored values that equal the fill value, here."""
+    """Remove the stored values that equal the fill value, in place."""
     self._become(self.pruned()._storage)
 
 
 def prune(self: SparseTensor) -> None:
-    """Change nothing: arrays have no room that is not used."""
+    """Do nothing, since the arrays of a tensor have no unused space."""
 
 
 def check_format(self: SparseTensor, full_check: bool = True) -> None:
     """Check every invariant of the format, which reads all arrays once.
 
+    Parameters
+    ----------
+    full_check : bool, optional
+        Ignored: the check is always full.
+
     Raises
     ------
     StorageError
-        Says which invariant of which level is broken.
+        When an invariant is broken; the message names the level and the invariant.
     """
     execution.verify(self._storage)
 
 
 # -- changes ------------------------------------------------------------------------------------------------------
 def setdiag(self: SparseTensor, values: Any, k: int = 0) -> None:
-    """Assign the elements of diagonal ``k``: all of them, or as many as there are values."""
+    """Assign the elements of diagonal ``k``: all of them, or as many as there are values.
+
+    Parameters
+    ----------
+    values : scalar or array_like
+        The elements; a scalar for all.
+    k : int, optional
+        The diagonal: 0 is the main one, and those above it are positive.
+
+    Raises
+    ------
+    ValueError
+        When there is no such diagonal.
+    """
     rows, columns = self.shape
+    # The diagonal begins in row -k if k is negative, else in column k.
     count = min(rows - max(0, -k), columns - max(0, k))
     if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
         raise ValueError(f"k={k} is no diagonal of a matrix of shape {self.shape}")
@@ -203,10 +255,24 @@ def setdiag(self: SparseTensor, values: Any, k: int = 0) -> None:
 
 
 def resize(self: SparseTensor, *shape: Any) -> None:
-    """Give the tensor another shape of as many axes: what is outside is gone, what is new is the fill value."""
+    """Change the shape of the tensor in place, with the same number of axes.
+
+    Elements outside the new shape are removed, and new elements have the fill value.
+
+    Parameters
+    ----------
+    *shape : int
+        The new sizes of the axes, one by one or as a sequence.
+
+    Raises
+    ------
+    ValueError
+        When the number of axes differs or a size is negative.
+    """
     new = tuple(shape[0]) if len(shape) == 1 and np.ndim(shape[0]) else shape
     old = self.shape
     if len(new) != len(old) or any(n < 0 for n in new):
         raise ValueError(f"a tensor of shape {old} cannot be resized to {new}")
+    # Slicing drops the elements outside the new shape, and padding adds new ones.
     kept = self[tuple(slice(n) for n in new)]
     self._become(pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage)

@@ -1,6 +1,6 @@
-"""Arrays of the package ``sparse`` (PyData): COO and GCXS share their memory, DOK is copied.
+"""Arrays of the package ``sparse`` (PyData): COO and GCXS share their memory, and DOK is copied.
 
-What that package calls nodes are the arrays that its ``save_npz`` writes, by their names.
+Nodes, in the terms of that package, are the arrays that its ``save_npz`` writes, by their names.
 """
 
 from __future__ import annotations
@@ -33,12 +33,17 @@ __all__ = ["from_nodes", "from_pydata", "to_nodes", "to_pydata"]
 
 
 def from_pydata(obj: Any) -> Storage | None:
-    """A ``sparse.COO``, ``GCXS`` or ``DOK`` as storage; None for other objects of that package.
+    """Convert a ``sparse.COO``, ``GCXS`` or ``DOK`` to storage; return None for other objects of that package.
+
+    Parameters
+    ----------
+    obj : object
+        An object of the package ``sparse``.
 
     Raises
     ------
     StorageError, ShapeError, DTypeError
-        When its arrays are not those of a tensor of its shape; the message names the attribute.
+        When the arrays are not those of a tensor of its shape; the message names the attribute.
     """
     if not hasattr(obj, "fill_value") or not hasattr(obj, "asformat"):
         return None
@@ -47,7 +52,7 @@ def from_pydata(obj: Any) -> Storage | None:
         return _from_gcxs(obj, shape)
     try:
         coo = obj.asformat("coo")
-    except Exception as error:  # whatever the package stumbles over
+    except Exception as error:  # the package raises many kinds of errors for broken arrays
         raise broken(obj, f"it cannot be read ({type(error).__name__}: {error})") from None
     found = _from_coo(coo, shape, coo.coords)
     return convert(found, "dok") if type(obj).__name__ == "DOK" else found
@@ -67,7 +72,10 @@ def _fill(obj: Any, vals: np.ndarray[Any, Any]) -> Any:
 
 
 def _from_gcxs(obj: Any, shape: tuple[int, ...]) -> Storage:
-    """Rows are the compressed axes, in their order; the other axes make one coordinate of a column."""
+    """Convert a ``GCXS`` to storage, after a check of its arrays.
+
+    Rows are numbered along the compressed axes in their order, and columns along the other axes.
+    """
     pos, crd, vals = index_attribute(obj, "indptr"), index_attribute(obj, "indices"), value_attribute(obj)
     axes = tuple(int(axis) for axis in obj.compressed_axes)
     if len({*axes}) < len(axes) or not all(0 <= axis < len(shape) for axis in axes) or len(axes) >= len(shape):
@@ -77,6 +85,7 @@ def _from_gcxs(obj: Any, shape: tuple[int, ...]) -> Storage:
         raise broken(obj, f"indptr does not fit {rows} rows, {len(crd)} indices and {len(vals)} values in data")
     crd, vals = crd[: pos[-1]], vals[: pos[-1]]
     check_range(obj, crd, prod(n for axis, n in enumerate(shape) if axis not in axes), "indices")
+    # One pass over the coordinates decides what the format may guarantee of them.
     ordered, unique = segment_order(pos, crd)
     format = formats["gcxs"](len(shape), compressed_axes=axes)
     *above, column = format.levels
@@ -86,18 +95,23 @@ def _from_gcxs(obj: Any, shape: tuple[int, ...]) -> Storage:
 
 
 class Nodes(SimpleNamespace):
-    """The arrays of a file as attributes."""
+    """An object with the arrays of a file as attributes, for functions that read those of ``sparse`` arrays."""
 
 
 def from_nodes(nodes: Mapping[str, np.ndarray[Any, Any]]) -> Storage:
-    """The tensor whose arrays ``sparse.save_npz`` wrote.
+    """Make storage from the arrays that ``sparse.save_npz`` wrote.
+
+    Parameters
+    ----------
+    nodes : mapping
+        The arrays by name.
 
     Raises
     ------
     FormatError
-        When they are of a class that such files do not hold.
+        When the arrays are those of another class than COO and GCXS.
     KeyError, StorageError, ShapeError, DTypeError
-        When they are not those of a tensor.
+        When the arrays are not those of a tensor.
     """
     obj, kind = Nodes(**nodes), str(nodes["format"]).lower()
     obj.shape = tuple(nodes["shape"].tolist())
@@ -110,10 +124,15 @@ def from_nodes(nodes: Mapping[str, np.ndarray[Any, Any]]) -> Storage:
 
 
 def to_nodes(storage: Storage) -> dict[str, Any] | None:
-    """The arrays that ``sparse.load_npz`` takes for a tensor; None for formats that are not laid out so.
+    """Return the arrays from which ``sparse.load_npz`` makes a tensor; None for formats other than coo and gcxs.
 
-    ``scipy.sparse.load_npz`` takes those of coo, too. As it knows no fill value, it is kept from others than zero by
-    capital letters, which are the same to ``sparse``.
+    ``scipy.sparse.load_npz`` reads the arrays of coo, too, but it ignores fill values. A fill value other than zero is
+    therefore saved with the format name ``COO``, which SciPy refuses and ``sparse`` accepts.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
     """
     fill = storage.vals.dtype.type(storage.type.fill)
     nodes = {"shape": np.array(storage.shape, np.int64), "fill_value": fill, "data": storage.vals}
@@ -126,13 +145,13 @@ def to_nodes(storage: Storage) -> dict[str, Any] | None:
     if not storage.shape or storage.format != parse_format("coo", len(storage.shape)):
         return None
     crds = storage.arrays[1:]
-    if len({crd.dtype for crd in crds}) > 1:  # which one array does not hold
+    if len({crd.dtype for crd in crds}) > 1:  # in one array of all coordinates, some would change their dtype
         return None
     return {**nodes, "format": "COO" if fill else "coo", "coords": np.stack(crds), "_is_array": True}
 
 
 def shared(storage: Storage) -> Any:
-    """A ``GCXS`` over the same memory; None for what is not laid out so, and without the package."""
+    """Return a ``GCXS`` over the memory of a tensor; None for other formats, and if ``sparse`` is not installed."""
     laid_out = options_of("gcxs", storage.format) if len(storage.shape) > 1 else None
     if laid_out is None or find_spec("sparse") is None:
         return None
@@ -144,14 +163,19 @@ def shared(storage: Storage) -> Any:
 
 
 def to_pydata(storage: Storage, format: FormatLike | None = None) -> Any:
-    """Storage as a ``sparse`` array.
+    """Convert storage to an array of the package ``sparse``.
 
     Parameters
     ----------
     storage : Storage
         Any tensor.
     format : {'coo', 'gcxs', 'dok'}, optional
-        By default GCXS for what is laid out so (csr, csc, gcxs), else COO.
+        The format of the array. By default GCXS for tensors in csr, csc and gcxs, else COO.
+
+    Raises
+    ------
+    FormatError
+        For other formats.
     """
     import sparse
 

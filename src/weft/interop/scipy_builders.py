@@ -1,4 +1,4 @@
-"""Matrices put together from diagonals, blocks and at random, and their entries, as scipy.sparse names it.
+"""Functions that scipy.sparse has for making matrices from diagonals, from blocks and at random.
 
 Examples
 --------
@@ -40,17 +40,29 @@ __all__ = [
 
 
 def issparse(x: Any) -> bool:
-    """Whether ``x`` is a tensor of weft's, or a sparse array of scipy's or of the package ``sparse``."""
+    """Return whether an object is a tensor, or a sparse array of SciPy or of the package ``sparse``.
+
+    Parameters
+    ----------
+    x : object
+        The object.
+    """
     return isinstance(x, SparseTensor) or (not isinstance(x, np.ndarray) and foreign_tensors.read(x) is not None)
 
 
 def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
-    """The coordinates of the elements that are not zero, an array for each axis, and their values.
+    """Return the coordinates and the values of the elements that are not zero.
+
+    Parameters
+    ----------
+    x : array_like
+        The tensor.
 
     Returns
     -------
     tuple of ndarray
-        In lexicographic order; of a matrix they are rows, columns and values.
+        An array of coordinates for each axis, and the values, in lexicographic order. For a matrix they are rows,
+        columns and values.
     """
     coords, values = SparseTensor(change_fill(asarray(x)._storage, 0)).to_coo()
     kept = values != 0
@@ -62,27 +74,27 @@ def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """A matrix of its diagonals.
+    """Make a matrix from its diagonals.
 
     Parameters
     ----------
     diagonals : sequence of array_like
-        The elements of each, from its top; one element fills a diagonal where ``shape`` is given, and those that are
-        too many are left out.
+        The elements of each diagonal, from its top. A single element fills a diagonal. Surplus elements are ignored.
     offsets : int or sequence of int
-        Which they are: 0 is the main one, those above it are positive.
+        The diagonals: 0 is the main one, and those above it are positive.
     shape : tuple of int, optional
-        By default square, and large enough.
+        The shape of the matrix. By default it is square, and the first diagonal fits.
     format : str or Format, optional
-        dia by default.
+        The format of the result; dia by default.
     dtype : dtype, optional
-        By default that of the elements.
+        The dtype of the result. By default the common dtype of the elements.
 
     Raises
     ------
     ValueError
-        For diagonals that are too short or outside the shape, and offsets that repeat.
+        For diagonals that are too short or outside the shape, and for offsets that repeat.
     """
+    # With a single offset, the diagonal need not be in a list.
     if np.ndim(offsets) == 0:
         one = len(diagonals) == 0 or np.ndim(diagonals[0]) == 0
         given = [np.atleast_1d(_ndarray(d)) for d in ([diagonals] if one else diagonals)]
@@ -99,6 +111,7 @@ def diags_array(
     kept = value_dtype(wanted)
     what = f"a matrix of shape {(rows, columns)} with {len(places)} diagonals"
     memory.require(len(places) * columns * kept.itemsize, what)
+    # SciPy's dia stores an element in the column that it has in the matrix.
     data = np.zeros((len(places), columns), kept)
     for line, elements, k in zip(data, given, places, strict=True):
         count = min(rows + min(k, 0), columns - max(k, 0))
@@ -124,7 +137,13 @@ def diags(
     diagonals: Any, offsets: Any = 0, shape: Sequence[int] | None = None, format: FormatLike | None = None,
     dtype: DTypeLike | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """:func:`diags_array`, with everything in this order."""
+    """Make a matrix from its diagonals: :func:`diags_array`, with all arguments by position.
+
+    Parameters
+    ----------
+    diagonals, offsets, shape, format, dtype
+        The arguments of :func:`diags_array`.
+    """
     return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
 
 
@@ -132,7 +151,19 @@ def diags(
 def spdiags(
     data: Any, diags: Any, m: Any = None, n: int | None = None, format: FormatLike | None = None
 ) -> SparseTensor:
-    """A matrix of shape ``(m, n)`` of diagonals that are stored by columns, as dia stores them."""
+    """Make a matrix from diagonals whose elements are placed by columns, as in format dia.
+
+    Parameters
+    ----------
+    data : array_like
+        The diagonals, one in each row; an element is in the column of the matrix that it has here.
+    diags : int or sequence of int
+        The diagonals: 0 is the main one, and those above it are positive.
+    m, n : int, optional
+        The shape of the matrix; ``m`` may be a tuple of both. By default it is square, with the columns of ``data``.
+    format : str or Format, optional
+        The format of the result; dia by default.
+    """
     rows = np.atleast_2d(_ndarray(data))
     shape = as_shape(m) if isinstance(m, tuple) else (rows.shape[1],) * 2 if m is None else as_shape((m, n or 0))
     return _of_diagonals(rows, np.atleast_1d(diags), (shape[0], shape[1]), format)
@@ -141,22 +172,34 @@ def spdiags(
 def eye_array(
     m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike = float, format: FormatLike | None = "dia"
 ) -> SparseTensor:
-    """A matrix with ones on diagonal ``k``."""
+    """Make a matrix with ones on a diagonal.
+
+    Parameters
+    ----------
+    m, n : int
+        The numbers of rows and columns; by default the matrix is square.
+    k : int, optional
+        The diagonal: 0 is the main one, and those above it are positive.
+    dtype : dtype, optional
+        The dtype of the result.
+    format : str or Format, optional
+        The format of the result; dia by default.
+    """
     return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
 
 
 @memory.guarded
 def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """Matrices along the diagonal of one, with zeros around them.
+    """Make a matrix with other matrices along its diagonal, and zeros around them.
 
     Parameters
     ----------
     mats : sequence of array_like
-        Matrices; vectors are rows.
+        The matrices; vectors are rows.
     format : str or Format, optional
-        coo by default.
+        The format of the result; coo by default.
     dtype : dtype, optional
-        Of the result.
+        The dtype of the result.
     """
     blocks = [SparseTensor(change_fill(atleast_2d(x)._storage, 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
@@ -164,6 +207,7 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     checked_shape(tuple(shape), "block_diag")
     index = index_dtype(max((*shape, 1)))
     found = [foreign_tensors.convert(x._storage, "coo", sort=False) for x in blocks]
+    # The coordinates of each block are shifted by the sizes of the blocks before it.
     rows = []
     for axis, sizes in enumerate((heights, widths)):
         starts = accumulate(sizes, initial=0)
@@ -175,16 +219,17 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
 
 
 def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """A matrix of matrices; None stands for one of zeros.
+    """Make a matrix from a grid of matrices.
 
     Parameters
     ----------
     blocks : sequence of sequences
-        Rows of matrices. Each row and column has one that says its size, or has none.
+        Rows of matrices. None is a matrix of zeros, whose size the other matrices in its row and column determine. A
+        row or column of None alone has size 0.
     format : str or Format, optional
-        By default that of the first which is sparse, else coo.
+        The format of the result. By default the format of the first matrix that is not dense, else coo.
     dtype : dtype, optional
-        Of the result.
+        The dtype of the result.
 
     Raises
     ------
@@ -194,6 +239,7 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     grid = [[None if x is None else atleast_2d(asarray(x)) for x in row] for row in blocks]
     if not grid or len({len(row) for row in grid}) != 1:
         raise ShapeError("blocks are rows of as many matrices each")
+    # Blocks that are None get their sizes from the others in the same row and column.
     heights = [_size([x.shape[0] for x in row if x is not None], f"row {k}") for k, row in enumerate(grid)]
     columns = list(zip(*grid, strict=True))
     widths = [_size([x.shape[1] for x in c if x is not None], f"column {k}") for k, c in enumerate(columns)]
@@ -214,12 +260,31 @@ def _size(sizes: list[int], where: str) -> int:
 
 
 def bmat(blocks: Any, format: FormatLike | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """:func:`block_array`, with everything in this order."""
+    """Make a matrix from a grid of matrices: :func:`block_array`, with all arguments by position.
+
+    Parameters
+    ----------
+    blocks, format, dtype
+        The arguments of :func:`block_array`.
+    """
     return block_array(blocks, format=format, dtype=dtype)
 
 
 def kronsum(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
-    """``kron(eye(n), a) + kron(b, eye(m))`` of square matrices of sizes m and n."""
+    """Compute the Kronecker sum ``kron(eye(n), a) + kron(b, eye(m))`` of square matrices of sizes m and n.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The matrices.
+    format : str or Format, optional
+        The format of the result.
+
+    Raises
+    ------
+    ValueError
+        When a matrix is not square.
+    """
     first, second = asarray(a), asarray(b)
     for x in (first, second):
         if x.ndim != 2 or x.shape[0] != x.shape[1]:
@@ -234,9 +299,14 @@ def random_array(
     shape: Sequence[int], *, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None,
     rng: Any = None, data_sampler: Any = None, random_state: Any = None,
 ) -> SparseTensor:  # fmt: skip
-    """A tensor with random values at random coordinates; ``data_sampler(size=...)`` draws them.
+    """Make a tensor with random values at random coordinates, with the arguments of SciPy's function of this name.
 
-    See :func:`weft.random`.
+    Parameters
+    ----------
+    shape, density, format, dtype, rng, random_state
+        The arguments of :func:`weft.random`.
+    data_sampler : callable, optional
+        A function that returns random values; its argument ``size`` is their number.
     """
     values = None if data_sampler is None else lambda n: data_sampler(size=n)
     return random(
@@ -248,5 +318,13 @@ def rand(
     m: int, n: int, density: float = 0.01, format: FormatLike = "coo", dtype: DTypeLike | None = None, rng: Any = None,
     random_state: Any = None,
 ) -> SparseTensor:  # fmt: skip
-    """A matrix with random values at random coordinates."""
+    """Make a matrix with random values at random coordinates.
+
+    Parameters
+    ----------
+    m, n : int
+        The numbers of rows and columns.
+    density, format, dtype, rng, random_state
+        The arguments of :func:`weft.random`.
+    """
     return random((m, n), density=density, format=format, dtype=dtype, rng=rng, random_state=random_state)

@@ -1,7 +1,7 @@
-"""Functions of scipy.sparse that take tensors: solvers, factorisations, eigenvalues and graph algorithms.
+"""Functions of scipy.sparse that take tensors: solvers, factorizations, eigenvalues and graph algorithms.
 
-They are SciPy's own. A table says how each wants its matrices; tensors are handed over as that, without a copy where
-they are stored so, and sparse results come back as tensors.
+The functions are SciPy's own. A table says in which format each function takes its matrices. Tensors are passed in this
+format, without a copy if they have it already. Sparse results are returned as tensors.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from ..tensor.results import change_values
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
 
 Hand: TypeAlias = Literal["csr", "csc", "csr or csc", "operator", "operator unless sigma", "as it is"]
-"""Names how a function wants its matrices.
+"""Formats in which functions take matrices.
 
-``"operator"`` is for what needs products alone: these are computed by weft, in the format that the tensor has.
-``"operator unless sigma"`` factorises where ``sigma`` is given. ``"as it is"`` is for classes and exceptions.
+``"operator"`` is for functions that need products alone: weft computes these in the format of the tensor.
+``"operator unless sigma"`` is for functions that factorize a matrix if ``sigma`` is given. ``"as it is"`` is for
+classes and exceptions.
 """
 
 LINALG: Mapping[str, Hand] = {
@@ -54,7 +55,7 @@ LINALG: Mapping[str, Hand] = {
         "as it is",
     ),
 }  # fmt: skip
-"""The functions of scipy.sparse.linalg that weft has not itself (``norm`` and ``matrix_power`` it has)."""
+"""Functions of scipy.sparse.linalg, except ``norm`` and ``matrix_power``, which weft computes itself."""
 
 CSGRAPH: Mapping[str, Hand] = {
     **dict.fromkeys(
@@ -70,29 +71,30 @@ CSGRAPH: Mapping[str, Hand] = {
     ),
     "NegativeCycleError": "as it is",
 }  # fmt: skip
-"""The functions of scipy.sparse.csgraph."""
+"""Functions of scipy.sparse.csgraph."""
 
 
 def taking_tensors(module: str, name: str, hand: Hand) -> Any:
-    """Return a function of SciPy's that takes tensors wherever it takes arrays.
+    """Return a function of SciPy that takes tensors wherever it takes arrays.
 
     Parameters
     ----------
     module : str
-        SciPy's, as ``"scipy.sparse.linalg"``.
+        The module of SciPy, such as ``"scipy.sparse.linalg"``.
     name : str
-        The function's name there.
+        The name of the function in the module.
     hand : Hand
-        How it wants its matrices.
+        The format in which the function takes matrices.
 
     Raises
     ------
     AttributeError
-        Where the SciPy that is installed does not have it.
+        When the installed SciPy does not have the function.
     """
     function = getattr(import_module(module), name)
     if hand == "as it is":
         return function
+    # Only the signature tells if an argument that is given by position is sigma.
     bind = inspect.signature(function).bind if hand == "operator unless sigma" else None
 
     @wraps(function)
@@ -121,12 +123,14 @@ def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand)
 
 
 def _handed(x: Any, name: str, hand: str) -> Any:
-    """Return an argument as SciPy takes it: a matrix, an operator, or an ndarray of what is dense or a vector.
+    """Return an argument as SciPy takes it: a matrix or an operator; an ndarray for dense tensors and vectors.
 
     Raises
     ------
-    ShapeError, UnsupportedError
-        For sparse tensors that are neither vectors nor matrices, or have a fill value.
+    ShapeError
+        For sparse tensors with more than two axes.
+    UnsupportedError
+        For fill values other than 0.
     """
     if not isinstance(x, SparseTensor):
         return x
@@ -145,7 +149,7 @@ def _handed(x: Any, name: str, hand: str) -> Any:
 
 
 def _narrowed(matrix: Any, storage: Storage) -> Any:
-    """Return a matrix with int32 coordinates where these fit: most of SciPy's solvers know no others."""
+    """Return a matrix with int32 index arrays if int32 is sufficient, since most solvers of SciPy take no others."""
     most = max(*matrix.shape, matrix.nnz)
     if matrix.indices.dtype == np.int32 == matrix.indptr.dtype or most > np.iinfo(np.int32).max:
         return matrix
@@ -154,7 +158,7 @@ def _narrowed(matrix: Any, storage: Storage) -> Any:
 
 
 def _as_tensor(found: Any) -> Any:
-    """Return a sparse array as a tensor, and anything else as it is."""
+    """Convert a sparse array to a tensor, and return anything else as it is."""
     from scipy.sparse import issparse
 
     storage = foreign_tensors.read(found) if issparse(found) else None

@@ -1,7 +1,7 @@
-"""scipy.sparse arrays and matrices, without copies where scipy's arrays are levels as they stand.
+"""Conversion from and to scipy.sparse arrays and matrices, without copies if SciPy's arrays are those of levels.
 
-scipy's flags (``has_sorted_indices``, ``has_canonical_format``) are caches that user code can leave stale, so they
-are not read: one pass over the coordinates finds what the levels may promise.
+SciPy's flags (``has_sorted_indices``, ``has_canonical_format``) are caches that user code can leave stale. They are not
+read. One pass over the coordinates decides which properties the levels may guarantee.
 """
 
 from __future__ import annotations
@@ -36,14 +36,19 @@ _ORDERS = {"csr": (0, 1), "csc": (1, 0)}
 
 
 def from_scipy(obj: Any) -> Storage | None:
-    """A scipy.sparse array or matrix as storage; None for other objects of scipy's.
+    """Convert a scipy.sparse array or matrix to storage; return None for other objects of SciPy.
 
     csr, csc, coo, dia and bsr share their memory; lil and dok are copied.
+
+    Parameters
+    ----------
+    obj : object
+        An object of SciPy.
 
     Raises
     ------
     StorageError, ShapeError, DTypeError
-        When its arrays are not those of a matrix of its shape; the message names the attribute.
+        When the arrays are not those of a matrix of its shape; the message names the attribute.
     """
     kind = getattr(obj, "format", None)
     if not isinstance(kind, str) or not hasattr(type(obj), "nnz"):
@@ -59,7 +64,7 @@ def from_scipy(obj: Any) -> Storage | None:
         return _from_blocks(obj, shape)
     try:
         listed = obj.tocoo()
-    except Exception as error:  # whatever scipy stumbles over
+    except Exception as error:  # SciPy raises many kinds of errors for broken arrays
         raise broken(obj, f"scipy cannot read it ({type(error).__name__}: {error})") from None
     found = _from_coo(listed, shape)
     return convert(found, kind) if kind in ("dok", "lil") else found
@@ -108,7 +113,7 @@ def _block_type(dtype: str, sizes: tuple[int, ...], ordered: bool, unique: bool,
 
 
 def _block_size(format: Format, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The size of the blocks of a format laid out as scipy's bsr, where they divide the shape."""
+    """Return the size of the blocks of format bsr if they divide the shape, as SciPy requires; else None."""
     options = options_of("bsr", format)
     if options is None or any(n % m for n, m in zip(shape, options["blocksize"], strict=True)):
         return None
@@ -126,6 +131,7 @@ def _from_compressed(obj: Any, shape: tuple[int, ...], modes: tuple[int, ...]) -
     nnz = int(pos[-1])
     if nnz > count or nnz > len(vals):
         raise broken(obj, f"indptr ends at {nnz}; there are {count} indices and {len(vals)} values in data")
+    # SciPy allows arrays that are longer than indptr says; the rest is unused.
     if nnz < count or nnz < len(vals):
         crd, vals = crd[:nnz], vals[:nnz]
     check_range(obj, crd, columns, "indices")
@@ -147,7 +153,10 @@ def _from_coo(obj: Any, shape: tuple[int, ...]) -> Storage:
 
 
 def shared(storage: Storage) -> sparray | None:
-    """A scipy array over the same memory; None where scipy has no such format. The fill value is not looked at."""
+    """Return a SciPy array over the memory of a tensor; None if SciPy has no such format.
+
+    The fill value is ignored.
+    """
     import scipy.sparse
 
     format, shape, arrays, vals = storage.format, storage.shape, storage.arrays, storage.vals
@@ -158,6 +167,7 @@ def shared(storage: Storage) -> sparray | None:
     if sizes:
         pos, crd = arrays
         return scipy.sparse.bsr_array((vals.reshape(-1, *sizes), crd, pos), shape=shape, copy=False)
+    # A coo whose levels store the axes in another order is a coo to SciPy, which does not require an order.
     order = () if format.is_structured else format.mode_order
     if shape and len(order) == len(shape) and storage.permuted(order).format == "coo":
         crds = tuple(arrays[1 + order.index(axis)] for axis in range(len(shape)))
@@ -168,7 +178,9 @@ def shared(storage: Storage) -> sparray | None:
         if format == name:
             pos, crd = arrays
             found = getattr(scipy.sparse, f"{name}_array")((vals, crd, pos), shape=shape, copy=False)
-            if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:  # narrowed where scipy can
+            # SciPy copies index arrays to int32 if the numbers fit. The shared arrays replace such copies if they have
+            # the same dtype, which SciPy requires.
+            if found.indices.dtype != crd.dtype or found.indptr.dtype != pos.dtype:
                 found.indices, found.indptr = (crd, pos) if crd.dtype == pos.dtype else (found.indices, found.indptr)
             found.has_sorted_indices = format.levels[-1].ordered
             found.has_canonical_format = format.is_canonical
@@ -177,20 +189,20 @@ def shared(storage: Storage) -> sparray | None:
 
 
 def to_scipy(storage: Storage, format: FormatLike | None = None) -> sparray:
-    """Storage as a scipy array that shares its memory where scipy has such a format.
+    """Convert storage to a SciPy array, which shares the memory if SciPy has the format.
 
     Parameters
     ----------
     storage : Storage
-        With fill value 0.
+        A tensor with fill value 0.
     format : str, optional
-        Any of scipy's; by default the tensor's own where scipy has it (csr, csc, coo, dia, bsr without a copy), else
-        coo.
+        A format of SciPy. By default the format of the tensor if SciPy has it, else coo. csr, csc, coo, dia and bsr are
+        not copied.
 
     Raises
     ------
     FormatError
-        For formats scipy has not, and fill values other than 0.
+        For formats that SciPy does not have, and for fill values other than 0.
     """
     import scipy.sparse
 

@@ -1,4 +1,4 @@
-"""Files: Matrix Market, FROSTT ``.tns`` and npz."""
+"""Files of tensors: Matrix Market, FROSTT ``.tns`` and npz."""
 
 from .files import load, save
 from .frostt import read_tns, write_tns

@@ -1,4 +1,4 @@
-"""Loading and saving by what a file's name says."""
+"""Loading and saving of tensors in the kind of file that the name says."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ def load(
     path : path
         The file.
     format : str or Format, optional
-        Of the result; that of the file where not given.
+        The format of the result. By default the format in the file.
     shape, dtype, progress
-        Of ``.tns`` files, as :func:`read_tns` takes them: the other files say of what shape and dtype a tensor is.
+        Arguments of :func:`read_tns`, for ``.tns`` files only. The other kinds of files have the shape and the dtype of
+        a tensor.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def load(
     Raises
     ------
     FileFormatError
-        For names that end otherwise, and files that are not what their names say.
+        For names with another ending, and for files that are not of the kind that their names say.
     TypeError
         For ``shape``, ``dtype`` or ``progress`` with another file than ``.tns``.
     """
@@ -78,7 +79,12 @@ def save(path: str | os.PathLike[str], A: SparseTensor) -> None:
     path : path
         The file.
     A : SparseTensor
-        What to save.
+        The tensor to save.
+
+    Raises
+    ------
+    FileFormatError
+        For names with another ending.
     """
     match _kind(path):
         case "mtx":

@@ -1,4 +1,4 @@
-"""FROSTT ``.tns`` files: a line for each entry, coordinates from 1 and the value, separated by blanks."""
+"""FROSTT ``.tns`` files, which have a line for each entry: coordinates from 1 and the value, separated by blanks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["read_tns", "write_tns"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_BLOCK = 1 << 24
-_AXES = 64  # of NumPy's arrays, too
-_EXTREME = 2**62  # what NumPy may have read wrong, before it refused integers beyond int64
+_BLOCK = 1 << 24  # characters that are read at once
+_AXES = 64  # the limit of NumPy's arrays, too
+_EXTREME = 2**62  # larger integers may be wrong, since old versions of NumPy did not refuse integers beyond int64
 _INTEGER = re.compile(rb"[+-]?\d+")
 _NUMBER = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
 _BLANKS, _BREAK = b" \t\v\f", b"\n"
 _KINDS = bytes(ord(" ") if c in _BLANKS else c if c in _BREAK else ord("x") for c in range(256))
-"""Blanks as one of them and line breaks as they are; anything else is ``x``, where digits and signs are left out."""
+"""Translation of characters to kinds: blanks to a space, line breaks to themselves, and any other to ``x``."""
 
 
 def read_tns(
@@ -46,15 +46,15 @@ def read_tns(
     Parameters
     ----------
     source : path or stream
-        Plain or gzipped; lines that begin with ``#`` or ``%`` are comments.
+        The file, plain or gzipped. Lines that begin with ``#`` or ``%`` are comments.
     shape : sequence of int, optional
-        By default the smallest that holds the coordinates.
+        The shape of the tensor. By default the smallest that holds the coordinates.
     dtype : dtype, optional
-        Of the values; float64 where not given. Integers are read exactly.
+        The dtype of the values; float64 by default. Integers are read exactly.
     format : str or Format, optional
-        Of the result; entries with equal coordinates are summed.
+        The format of the result. Entries with equal coordinates are summed.
     progress : bool, optional
-        Whether to show a bar (with tqdm, where it is installed); by default for long files.
+        True to show a progress bar, if tqdm is installed. By default it is shown for long files.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def read_tns(
     ------
     FileFormatError
         For lines of another length, text that is no number, coordinates that are no integers, below 1 or beyond the
-        shape, and values that ``dtype`` does not hold; the message has the line's number. For a file without entries
-        where no shape is given, and for more than 64 axes.
+        shape, and values that ``dtype`` cannot hold; the message has the number of the line. For a file without entries
+        if no shape is given, and for more than 64 axes.
 
     Examples
     --------
@@ -90,27 +90,29 @@ def read_tns(
 def _entries(
     stream: IO[bytes], shape: tuple[int, ...] | None, dtype: np.dtype[Any], progress: bool | None
 ) -> Iterator[tuple[Array, Array]]:
-    """Give the coordinates and the values of each block of lines."""
+    """Yield the coordinates and the values of each block of lines."""
     table = None
     for text, line in _blocks(stream, progress):
         if b"\0" in text:
             line += text[: text.index(b"\0")].count(b"\n")
             raise FileFormatError(f"line {line} holds a NUL byte, which text does not")
-        if table is None:
+        if table is None:  # all lines so far were comments
             table = _table(text, line, shape, dtype)
         if table is not None:
             yield table.parsed(text, line)
 
 
 def _blocks(stream: IO[bytes], progress: bool | None) -> Iterator[tuple[bytes, int]]:
-    """Give whole lines, block by block, with the number of the first."""
+    """Yield blocks of whole lines, each with the number of its first line."""
     bar, line, rest = None, 1, b""
     try:
         while block := stream.read(_BLOCK):
+            # A full block means that the file is long enough for a progress bar.
             if bar is None and (progress or (progress is None and len(block) == _BLOCK)):
                 bar = _bar()
             if bar is not None:
                 bar.update(len(block))
+            # The part after the last line break is kept for the next block.
             text, newline, rest = (rest + block).rpartition(b"\n")
             if newline:
                 yield text, line
@@ -133,7 +135,7 @@ def _bar() -> Any:
 
 
 def _lines(text: bytes, first: int) -> Iterator[tuple[int, bytes, list[bytes]]]:
-    """Give the number, the text and the words of each line that is neither blank nor a comment."""
+    """Yield the number, the text and the words of each line that is neither blank nor a comment."""
     for n, raw in enumerate(text.split(b"\n"), first):
         words = raw.split()
         if words and not words[0].startswith((b"#", b"%")):
@@ -145,7 +147,7 @@ def _shown(raw: bytes) -> str:
 
 
 def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dtype[Any]) -> _Table | None:
-    """Return what the lines are like, from the first that is no comment; None where all are."""
+    """Return the form of the lines, by the first line that is no comment; None if all lines are comments."""
     n, raw, words = next(_lines(text, first), (0, b"", []))
     if not words:
         return None
@@ -161,16 +163,16 @@ def _table(text: bytes, first: int, shape: tuple[int, ...] | None, dtype: np.dty
 
 @record
 class _Table:
-    """The form that all lines share.
+    """Form that all lines of a file share.
 
     Parameters
     ----------
     order : int
-        How many coordinates each has.
+        The number of coordinates in a line.
     shape : tuple of int or None
-        What they are to be within.
+        The shape of the tensor, if it is given.
     dtype : dtype
-        Of the values.
+        The dtype of the values.
     """
 
     order: int
@@ -179,29 +181,39 @@ class _Table:
 
     @cached
     def limits(self) -> tuple[int, int] | None:
-        """The least and the greatest integer that the dtype holds; None for floats."""
+        """Least and greatest integer that the dtype holds; None for floats."""
         if self.dtype.kind == "b":
             return 0, 1
         return (int(np.iinfo(self.dtype).min), int(np.iinfo(self.dtype).max)) if self.dtype.kind in "iu" else None
 
+    # Valid lines are read fast by NumPy. Slow code finds the first invalid line, with its number.
     def parsed(self, text: bytes, line: int) -> tuple[Array, Array]:
-        """The coordinates and values of some lines, of which ``line`` is the number of the first."""
+        """Return the coordinates and values of some lines, of which ``line`` is the number of the first.
+
+        Raises
+        ------
+        FileFormatError
+            When a line is not valid.
+        """
         return self._at_once(text) or self._one_by_one(text, line)
 
     def _at_once(self, text: bytes) -> tuple[Array, Array] | None:
-        """Return what NumPy reads; None for what it may read wrong, and for what is to be complained of."""
+        """Return the coordinates and values that NumPy reads; None for lines that are invalid or may be read wrong."""
         data = text
         if b"#" in text or b"%" in text:
             data = b"\n".join([one for one in text.split(b"\n") if not one.lstrip().startswith((b"#", b"%"))])
+        # Digits and signs are deleted. A remaining x within coordinates, or in values that are to be integers, is
+        # something that is not written as an integer, such as 1.5 or 1e3.
         kinds = data.translate(_KINDS, b"0123456789+-\r")
         if self.dtype == np.uint64 or not data.strip() or (b"x" if self.limits else b"x ") in kinds:
-            return None  # NumPy before 2.3 reads integers by way of floats where it must
+            return None  # NumPy before 2.3 reads such integers as floats first, which is inexact
         entry = [("coords", np.int64, (self.order,)), ("value", np.int64 if self.limits else np.float64)]
         try:
             rows = np.loadtxt(BytesIO(data), dtype=entry, comments=None, ndmin=1)
         except ValueError:
             return None
         coords, values = rows["coords"], rows["value"]
+        # Coordinates outside the shape and values that the dtype cannot hold are left to the code with messages.
         largest = coords.max(axis=0)
         beyond = self.shape is not None and (largest > self.shape).any()
         if beyond or coords.min() < 1 or largest.max() > _EXTREME or not self._holds(values):
@@ -209,7 +221,7 @@ class _Table:
         return coords, values.astype(self.dtype)
 
     def _holds(self, values: Array) -> bool:
-        """Tell whether the dtype holds all values for sure."""
+        """Return whether the dtype certainly holds all values."""
         if self.limits:
             low, high = self.limits
             return bool(values.min() >= max(low, -_EXTREME) and values.max() <= min(high, _EXTREME))
@@ -217,12 +229,12 @@ class _Table:
             return not np.isinf(values.astype(self.dtype)).any()
 
     def _one_by_one(self, text: bytes, line: int) -> tuple[Array, Array]:
-        """Return what NumPy does not read, exactly and slowly.
+        """Return the coordinates and values of lines that NumPy does not read, exactly and slowly.
 
         Raises
         ------
         FileFormatError
-            Says what is wrong with the first line that is not as it should be.
+            When a line is not valid; the message says why.
         """
         coords, values = [], []
         for n, raw, words in _lines(text, line):
@@ -264,7 +276,7 @@ def _coordinate(word: bytes) -> int:
 
 
 def _number(word: bytes) -> Decimal:
-    """The number that is written, exactly."""
+    """Return the exact number that a word is; raise ``ValueError`` if it is none."""
     if not _NUMBER.fullmatch(word):
         raise ValueError(f"holds {_word(word)!r}, which is no number")
     return Decimal(word.decode())
@@ -275,14 +287,14 @@ def _word(word: bytes) -> str:
 
 
 def write_tns(target: PathOrStream, A: SparseTensor) -> None:
-    """Write a tensor as a FROSTT file; gzipped where the name ends in ``.gz``.
+    """Write a tensor as a FROSTT file, gzipped if the name ends in ``.gz``.
 
     Parameters
     ----------
     target : path or stream
-        Where to.
+        The file to write.
     A : SparseTensor
-        With fill value 0 and real values.
+        A tensor with fill value 0 and real values.
 
     Raises
     ------
@@ -297,6 +309,7 @@ def write_tns(target: PathOrStream, A: SparseTensor) -> None:
     coords, values = A.to_coo()
     kind = "%d" if A.dtype.kind in "iub" else "%.17g"
     with writing(target) as stream:
+        # Blocks of entries bound the memory of the text.
         for begin in range(0, len(values), 1 << 16):
             end = begin + (1 << 16)
             places = coords[:, begin:end].astype(np.int64) + 1

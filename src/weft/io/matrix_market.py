@@ -23,21 +23,21 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
     Parameters
     ----------
     source : path or stream
-        Plain or gzipped.
+        The file, plain or gzipped.
     format : str or Format, optional
-        Of the result; ``coo`` for coordinate files and ``dense`` for array files where not given.
+        The format of the result. By default ``coo`` for coordinate files and ``dense`` for array files.
 
     Raises
     ------
     FileFormatError
-        When the file is not a Matrix Market file; the message has the line.
+        When the file is not a valid Matrix Market file; the message has SciPy's reason.
     ResultTooLargeError
-        When its header says more than fits in memory.
+        When the matrix that the header describes does not fit in memory.
     """
     import scipy.io
 
     with reading(source) as given:
-        stream = given if given.seekable() else BytesIO(given.read())
+        stream = given if given.seekable() else BytesIO(given.read())  # the header is read twice
         _require(stream)
         try:
             found = scipy.io.mmread(stream, spmatrix=False)
@@ -49,9 +49,13 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
 
 
 def _require(stream: IO[bytes]) -> None:
-    """Refuse a file that is none of the kind, or whose header says more than fits in memory."""
+    """Raise an error for a file of another kind, and for a header of a matrix that does not fit in memory.
+
+    The stream is left at the place where it was.
+    """
     import scipy.io
 
+    # The header ends with the first line that is neither a comment nor blank, which has the sizes.
     start, head = stream.tell(), b""
     while True:
         line = stream.readline(_LONGEST)
@@ -65,6 +69,7 @@ def _require(stream: IO[bytes]) -> None:
         rows, columns, entries, kind, field, symmetry = scipy.io.mminfo(BytesIO(head))
     except (ValueError, OverflowError) as error:
         raise _unreadable(error) from None
+    # An entry has a value and two coordinates, and symmetric matrices are stored with both halves.
     each = 16 if field == "complex" else 8
     if kind == "coordinate":
         each = (each + 2 * index_dtype(max(rows, columns)).itemsize) * (1 if symmetry == "general" else 2)
@@ -77,12 +82,12 @@ def _unreadable(error: Exception) -> FileFormatError:
 
 
 def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
-    """Write a matrix as a Matrix Market file; gzipped where the name ends in ``.gz``.
+    """Write a matrix as a Matrix Market file, gzipped if the name ends in ``.gz``.
 
     Parameters
     ----------
     target : path or stream
-        Where to.
+        The file to write.
     A : SparseTensor
         A matrix with fill value 0.
 

@@ -1,4 +1,4 @@
-"""npz files: the layouts of scipy.sparse and of ``sparse`` for the formats that these have, weft's own for others."""
+"""Files in npz, in the layouts of scipy.sparse and ``sparse`` for their formats, and in weft's own for all others."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
     Parameters
     ----------
     file : path or stream
-        Where to; ``.npz`` is added to a name without it.
+        The file to write; ``.npz`` is added to a name without it.
     matrix : SparseTensor
-        Any tensor. Matrices in csr, csc, dia and bsr with fill value 0 are laid out as scipy does; tensors in coo and
-        gcxs, and csr and csc with another fill value, as ``sparse`` does. Either package loads coo with fill value 0.
+        Any tensor. Matrices in csr, csc, dia and bsr with fill value 0 have the layout of SciPy. Tensors in coo and
+        gcxs, and matrices in csr and csc with another fill value, have the layout of ``sparse``. Both packages load coo
+        with fill value 0.
     compressed : bool
-        Whether to pack the arrays.
+        True to compress the arrays.
     """
     A = asarray(matrix)
     storage = A._storage
     nodes = to_nodes(storage)
+    # SciPy's layout is used if it gives the same storage back. Coo has a layout that both packages read.
     if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense and (nodes is None or "coords" not in nodes):
         import scipy.sparse
 
@@ -55,7 +57,7 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
 
 
 def _own_arrays(storage: Storage) -> dict[str, Any]:
-    """The level arrays, and what says which these are."""
+    """Return the level arrays of a tensor, with a description of its format."""
     levels = [
         {"level": type(level).__name__, **{f.name: getattr(level, f.name) for f in fields(level)}}
         for level in storage.format.levels
@@ -72,29 +74,30 @@ def _own_arrays(storage: Storage) -> dict[str, Any]:
 
 
 def _is_its_own(storage: Storage, found: Any) -> bool:
-    """Whether scipy's array is the storage, and not a conversion of it."""
+    """Return whether SciPy's array shares the values of a tensor and has the same format."""
     shares = bool(np.shares_memory(found.data, storage.vals)) or not len(storage.vals)
     return shares and asarray(found).layout == storage.format
 
 
 def load_npz(file: NpzFile) -> SparseTensor:
-    """Load what :func:`save_npz`, or the function of that name of scipy.sparse or ``sparse``, has saved.
+    """Load a tensor that :func:`save_npz` has saved, or the function of that name of scipy.sparse or ``sparse``.
 
     Parameters
     ----------
     file : path or stream
-        Where from.
+        The file to read.
 
     Raises
     ------
     FileFormatError
-        For files that are neither, are broken, or hold pickles or values of dtypes that weft does not have.
+        For other files, broken files, and files with pickles or values of dtypes that weft does not have.
     """
     if isinstance(file, str | os.PathLike):
-        with opened(file) as stream:  # numpy leaves a broken file open
+        with opened(file) as stream:  # np.load would leave a broken file open
             return load_npz(stream)
     try:
         with np.load(file, allow_pickle=False) as loaded:
+            # weft's own layout has "weft", those of SciPy and sparse "format", and only that of sparse "fill_value".
             if "weft" in loaded:
                 return called(_storage({name: loaded[name] for name in loaded.files}))
             if "format" not in loaded:
@@ -105,7 +108,7 @@ def load_npz(file: NpzFile) -> SparseTensor:
         raise
     except (ValueError, KeyError, OSError, EOFError, AttributeError, TypeError) as error:
         raise FileFormatError(f"not an npz file of a sparse tensor: {error}") from None
-    except Exception as error:  # a broken zip raises what its members' codec raises
+    except Exception as error:  # broken zip files raise errors of the codecs of their members
         raise FileFormatError(f"a broken npz file: {type(error).__name__}: {error}") from None
 
 
@@ -128,6 +131,7 @@ def _from_scipy(arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
 
 
 def _storage(arrays: dict[str, np.ndarray[Any, Any]]) -> Storage:
+    # The description of the format is data of the file, so that only names of level formats are accepted.
     about = json.loads(str(arrays["weft"]))
     levels: list[LevelFormat] = []
     for given in about["levels"]:

@@ -1,4 +1,4 @@
-"""Paths and streams, plain and gzipped, as one thing."""
+"""Binary streams over paths and streams, plain and gzipped."""
 
 from __future__ import annotations
 
@@ -20,14 +20,22 @@ _GZIP = b"\x1f\x8b"
 
 
 def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file to be read. A named pipe that nobody writes to is empty, instead of waited for.
+    """Open a file for reading.
+
+    Opening a named pipe does not wait for a writer. A pipe without a writer is an empty file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
 
     Raises
     ------
     FileFormatError
-        When it is a directory.
+        When the path is a directory.
     """
 
+    # Opening a pipe without a writer blocks unless O_NONBLOCK is set. It is cleared below, since reads are to block.
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
@@ -42,12 +50,17 @@ def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 @contextmanager
 def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream over a file or a stream, unpacked where it is gzipped.
+    """Open a binary stream over a file or a stream for reading; gzipped files are decompressed.
+
+    Parameters
+    ----------
+    source : path or stream
+        The file, or a binary or text stream.
 
     Raises
     ------
     FileFormatError
-        When packed data is broken or ends too early, and when text cannot be decoded.
+        When gzipped data is broken or ends too early, and when text cannot be decoded.
     """
     if isinstance(source, str | os.PathLike):
         with opened(source) as raw:
@@ -70,17 +83,23 @@ def reading(source: PathOrStream) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(target: PathOrStream) -> Iterator[IO[bytes]]:
-    """Open a binary stream that writes to a file, gzipped where its name ends in ``.gz``, or to a stream."""
+    """Open a binary stream over a file or a stream for writing; files whose names end in ``.gz`` are gzipped.
+
+    Parameters
+    ----------
+    target : path or stream
+        The file, or a binary or text stream.
+    """
     if isinstance(target, str | os.PathLike):
         name = os.fspath(target)
         packed = name.endswith(".gz")
         with open(name, "wb") as raw:
             stream: Any = gzip.GzipFile(fileobj=raw, mode="wb") if packed else raw
             yield stream
-            if packed:
+            if packed:  # closing writes the end of the gzip stream, before the file is closed
                 stream.close()
         return
-    if isinstance(target, io.TextIOBase):
+    if isinstance(target, io.TextIOBase):  # the writers write bytes, which are decoded at the end
         buffer = io.BytesIO()
         yield buffer
         target.write(buffer.getvalue().decode())

@@ -1,8 +1,8 @@
-"""The kernels that are installed with weft: which expressions they serve, and how their libraries are built.
+"""Kernels that are installed with weft: their expressions, and the build of their libraries.
 
-``python -m weft.shipping build DIRECTORY`` runs the expressions of :mod:`weft.shipping.expressions` with compiling put
-off: what they lack is compiled together, and they run again, until nothing is lacking. What was compiled is linked to
-one shared object for each level of instructions.
+``python -m weft.shipping build DIRECTORY`` runs the expressions of :mod:`weft.shipping.expressions` without compiling.
+Then it compiles all missing kernels together, and runs the expressions again, until no kernel is missing. The compiled
+kernels are linked to one shared object for each level of instructions.
 """
 
 from .build import build, warm

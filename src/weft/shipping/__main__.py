@@ -1,4 +1,4 @@
-"""``python -m weft.shipping build DIRECTORY`` and ``python -m weft.shipping list``."""
+"""Command line ``python -m weft.shipping build DIRECTORY`` and ``python -m weft.shipping list``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling many C texts to one shared object for each level of instructions."""
+"""Build of the shipped kernels: compilation of many C texts to one shared object for each level of instructions."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from .record import record_all
 
 __all__ = ["Builder", "build", "warm"]
 
-_TOGETHER = 40  # kernels in a file
+_TOGETHER = 40  # largest number of kernels in a C file
 
 
 class Builder:
-    """Compiles texts for one level of instructions, as many files at once as there are CPUs.
+    """A compiler of C texts for one level of instructions, which runs one process for each CPU.
 
     Parameters
     ----------
     level : str
-        The level.
+        The level of instructions.
     scratch : str
         A directory for object files.
     optimization : int
-        The -O level.
+        The -O level of the C compiler.
     deadline : float, optional
-        A time of ``time.monotonic`` after which nothing more is compiled.
+        A time of ``time.monotonic`` after which no more compilation begins.
     """
 
     def __init__(self, level: str, scratch: str, optimization: int = 3, deadline: float | None = None) -> None:
@@ -50,7 +50,13 @@ class Builder:
         self._libraries = 0
 
     def compile(self, texts: Iterable[CText]) -> list[CText]:
-        """Compile texts; those that failed to, or came too late, are left out of what is returned."""
+        """Compile texts and return those that were compiled, without those that failed or came after the deadline.
+
+        Parameters
+        ----------
+        texts : iterable of CText
+            The texts.
+        """
         bundles = _bundles(texts)
         with ThreadPoolExecutor(available_cpus()) as pool:
             compiled = list(pool.map(self._object, range(len(self.objects), len(self.objects) + len(bundles)), bundles))
@@ -59,13 +65,32 @@ class Builder:
         return [text for bundle in made.values() for text in bundle]
 
     def link(self, output: str, objects: Iterable[Path] | None = None) -> None:
-        """Link object files, all by default, to a shared object."""
+        """Link object files to a shared object.
+
+        Parameters
+        ----------
+        output : str
+            The path of the shared object.
+        objects : iterable of Path, optional
+            The object files; all by default.
+        """
         chosen = self.objects if objects is None else objects
-        # Each bundle has the variable that asks whether to stop: together they have one (-fcommon).
+        # Each bundle defines the variable that tells kernels to stop. With -fcommon, the linker merges them to one.
         self._run([*self._flags(), "-s", "-o", output, *map(str, chosen), "-lm"])
 
     def libraries(self, texts: Sequence[CText]) -> Mapping[CText, Library]:
-        """Compile texts and open them: the library of each that did not fail, or come too late."""
+        """Compile texts and return the opened library of each text that was compiled.
+
+        Parameters
+        ----------
+        texts : sequence of CText
+            The texts. Those that fail or come after the deadline are left out of the result.
+
+        Raises
+        ------
+        CompilerError
+            When linking fails, or the library cannot be opened.
+        """
         before = {*self.objects}
         compiled = self.compile(texts)
         if not compiled:
@@ -92,6 +117,7 @@ class Builder:
         return path
 
     def _flags(self) -> list[str]:
+        # The level of instructions takes the place of the flag for this machine.
         tool = toolchain.current(self.optimization)
         wanted = [flag for flag in tool.flags if not flag.startswith("-march=")]
         return [*tool.command, f"-march={self.level}", *wanted]
@@ -103,9 +129,9 @@ class Builder:
 
 
 def _bundles(texts: Iterable[CText]) -> list[list[CText]]:
-    """Put texts together that have kernels; those that export support functions stay alone."""
+    """Group texts with kernels to files; each text that exports support functions is a file of its own."""
     kernels = [text for text in texts if text.functions]
-    size = min(_TOGETHER, -(-len(kernels) // available_cpus())) or 1  # few of them are shared out, too
+    size = min(_TOGETHER, -(-len(kernels) // available_cpus())) or 1  # a few kernels are spread over the CPUs, too
     whole = [kernels[at : at + size] for at in range(0, len(kernels), size)]
     return [*whole, *([text] for text in texts if not text.functions)]
 
@@ -113,6 +139,7 @@ def _bundles(texts: Iterable[CText]) -> list[list[CText]]:
 def _text(bundle: Sequence[CText]) -> str:
     if bundle[0].functions:
         return emit_bundle(bundle)
+    # Support functions of several texts are in one library, so that suffixes make their names distinct.
     (text,) = bundle
     renamed = [f"#define {name} {name}{suffix(text)}\n" for name in text.exported]
     return "".join(renamed) + text
@@ -126,23 +153,24 @@ def build(
     Parameters
     ----------
     directory : str
-        Where to put them.
+        The directory for the libraries.
     every_level : bool
-        True for a library for each level of instructions of this kind of machine; else one, for its own level.
+        True for a library for each level of instructions of this kind of machine; False for one library, for the level
+        of this machine.
     machine : bool
         True for fewer kernels, in less time.
     seconds : float, optional
-        After how long to stop compiling: what is not there by then is left out.
+        The time after which compiling stops. Kernels that are not compiled by then are left out.
 
     Returns
     -------
     mapping
-        What the kernels compute, by their texts.
+        Descriptions of the computations, by the texts of the kernels.
 
     Raises
     ------
     CompilerError
-        When there is no compiler, or no level.
+        When there is no compiler, or no level of instructions for this machine.
     """
     own = machine_level()
     if own is None:
@@ -151,9 +179,10 @@ def build(
     deadline = None if seconds is None else time.monotonic() + seconds
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
+        # Only this machine's own level can run, so that its builder finds out which texts are necessary.
         first = Builder(own, scratch, deadline=deadline)
         texts = record_all(operands(machine), first.libraries)
-        wanted = map(support_function, SHARED)  # for kernels that are not shipped
+        wanted = map(support_function, SHARED)  # kernels that are not shipped use these functions, too
         shared = {cast("CText", text.source): text.what for text in wanted}
         texts |= {text: shared[text] for text in first.compile(shared)}
         builders = [first, *(Builder(level, scratch, deadline=deadline) for level in others)]
@@ -167,12 +196,13 @@ def build(
 
 def _publish(builder: Builder, path: str) -> None:
     builder.link(path)
+    # The footer lets the loader detect files that are incomplete.
     with open(path, "ab") as file:
         file.write(footer(file.tell()))
 
 
 def warm() -> int:
-    """Have the kernels of ordinary expressions in the cache, but for those that are shipped; return their number."""
+    """Compile the kernels of ordinary expressions into the cache, except shipped ones, and return their number."""
     opened = loader.open_all
 
     def one(text: CText) -> tuple[CText, Library]:

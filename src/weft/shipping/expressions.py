@@ -1,4 +1,4 @@
-"""The ordinary expressions whose kernels are shipped, and the tensors that they are for."""
+"""Ordinary expressions whose kernels are shipped, and the tensors that they are run for."""
 
 from __future__ import annotations
 
@@ -289,17 +289,17 @@ weft.eye(n) - A
 A @ A.T + 10 * weft.eye(n)
 G @ x
 """
-"""One expression a line: of what ``operands`` names."""
+"""Expressions, one a line, of the tensors and arrays that ``names`` returns."""
 
 
 @record
 class Operands:
-    """Which tensors expressions are for.
+    """Properties of the tensors that expressions are run for.
 
     Parameters
     ----------
     dtype, index_dtype : str
-        Of the values, and of the arrays of coordinates.
+        The dtypes of the values and of the index arrays.
     n : int
         The number of rows.
     """
@@ -310,7 +310,14 @@ class Operands:
 
 
 def operands(machine: bool) -> Iterator[Operands]:
-    """Yield what the expressions are run for; fewer for the machine that builds than for wheels."""
+    """Yield the properties of tensors that the expressions are run for.
+
+    Parameters
+    ----------
+    machine : bool
+        True for the fewer ones of a build for one machine; False for all, as in wheels.
+    """
+    # Small and large matrices need different kernels, as do other dtypes and index dtypes.
     yield from (Operands("float64", index, n) for n in (200, 4000) for index in ("int32", "int64"))
     yield from (Operands(dtype, "int32", 200) for dtype in ("float32", "int64"))
     if not machine:
@@ -320,7 +327,14 @@ def operands(machine: bool) -> Iterator[Operands]:
 
 
 def names(of: Operands) -> Mapping[str, Any]:
-    """Return the tensors and arrays that expressions name."""
+    """Return the tensors and arrays that expressions use, by their names.
+
+    Parameters
+    ----------
+    of : Operands
+        The dtypes and the size of the tensors.
+    """
+    # Values are positive, so that no divisor is zero. Random coordinates may repeat, as those of users may.
     rng, n = np.random.default_rng(0), of.n
     values = rng.random(8 * n) + 0.25 if of.dtype[0] == "f" else rng.integers(1, 4, 8 * n)
     rows, columns = rng.integers(0, n, (2, 8 * n))

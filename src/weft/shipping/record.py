@@ -1,4 +1,4 @@
-"""Running expressions with compiling put off, to learn which kernels they need."""
+"""Runs of expressions without compiling, which record the kernels that they need."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = ["Missing", "Recorder", "record_all"]
 
 
 class Missing(Exception):
-    """A kernel that is not compiled yet."""
+    """Exception for a kernel that is not compiled yet."""
 
 
 class Recorder:
-    """Takes the place of the loader: kernels that are not there are noted, and none is compiled.
+    """A replacement of the loader, which records missing kernels instead of compiling them.
 
     Attributes
     ----------
     texts : dict
-        The words for each text that was asked for.
+        The description of each requested text.
     libraries : dict
-        The library in which each text is, for those that are compiled.
+        The library of each text that is compiled.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,18 @@ class Recorder:
         self.libraries: dict[CText, Library] = {}
 
     def open_all(self, texts: Sequence[Wanted]) -> list[Library]:
-        """Return the libraries of texts, or note that some are missing."""
+        """Return the libraries of texts, and record the texts.
+
+        Parameters
+        ----------
+        texts : sequence of Wanted
+            The requested texts, with their descriptions.
+
+        Raises
+        ------
+        Missing
+            When a text is not compiled.
+        """
         found = []
         for text in texts:
             assert isinstance(text.source, CText)
@@ -52,12 +63,12 @@ class Recorder:
 
     @property
     def missing(self) -> list[CText]:
-        """The texts that were asked for and are not compiled."""
+        """Texts that were requested and are not compiled."""
         return [text for text in self.texts if text not in self.libraries]
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Have all kernels asked for here, inside a ``with`` block."""
+        """Replace the loader's function for opening libraries by this recorder's inside a ``with`` block."""
         own, loader.open_all = loader.open_all, self.open_all
         loader.forget()
         try:
@@ -75,22 +86,24 @@ def record_all(
     Parameters
     ----------
     kinds : iterable of Operands
-        What they are run for.
+        The properties of the tensors that the expressions are run for.
     compile : callable
-        Compiles texts, and gives the library of each. What needs a text without one is left out.
+        A function that compiles texts and returns the library of each. Expressions that need a text without a library
+        are left out.
     rounds : int
-        How often an expression is run at most.
+        The largest number of runs of an expression.
 
     Returns
     -------
     dict
-        The words for what each text computes.
+        A description of the computation of each compiled text.
     """
     recorder, pending = Recorder(), [(kind, line) for kind in kinds for line in EXPRESSIONS.splitlines() if line]
     spaces: dict[Operands, Any] = {}
     with recorder.installed(), warnings.catch_warnings(), config.override(memory_pool=0):
         warnings.simplefilter("ignore")
         for _ in range(rounds):
+            # Making the operands may need kernels itself.
             for kind in dict.fromkeys(kind for kind, _ in pending if kind not in spaces):
                 with contextlib.suppress(Missing):
                     spaces[kind] = names(kind)
@@ -102,6 +115,7 @@ def record_all(
                     _run(line, spaces[kind])
                 except Missing:
                     later.append((kind, line))
+            # All kernels that the expressions stopped at are compiled together, and only these expressions run again.
             wanted = recorder.missing
             if not wanted:
                 break
@@ -114,6 +128,7 @@ def record_all(
 
 
 def _run(line: str, space: Any) -> None:
-    # What these tensors cannot do needs no kernel: - of booleans, a matrix that is too large for an array.
+    # An expression that is invalid for these tensors needs no kernel: subtraction of booleans, or a matrix that is too
+    # large for an array.
     with contextlib.suppress(WeftError, TypeError, ValueError, IndexError, AttributeError, MemoryError):
         eval(line, dict(space))

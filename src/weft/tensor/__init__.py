@@ -1,6 +1,6 @@
-"""The public tensor: ``SparseTensor``, how it is made, and what is computed with it.
+"""Public tensor type ``SparseTensor``, with the functions that make tensors and compute with them.
 
-Only the tensor itself is imported here; the compiler is imported when it is used (``weft.execution``).
+Only the tensor itself is imported here. The compiler is imported when it is first used (``weft.execution``).
 """
 
 from .construction import asarray, from_coords, from_levels

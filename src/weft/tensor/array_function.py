@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors (``__array_function__``): each is weft's function of its name."""
+"""NumPy's functions on tensors (``__array_function__``): each one calls weft's function of the same name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ..operations.operands import StorageHolder
 
 __all__ = ["array_function", "concerns", "namespace", "read_once"]
 
-# The ndarray's methods of these names take NumPy's arguments, in NumPy's order.
+# Functions of NumPy that are called as methods of the tensor. These methods take NumPy's arguments in NumPy's order,
+# whereas weft's functions of the same names take most arguments by keyword only.
 _METHODS = {
     "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "std", "var", "reshape", "ravel", "squeeze",
     "repeat", "take", "trace", "clip", "round", "around", "transpose", "swapaxes", "diagonal",
@@ -23,12 +24,21 @@ _OTHER_NAMES = {"amin": "min", "amax": "max", "around": "round"}
 
 
 def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What NumPy's ``function`` means for tensors.
+    """Call weft's counterpart of a function of NumPy.
+
+    Parameters
+    ----------
+    function : callable
+        The function of NumPy that was called.
+    args : tuple
+        Its positional arguments, with a tensor among them.
+    kwargs : mapping
+        Its keyword arguments.
 
     Raises
     ------
-    TypeError
-        For functions that weft has not; the message says what to do.
+    DensifyError
+        For functions without a counterpart in weft; the message says what to do instead.
     """
     weft = namespace()
     name = function.__name__
@@ -36,6 +46,7 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     name = _OTHER_NAMES.get(name, name)
     if name in _METHODS and args and isinstance(args[0], StorageHolder):
         return getattr(args[0], name)(*args[1:], **kwargs)
+    # Several names exist in more than one namespace of NumPy, so the module of the function decides first.
     place: Any = weft.linalg if "linalg" in module else weft.fft if "fft" in module else weft
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
@@ -54,7 +65,10 @@ def _first_tensor(given: Iterable[Any]) -> StorageHolder | None:
 
 
 def read_once(args: Any, cls: type[StorageHolder]) -> Any:
-    """Arguments with tensors of ``cls`` in place of other packages', as to read one is to look at its coordinates."""
+    """Convert other packages' tensors among arguments to ``cls``, so that each is read only once.
+
+    Reading such a tensor takes a pass over its coordinates.
+    """
     if isinstance(args, (list, tuple)):
         found = [read_once(arg, cls) for arg in args]
         return found if isinstance(args, list) else tuple(found)
@@ -63,10 +77,10 @@ def read_once(args: Any, cls: type[StorageHolder]) -> Any:
 
 
 def namespace() -> Any:
-    """The package: what is in it is found by its name, whichever module it is of."""
+    """Return the package ``weft``, in which public names are looked up regardless of the modules that define them."""
     return sys.modules[__name__.partition(".")[0]]
 
 
 def concerns(types: Iterable[type]) -> bool:
-    """Whether all classes that NumPy found are ones that weft takes."""
+    """Return whether weft handles all classes that NumPy found among the arguments of a function."""
     return all(issubclass(cls, (StorageHolder, np.ndarray)) or foreign_tensors.is_read(cls) for cls in types)

@@ -1,4 +1,4 @@
-"""Kernels as users see them: compiled for formats, called with tensors."""
+"""Kernels as users see them: compiled for formats, and called with tensors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", 
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
-    """The operands, in the order in which they first appear on the right."""
+    """Return the names of the operands in the order in which they first appear on the right-hand side."""
     return tuple(dict.fromkeys(access.tensor for access in reads(assignment.value)))
 
 
 def orders(assignment: Assignment) -> dict[str, int]:
-    """How many axes each tensor has, operands first.
+    """Return the number of axes of each tensor, operands first.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def orders(assignment: Assignment) -> dict[str, int]:
 def check_names(
     text: str, given: Iterable[str], names: Iterable[str], own: Sequence[str] = (), kind: str = "operand"
 ) -> None:
-    """Refuse keyword arguments that name nothing in an expression.
+    """Raise an error for keyword arguments that name nothing in an expression.
 
     Parameters
     ----------
@@ -60,14 +60,15 @@ def check_names(
     names : iterable of str
         The names in the expression.
     own : sequence of str
-        The other keyword arguments that there are.
+        The keyword arguments of the function itself, such as ``format``.
     kind : str
-        The kind of thing that these name, for the message.
+        The kind of thing that ``names`` holds, for the message.
 
     Raises
     ------
     NotationError
-        With the nearest name, of those that are missing where there are such.
+        When a keyword argument names nothing. The message suggests the nearest name that is missing from the
+        arguments, else the nearest name of ``own``.
     """
     given, names = list(given), list(names)
     unknown = [name for name in given if name not in names]
@@ -83,7 +84,7 @@ def check_names(
 
 
 def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
-    """Return a report of the compiler, with what values were looked at or will be.
+    """Return a report on a plan, with notes on the values of operands that the plan depends on.
 
     Parameters
     ----------
@@ -92,11 +93,11 @@ def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assu
     assignment : Assignment
         The expression as the user wrote it.
     looked : Absorbed
-        The expression as it is computed for the operands' values.
+        The expression as it is computed for the operands' values, with its data annihilators.
     full : bool
-        True for all stages.
+        True for all stages of the compiler.
     assumed : bool
-        True where values are still to be looked at.
+        True if the values are assumed, and are looked up at each call.
     """
     notes = looked.notes(assumed=assumed)
     if full:
@@ -108,17 +109,18 @@ def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assu
 class CompiledKernel:
     """An expression compiled for the formats of its tensors.
 
-    Calling it with the operands, in the order in which they first appear on the right of the expression or by name,
-    computes the result. Operands in other formats or dtypes are converted first; index dtypes are taken as found.
-    Divisors are taken to hold neither zero nor NaN, so that a quotient is as sparse as what is divided. Each call
-    looks: where one does, a result for which no format was given has that which :func:`weft.evaluate` would give it.
+    A call with the operands computes the result. The operands are given by name, or in the order in which they first
+    appear on the right-hand side of the expression. Operands in other formats or dtypes are converted first; index
+    dtypes may be int32 or int64. Divisors are assumed to hold neither zero nor NaN, so that a quotient is as sparse as
+    the dividend. Each call checks this assumption. If a divisor holds a zero or NaN, a result without a given format
+    gets the format that :func:`weft.evaluate` would infer.
 
     Attributes
     ----------
     operands : tuple of str
         Names of the operands in order.
     source : str
-        The C.
+        The C code of the kernel.
     stages : dict
         The text of every stage of the compiler by name.
     """
@@ -129,13 +131,14 @@ class CompiledKernel:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
         self._by_hand = user_schedule
+        # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
         self.source: str = self._kernel.source
 
     @property
     def stages(self) -> dict[str, str]:
-        """The text of every stage of the compiler, by name."""
+        """Text of every stage of the compiler, by name."""
         return self._kernel.stages
 
     def explain(self, full: bool = False) -> str:
@@ -145,7 +148,8 @@ class CompiledKernel:
         ----------
         full : bool
             True for every stage of the compiler: formats, schedule, concrete notation, lattices, IR and C. By default
-            a few lines say what is stored again, which loops there are, and which of them visit every coordinate.
+            a few lines say which operands are stored again, which loops there are, and which of them visit every
+            coordinate.
 
         Returns
         -------
@@ -155,11 +159,12 @@ class CompiledKernel:
         return report(self._kernel, self._assignment, self._assumed, full, assumed=True)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
-        """Compute the result."""
+        """Compute the result from the operands, given by position or by name."""
         storages, has_array = self._arguments(operands, named)
         held = dict(zip(self.operands, storages, strict=True))
         found = execution.looked_up(self._assignment, held)
-        # What was assumed to be sparse is not when a divisor holds a zero: the result is then as it would be inferred.
+        # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
+        # result is inferred again unless the user gave one.
         given = self._assignment.target.tensor in self._types or not found.refused
         planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
         if found.refused and not (given and self._kernel.type.format.is_dense):
@@ -167,9 +172,24 @@ class CompiledKernel:
         return wrap_result(SparseTensor, planned.run(storages), has_array)
 
     def assemble(self, *operands: Any, **named: Any) -> SparseTensor:
-        """Make the result's structure, with values still to be computed.
+        """Assemble the structure of the result, without computing its values.
 
-        The result keeps the operands' index arrays, by which :meth:`compute` knows them again.
+        The result keeps references to the operands' index arrays, by which :meth:`compute` recognizes the operands.
+
+        Parameters
+        ----------
+        *operands, **named : array_like
+            The operands, as in a call of the kernel.
+
+        Returns
+        -------
+        SparseTensor
+            A result whose values are still to be computed.
+
+        Raises
+        ------
+        FormatError
+            When the structure depends on the values of the operands, or the kernel converts operands on the way.
         """
         storages, _ = self._arguments(operands, named)
         return SparseTensor(self._phases(storages).assemble(storages))
@@ -180,10 +200,10 @@ class CompiledKernel:
         Parameters
         ----------
         result : SparseTensor
-            What ``assemble`` returned.
+            The tensor that ``assemble`` returned.
         *operands, **named : array_like
-            Operands whose coordinates, shapes and formats are those that ``assemble`` saw; the values may differ.
-            Tensors that share their index arrays with those are known at once, others are compared with them.
+            Operands with the same coordinates, shapes and formats as those that ``assemble`` was given; the values may
+            differ. Operands that share their index arrays with those are recognized at once. Others are compared.
 
         Returns
         -------
@@ -212,6 +232,7 @@ class CompiledKernel:
         return result
 
     def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
+        # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
         return execution.plan_for(
             assignment,
             tuple(s.type for s in storages),
@@ -222,9 +243,11 @@ class CompiledKernel:
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
         operands = dict(zip(self.operands, storages, strict=True))
+        # Both phases need the same structure, so only annihilators that hold for most values count (``usual``).
         looked = execution.looked_up(self._assignment, operands, usual=True)
         if looked.refused:
             raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
+        # Separate phases need a single kernel that takes the operands as they are given.
         found = self._executable(looked.assignment, storages, self._kernel.type.format)
         if found.is_in_steps:
             raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
@@ -233,6 +256,7 @@ class CompiledKernel:
         return found.kernel
 
     def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
+        # Unknown names come first, since their message suggests the right one.
         given = dict(zip(self.operands, operands, strict=False))
         check_names(self._text, [*given, *named], self.operands)
         if (
@@ -245,6 +269,7 @@ class CompiledKernel:
                 f"{self._text} takes the operands {', '.join(self.operands)}, each once; given: {listed}"
             )
         given.update(named)
+        # Each operand is brought to the dtype and the format for which the kernel was compiled.
         storages, has_array = [], False
         for name in self.operands:
             operand, type = as_operand(given[name]), self._types[name]

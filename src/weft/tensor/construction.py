@@ -1,4 +1,4 @@
-"""Making tensors: of arrays, of coordinates, of level arrays."""
+"""Construction of tensors from arrays, from coordinates and from level arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["as_shape", "asarray", "called", "from_coords", "from_levels"]
 
 
 def called(storage: Storage, format: FormatLike | None = None) -> SparseTensor:
-    """Return a new tensor of the user's, who asked for a format."""
+    """Return a tensor of a storage; the tensor remembers the name by which the user asked for its format."""
     return SparseTensor(storage).called(format)
 
 
@@ -36,30 +36,37 @@ def asarray(
     fill_value: Any = None,
     device: Any = None,
 ) -> SparseTensor:
-    """Anything array-like as a tensor, sharing its memory where the format and dtype allow it.
+    """Convert anything array-like to a tensor that shares its memory if the format and dtype allow it.
 
     Parameters
     ----------
     obj : array_like
         An ndarray, nested list, scipy.sparse array or matrix, ``sparse`` array, or tensor.
     format : str or Format, optional
-        By default the format ``obj`` has; ``dense`` for ndarrays.
+        The format of the result. By default the format of ``obj``; ``dense`` for ndarrays.
     dtype : dtype, optional
-        By default that of ``obj``.
+        The dtype of the result. By default the dtype of ``obj``.
     copy : bool, optional
-        True for a tensor that shares no memory with ``obj``. False raises where a copy is needed. None, the default,
-        copies where that is needed: what is written into ``obj`` afterwards may be written into the tensor, and
-        coordinates that change under it break it.
+        True for a tensor that shares no memory with ``obj``. False raises an error if a copy is needed. None, the
+        default, copies only if a copy is needed. Values that are later written into ``obj`` may then appear in the
+        tensor, and coordinates that are changed in ``obj`` break the tensor.
     fill_value : scalar, optional
-        The value of entries that will not be stored. Where ``obj`` is sparse already it must agree with its own,
-        unless ``obj`` has no notion of one (scipy.sparse).
+        The value of implicit entries. If ``obj`` is a sparse array with a fill value, both must be equal. Arrays of
+        scipy.sparse have none.
     device : {"cpu", None}
-        Where it is.
+        The device of the tensor.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor; ``obj`` itself if it is a tensor and nothing is to be changed.
 
     Raises
     ------
     DTypeError
-        For dtypes weft does not compute with.
+        For dtypes that weft does not compute with.
+    StorageError
+        When ``fill_value`` differs from the fill value of ``obj``.
     ValueError
         When ``copy=False`` and a copy is needed.
 
@@ -74,9 +81,11 @@ def asarray(
     """
     require_cpu(device)
     wanted = None if dtype is None else value_dtype(dtype)
+    # known: the object itself says what its fill value is, so that a given one must agree with it.
     if isinstance(obj, SparseTensor):
         source, known = obj._storage, True
     else:
+        # Lists with a given dtype are left to as_values below, which converts each number directly to this dtype.
         found = as_operand(obj) if wanted is None or hasattr(obj, "dtype") else None
         if found is None:
             array = np.asarray(obj)
@@ -87,6 +96,7 @@ def asarray(
     storage = source
     if fill_value is not None:
         fill = _fill(storage.dtype, fill_value)
+        # Two NaN are equal fill values here, although they compare unequal.
         if known and fill != storage.type.fill and not (fill != fill and storage.type.fill != storage.type.fill):
             raise StorageError(f"fill value {fill_value!r} differs from the tensor's, {storage.type.fill!r}")
         storage = storage.with_values(storage.vals, fill)
@@ -94,6 +104,7 @@ def asarray(
         storage = execution.in_dtype(storage, wanted)
     if format is not None:
         storage = foreign_tensors.convert(storage, format)
+    # The conversions above share memory if possible. What remains is to satisfy copy.
     if not copy and storage is source and isinstance(obj, SparseTensor):
         return obj if format in (None, obj.format) else called(storage, format)
     if copy is None:
@@ -106,14 +117,14 @@ def asarray(
 
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
-    """A fill value that a user gives, which the dtype must hold."""
+    """Return a user's fill value in a dtype; raise an error if it is no number or the dtype cannot hold it."""
     if not is_scalar(fill_value):
         raise DTypeError(f"fill_value is a number, not {fill_value!r} of type {type(fill_value).__name__}")
     return fill_of(dtype, as_values(fill_value, dtype))
 
 
 def _shares(storage: Storage, obj: Any) -> bool:
-    """Whether storage made of ``obj`` shares its values."""
+    """Return whether a storage made from ``obj`` may share its values with ``obj``."""
     for holder in (obj._storage.vals if isinstance(obj, SparseTensor) else obj, getattr(obj, "data", None)):
         if isinstance(holder, np.ndarray) and np.may_share_memory(storage.vals, holder):
             return True
@@ -130,30 +141,37 @@ def from_coords(
     fill_value: Any = 0,
     duplicates: Literal["sum", "raise", "keep"] = "sum",
 ) -> SparseTensor:
-    """A tensor of coordinates and values.
+    """Make a tensor from coordinates and values.
 
     Parameters
     ----------
     coords : array_like
-        Of shape ``(ndim, nnz)``, or one array for each axis; int32 and int64 rows are shared.
+        An array of shape ``(ndim, nnz)``, or one array for each axis. int32 and int64 arrays are shared.
     values : array_like
-        Of length nnz, or a scalar for all.
+        An array of length nnz, or a scalar for all entries.
     shape : sequence of int, optional
-        By default the smallest that holds the coordinates.
+        The shape of the tensor. By default the smallest that holds the coordinates.
     format : str or Format, optional
-        Of the result.
+        The format of the result.
     dtype : dtype, optional
-        Of the values.
+        The dtype of the values.
     fill_value : scalar, optional
-        The value of absent entries.
+        The value of implicit entries.
     duplicates : {'sum', 'raise', 'keep'}
-        Entries with equal coordinates are summed, are an error, or stay: then coordinates are left in the order in
-        which they come, and the format must be a coordinate format.
+        Treatment of entries with equal coordinates: they are summed, raise an error, or are kept. To keep them, the
+        coordinates are left in the given order, and the format must be a coordinate format.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor in ``format``; with ``duplicates="keep"`` an unsorted coordinate format that may hold duplicates.
 
     Raises
     ------
-    ShapeError, StorageError
-        When lengths differ, or coordinates are outside the shape or repeat.
+    ShapeError
+        When lengths differ, or a row of coordinates is missing for an axis.
+    StorageError
+        When coordinates are outside the shape, repeat with ``duplicates="raise"``, or cannot be kept in ``format``.
 
     Examples
     --------
@@ -163,7 +181,7 @@ def from_coords(
     """
     rows = _coordinate_rows(coords)
     vals = np.asarray(values, None if dtype is None else value_dtype(dtype))
-    vals = np.asarray(vals, value_dtype(vals.dtype))
+    vals = np.asarray(vals, value_dtype(vals.dtype))  # native byte order; raises for dtypes that weft does not have
     count = len(rows[0]) if rows else vals.size
     if vals.ndim == 0:
         vals = np.full(count, vals)
@@ -181,6 +199,7 @@ def from_coords(
             raise StorageError(f"coordinates {row.min()} to {row.max()} of axis {axis} are outside shape {whole}")
     if duplicates not in ("sum", "raise", "keep"):
         raise ValueError(f"duplicates is 'sum', 'raise' or 'keep', not {duplicates!r}")
+    # Arrays that already have an index dtype stay as they are, and are shared.
     dtypes = [index_dtype(max(size - 1, 0)) for size in whole]
     kept = [row if name_of(row.dtype) in INDEX_DTYPES else row.astype(d) for row, d in zip(rows, dtypes, strict=True)]
     storage = coordinate_storage(
@@ -192,6 +211,8 @@ def from_coords(
             raise StorageError(f"format {target} cannot keep duplicates in the order in which they come")
         return called(storage)
     found = foreign_tensors.convert(storage, target)
+    # Conversion sums duplicates, so fewer entries than given mean that some coordinates repeat. A dense result does
+    # not tell, since every element has a place in it.
     if duplicates == "raise" and not storage.format.is_canonical:
         distinct = found if not found.format.is_dense else foreign_tensors.convert(storage, storage.format.canonical())
         if distinct.nnz != storage.nnz:
@@ -203,6 +224,7 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
     if not isinstance(coords, Iterable):
         raise ShapeError(f"coords are arrays of coordinates, one for each axis, not a {type(coords).__name__}")
     rows = [np.asarray(row) for row in coords]
+    # Empty lists are float64 arrays to NumPy, and are accepted.
     for row in rows:
         if row.dtype.kind not in "iu" and row.size:
             raise DTypeError(f"coordinates are integers, not {row.dtype}")
@@ -214,7 +236,18 @@ def _coordinate_rows(coords: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def as_shape(shape: Sequence[int] | int) -> tuple[int, ...]:
-    """A shape as a tuple of integers that are not negative, and fit int64."""
+    """Return a shape as a tuple of integers.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The sizes of the axes; an integer for one axis.
+
+    Raises
+    ------
+    ShapeError
+        When a size is no integer or negative, or the shape does not fit int64.
+    """
     try:
         found = tuple(map(operator.index, shape)) if np.ndim(shape) else (operator.index(shape),)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -233,28 +266,33 @@ def from_levels(
     fill_value: Any = 0,
     check: bool = True,
 ) -> SparseTensor:
-    """A tensor over level arrays as they are.
+    """Make a tensor from the arrays of its levels, which are shared.
 
     Parameters
     ----------
     shape : sequence of int
         Sizes of the axes.
     format : str or Format
-        Names the levels.
+        The format of the tensor, which determines the levels.
     levels : sequence
-        For each level from the root: its arrays, a dict by role (``{"pos": ..., "crd": ...}``), a tuple in the
-        order of the level's roles, or None where it has none. Arrays are int32 or int64.
+        The arrays of each level, from the root: a dict by role (``{"pos": ..., "crd": ...}``), a tuple in the order of
+        the level's roles, or None if the level has no arrays. The arrays are int32 or int64.
     values : array_like
-        One for each position of the last level.
+        The values, one for each position of the last level.
     fill_value : scalar, optional
-        The value of absent entries.
+        The value of implicit entries.
     check : bool, optional
-        Whether to check every invariant of the format, which reads all arrays once. Kernels trust what is not.
+        True to check every invariant of the format, which reads all arrays once. Kernels rely on these invariants.
+
+    Returns
+    -------
+    SparseTensor
+        The tensor over the given arrays.
 
     Raises
     ------
     StorageError
-        Says which invariant of which level is broken.
+        When arrays are missing, or break an invariant; the message names the level and the invariant.
 
     Examples
     --------
@@ -283,6 +321,7 @@ def from_levels(
 
 
 def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.ndarray[Any, Any]]:
+    # The arrays may be given by role, as a sequence, or as one array if the level has a single role.
     if given is None:
         given = ()
     if isinstance(given, Mapping):
@@ -299,6 +338,7 @@ def _level_arrays(where: str, roles: tuple[str, ...], given: Any) -> list[np.nda
     for role, array in zip(roles, given, strict=True):
         if not isinstance(array, np.ndarray):
             array = np.asarray(array)
+            # Lists become arrays of the smallest index dtype. Only arrays must have an index dtype already.
             if array.dtype.kind == "i" or not array.size:
                 array = array.astype(index_dtype(int(array.max(initial=0))))
         if name_of(array.dtype) not in INDEX_DTYPES:

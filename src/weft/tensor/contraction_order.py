@@ -1,9 +1,9 @@
-"""In which order ``einsum`` contracts more than two operands: in one fused loop nest, or pair by pair.
+"""Order in which ``einsum`` contracts more than two operands: in one fused loop nest, or pair by pair.
 
-The cost model counts multiplications and the entries of intermediate results, estimated as if entries were spread
-evenly: of ``n`` combinations of coordinates as many have a product as the operands' densities, multiplied, say. Paths
-are opt_einsum's business, unless there are at most ``EXHAUSTIVE`` operands: then every order of pairs is
-priced by these estimates.
+The cost model counts multiplications and the entries of intermediate results. Its estimates assume that entries are
+spread evenly: the number of products is the number of combinations of coordinates, times the densities of the operands.
+For at most ``EXHAUSTIVE`` operands, every order of pairs is priced by these estimates. For more operands, opt_einsum
+chooses the path.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ..records import record
 __all__ = ["ContractionPath", "Operand", "plan"]
 
 EXHAUSTIVE = 8
-KERNEL = 20_000.0  # multiplications that calling one more kernel is worth
-ENTRY = 4.0  # what making and reading an entry of an intermediate result costs
-SCATTERED = 4.0  # what a multiplication costs whose result is sparse
+KERNEL = 20_000.0  # cost of calling one more kernel, in multiplications
+ENTRY = 4.0  # cost of making and reading an entry of an intermediate result
+SCATTERED = 4.0  # cost of a multiplication whose result is sparse
 
 
 @record
 class Operand:
-    """What the model knows of an operand, or of a product of some.
+    """Facts that the cost model has on an operand, or on a product of operands.
 
     Parameters
     ----------
     indices : frozenset of str
         The letters of its axes.
     density : float
-        Entries to elements.
+        The ratio of entries to elements.
     """
 
     indices: frozenset[str]
@@ -41,16 +41,16 @@ class Operand:
 
 @record
 class ContractionPath:
-    """An order of contraction, with what it and the other way are expected to cost, in multiplications.
+    """An order of contraction, with the expected costs of one loop nest and of pairs, in multiplications.
 
     Parameters
     ----------
     path : tuple of tuple of int
-        As opt_einsum has it; all operands at once for one loop nest.
+        The path in opt_einsum's notation. One loop nest is one step with all operands.
     fused, pairwise : float
-        Estimates.
+        The expected costs of one loop nest, and of contracting pair by pair.
     steps : tuple of str
-        One line for each contraction.
+        The subscripts of each contraction.
     """
 
     path: tuple[tuple[int, ...], ...]
@@ -64,10 +64,12 @@ def _size(indices: frozenset[str], sizes: Mapping[str, int]) -> float:
 
 
 def _contracted(a: Operand, b: Operand, kept: frozenset[str], sizes: Mapping[str, int]) -> tuple[float, Operand]:
-    """The cost of a product that keeps some indices, and what it gives."""
+    """Return the expected cost of a product that keeps some indices, and the operand that it results in."""
     together = a.indices | b.indices
     flops = _size(together, sizes) * a.density * b.density
     out = together & kept
+    # An element of the result is an entry if any of the products that are summed into it is one. Beyond 1e9 products
+    # the probability is 1 within rounding.
     summed = _size(together - out, sizes)
     density = 1 - (1 - min(a.density * b.density, 1 - 1e-16)) ** summed if summed < 1e9 else 1.0
     result = Operand(out, max(density, 0.0))
@@ -76,16 +78,18 @@ def _contracted(a: Operand, b: Operand, kept: frozenset[str], sizes: Mapping[str
 
 
 def _cheapest(operands: Sequence[Operand], output: frozenset[str], sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
-    """The cheapest path of pairs: of every subset of the operands, the cheapest two parts."""
+    """Return the cheapest path of pairs, by dynamic programming over the subsets of the operands."""
     n = len(operands)
+    # Subsets are bit masks. Each has its cost, the operand that it is contracted to, and the tree of its pairs.
     best: dict[int, tuple[float, Operand, Any]] = {1 << k: (0.0, o, k) for k, o in enumerate(operands)}
     for subset in range(1, 1 << n):
         if subset & (subset - 1) == 0:
             continue
+        # Indices of the output and of the operands outside the subset are not summed over yet.
         kept = output.union(*(operands[k].indices for k in range(n) if not subset >> k & 1))
         part = (subset - 1) & subset
         while part:
-            rest = subset ^ part
+            rest = subset ^ part  # each split is priced once: part > rest
             if part > rest:
                 (first, a, how_a), (second, b, how_b) = best[part], best[rest]
                 cost, result = _contracted(a, b, kept, sizes)
@@ -97,7 +101,10 @@ def _cheapest(operands: Sequence[Operand], output: frozenset[str], sizes: Mappin
 
 
 def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
-    """A tree of pairs as opt_einsum's path: places among what is left, results at the end."""
+    """Convert a tree of pairs to a path in opt_einsum's notation.
+
+    Each step of the path names places in the list of the remaining operands, to whose end the result is appended.
+    """
     left: list[Any] = list(range(n))
     path: list[tuple[int, ...]] = []
 
@@ -120,16 +127,17 @@ def _path_of(tree: Any, n: int) -> list[tuple[int, ...]]:
 def plan(
     subscripts: str, shapes: tuple[tuple[int, ...], ...], densities: tuple[float, ...], optimize: Any
 ) -> ContractionPath:
-    """The order in which to contract.
+    """Choose the order in which to contract operands.
 
     Parameters
     ----------
     subscripts : str
-        Explicit, of single letters.
+        Explicit subscripts of single letters.
     shapes, densities : sequence
-        Of the operands.
+        The shape and the density of each operand.
     optimize : object
-        False for one loop nest, ``"auto"`` to choose by cost, else a path or what opt_einsum takes: pair by pair.
+        False for one loop nest; ``"auto"`` to choose by cost. A path, True or a strategy of opt_einsum contracts pair
+        by pair.
     """
     import opt_einsum
 
@@ -138,8 +146,10 @@ def plan(
     pairs = zip(inputs.split(","), shapes, strict=True)
     sizes = {i: size for text, shape in pairs for i, size in zip(text, shape, strict=True)}
     everything = frozenset(sizes)
+    # One loop nest visits the combinations of coordinates at which all operands have entries.
     fused = _size(everything, sizes) * math.prod(densities, start=1.0) * max(n - 1, 1) + KERNEL
     operands = [Operand(frozenset(text), d) for text, d in zip(inputs.split(","), densities, strict=True)]
+    # NumPy's paths begin with the word "einsum_path", which opt_einsum does not take.
     chosen: Any = optimize
     if isinstance(optimize, tuple) and optimize and optimize[0] == "einsum_path":
         chosen = optimize[1:]
@@ -156,12 +166,12 @@ def plan(
 def _priced(
     path: Sequence[tuple[int, ...]], operands: Sequence[Operand], output: frozenset[str], sizes: Mapping[str, int]
 ) -> float:
-    """What a path is expected to cost."""
+    """Return the expected cost of a path, in multiplications."""
     pending = list(operands)
     total = 0.0
     for places in path:
         taken = [pending.pop(place) for place in sorted(places, reverse=True)]
-        kept = output.union(*(o.indices for o in pending))
+        kept = output.union(*(o.indices for o in pending))  # indices that later steps or the output need
         result = taken[0]
         for k, other in enumerate(taken[1:], 1):
             cost, result = _contracted(result, other, kept.union(*(o.indices for o in taken[k + 1 :])), sizes)

@@ -1,4 +1,4 @@
-"""Name the device that tensors are on, and export the memory of those in a dense format (DLPack)."""
+"""Device of tensors, and the export of tensors in a dense format by DLPack."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from ..operations.operands import StorageHolder
 __all__ = ["DEVICE", "dlpack", "dlpack_device", "require_cpu"]
 
 DEVICE = "cpu"
-"""The only device there is."""
+"""The only device."""
 
 
 def require_cpu(device: Any) -> None:
-    """Refuse any device but the only one there is.
+    """Raise an error for any device but the CPU.
+
+    Parameters
+    ----------
+    device : object
+        The device that a user asks for.
 
     Raises
     ------
@@ -42,14 +47,14 @@ def dlpack(
     max_version : tuple of int, optional
         The newest version that the consumer understands.
     dl_device : tuple of int, optional
-        Where to export to.
+        The device to export to.
     copy : bool, optional
-        True for memory of its own, False where that would be an error.
+        True to export a copy. False raises an error if a copy is needed.
 
     Raises
     ------
     BufferError
-        When the memory cannot be exported so.
+        When the memory cannot be exported in the way that the arguments require.
     """
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     array = self._storage.to_dense_array()
@@ -57,5 +62,5 @@ def dlpack(
 
 
 def dlpack_device(self: StorageHolder, /) -> tuple[int, int]:
-    """Return where DLPack says that the memory of a tensor in a dense format is: its ``__dlpack_device__``."""
+    """Return the DLPack device of a tensor in a dense format: its attribute ``__dlpack_device__``."""
     return self._storage.to_dense_array().__dlpack_device__()

@@ -1,20 +1,21 @@
-"""What NumPy and scipy.sparse ask of a foreign operand.
+"""Protocols by which NumPy, scipy.sparse and other packages call weft's operators and functions.
 
-``np.asarray(T)`` must fail, since an implicit dense copy is what sparse code cannot afford, and without ``__array__``
-it would silently give an object array. But scipy's operators call ``np.asanyarray(other)`` on every operand they do
-not know, and defer to its reflected method only when the answer is a 0-d object array (scipy/sparse/_base.py,
-``_matmul_dispatch``); an exception there would end ``scipy_csr @ T``.
+``np.asarray(T)`` must fail, since sparse code cannot afford an implicit dense copy. Without ``__array__`` it would
+silently return an object array. But SciPy's operators call ``np.asanyarray(other)`` on every operand that they do not
+know, and they defer to the reflected method of ``other`` only if the result is a 0-d object array
+(scipy/sparse/_base.py, ``_matmul_dispatch``). An exception there would end ``scipy_csr @ T``.
 
-NumPy calls ``__array__`` with the same arguments in both cases, and its result goes through no hook that could still
-raise; scipy consults neither ``__array_priority__`` nor ``__array_ufunc__`` before. So the only thing that tells the
-two apart is who asks: ``__array__`` looks at its caller, and answers as scipy wants when that is a method of
-scipy.sparse that holds this tensor as its operand ``other``.
+NumPy calls ``__array__`` with the same arguments in both cases, and no hook sees the result afterwards. SciPy consults
+neither ``__array_priority__`` nor ``__array_ufunc__`` before. Only the caller tells the two cases apart. Therefore
+``__array__`` inspects its caller. It returns a 0-d object array if the caller is a method of scipy.sparse that holds
+this tensor as its operand ``other``.
 
-The package sparse leaves ``S @ T`` to ``T`` where a function that it calls raises ``NotImplementedError``. One is
-compiled by numba, which asks ``T`` for ``_numba_type_``: the answer is that error where sparse is behind the question.
+The package sparse leaves ``S @ T`` to ``T`` if a function that it calls raises ``NotImplementedError``. One of these
+functions is compiled by numba, which reads the attribute ``_numba_type_`` of ``T``. Reading this attribute raises that
+error if sparse is among the callers.
 
-Consumers of DLPack ask the object for ``__dlpack__``, and others ask its class whether all such objects can be
-exported, which only those in a dense format can. So the class has none, and its instances answer.
+Some consumers of DLPack look for ``__dlpack__`` on the object. Others look for it on the class, to learn if all such
+objects can be exported. Only tensors in a dense format can, so the class lacks the attribute and its instances have it.
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ __all__ = ["Dispatch"]
 
 
 def _scipy_defers(tensor: StorageHolder) -> bool:
-    """Tell whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right.
+    """Return whether the caller of ``__array__`` is a binary operator of scipy.sparse with ``tensor`` on its right.
 
-    A method that an operator calls, as ``multiply``, gives ``NotImplemented`` back. Called by name it must not do that:
-    nobody would try the tensor's method then.
+    An operator may call a method such as ``multiply``, which then returns ``NotImplemented`` to the operator. If users
+    call this method by name, it must raise an error, since no operator would try the tensor's method afterwards.
     """
+    # Frame 2 is the caller of __array__. The outermost of SciPy's frames tells if an operator was called.
     frame, outermost = sys._getframe(2), ""
     while str(frame.f_globals.get("__name__")).startswith("scipy.sparse") and frame.f_locals.get("other") is tensor:
         outermost = frame.f_code.co_name
@@ -54,7 +56,7 @@ def _scipy_defers(tensor: StorageHolder) -> bool:
 
 
 def _asking_package(between: tuple[str, ...] = ()) -> str:
-    """The package of the function that called the one which asks, or called it through some packages between them."""
+    """Return the package that called the calling function, passing over callers in the packages ``between``."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -65,7 +67,7 @@ def _asking_package(between: tuple[str, ...] = ()) -> str:
 
 
 def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder], Any]:
-    """Return what finds a method of tensors in a dense format, and of no others."""
+    """Return a function that binds a method to a tensor in a dense format, and raises for other tensors."""
 
     def find(tensor: StorageHolder) -> Any:
         if tensor._storage.format.is_dense:
@@ -77,7 +79,7 @@ def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder]
 
 
 def _numba_type(tensor: StorageHolder) -> Any:
-    """Tell the package sparse that numba has no type for a tensor; others find no attribute, as of any object."""
+    """Raise ``NotImplementedError`` for callers from the package sparse, and ``AttributeError`` for others."""
     if _asking_package(("weft", "numba", "functools")) != "sparse":
         raise AttributeError("tensors have no _numba_type_", name="_numba_type_", obj=tensor)
     storage = tensor._storage
@@ -88,7 +90,7 @@ def _numba_type(tensor: StorageHolder) -> Any:
 
 
 class Dispatch(Operators):
-    """The protocols by which other packages' operators and functions find weft's."""
+    """Methods of the protocols by which other packages' operators and functions call weft's."""
 
     __slots__ = ()
     _answers = {  # noqa: RUF012
@@ -96,14 +98,14 @@ class Dispatch(Operators):
         "__dlpack_device__": _if_dense("__dlpack_device__", dlpack_device),
         "_numba_type_": _numba_type,
     }
-    __array_priority__ = 1000.0  # scipy's is 10.1
+    __array_priority__ = 1000.0  # SciPy's is 10.1
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if _scipy_defers(self):
             deferred = np.empty((), dtype=object)
             deferred[()] = self
             return deferred
-        if self._storage.format.is_dense:  # nothing becomes dense that is not
+        if self._storage.format.is_dense:  # all elements are stored, so that nothing is made dense
             array = self.todense()  # type: ignore[attr-defined]
             return np.array(array, dtype, copy=copy)
         peers = _asking_package() == "sparse"
@@ -111,11 +113,11 @@ class Dispatch(Operators):
         raise DensifyError(f"{self!r} does not become an ndarray by itself: {instead}")
 
     def __iter__(self) -> Iterator[Any]:
-        """The elements, or tensors, along the first axis."""
+        """Iterate over the elements, or the tensors, along the first axis."""
         shape = self._storage.shape
         if not shape:
             raise TypeError("iteration over a 0-d tensor")
-        if _asking_package() == "sparse":  # COO(A) takes what it can iterate over for coordinates and values
+        if _asking_package() == "sparse":  # COO(A) takes any iterable for coordinates and values
             raise DensifyError(
                 f"a SparseTensor of shape {shape} is not an array of the package sparse; pass its to_pydata_sparse()"
             )
@@ -135,14 +137,27 @@ class Dispatch(Operators):
         return weft.array_api
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The tensor itself, which is on the only device there is."""
+        """Return the tensor itself, since the CPU is the only device.
+
+        Parameters
+        ----------
+        device : {"cpu", None}
+            The device to move the tensor to.
+        stream : None
+            The CPU has no streams.
+
+        Raises
+        ------
+        ValueError
+            For other devices, and for streams.
+        """
         require_cpu(device)
         if stream is not None:
             raise ValueError(f"device 'cpu' has no streams; stream is None, not {stream!r}")
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        keyed = method in ("at", "reduceat")  # whose second input says where
+        keyed = method in ("at", "reduceat")  # the second input of these holds indices, and is no operand
         if any(as_operand(x) is None for k, x in enumerate(inputs) if not (keyed and k == 1)):
             return NotImplemented
         if ufunc is np.matmul and method == "__call__" and set(kwargs) <= {"out"}:

@@ -1,8 +1,9 @@
-"""How tensors show themselves: HTML for notebooks, and pictures of where entries are stored.
+"""Display of tensors: HTML for notebooks, and pictures of the places of stored entries.
 
-A picture is a matrix of at most so many cells; a tensor with other than two axes is unfolded into a matrix, as in
-Kolda and Bader's unfoldings: by default its first axis runs down, and the others run across with the last the
-fastest; a vector is one row. Making a picture costs a pass over the stored entries, in the order of their storage.
+A picture is a matrix of cells, with a limited number of rows and columns. A tensor with other than two axes is unfolded
+into a matrix, as in Kolda and Bader's unfoldings. By default the first axis runs down, and the others run across with
+the last axis varying fastest. A vector is one row. Making a picture takes one pass over the stored entries, in the
+order of their storage.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ __all__ = ["Picture", "picture", "spy", "svg", "to_html"]
 _CELLS = 100  # of the picture in HTML, down and across
 _SHADES = 5
 _PIXELS = 160
-_THIN = 8  # no picture is drawn longer than so many times its width
+_THIN = 8  # largest ratio of the sides of a picture
 _CHUNK = 1 << 20
-_DRAWN = 20_000_000  # HTML has no picture of tensors with more entries, as it would take seconds
-_EXACT = 2**62
+_DRAWN = 20_000_000  # HTML has no picture of tensors with more entries, since it would take seconds
+_EXACT = 2**62  # more rows or columns than this are numbered inexactly
 
 
 @record
 class Picture:
-    """How many entries are stored in each cell of an unfolded tensor.
+    """Numbers of stored entries in the cells of an unfolded tensor.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class Picture:
 
     @property
     def shades(self) -> np.ndarray[Any, Any]:
-        """0 for empty cells, else 1 to 5: how full a cell is, the fullest being 5."""
+        """Shade of each cell: 0 for empty cells, and 1 to 5 for others in proportion to the fullest cell."""
         most = max(int(self.counts.max(initial=0)), 1)
         return -(-self.counts * _SHADES // most)
 
@@ -67,16 +68,18 @@ def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: in
     Parameters
     ----------
     storage : Storage
-        Any tensor. Of a dense one only elements other than the fill value are counted.
+        Any tensor. Only elements other than the fill value are counted in a dense tensor.
     rows : int or sequence of int, optional
         The axes that run down; by default the first, or none of a vector.
     cells : int, optional
-        The most cells down and across.
+        The largest number of cells down and across.
 
     Raises
     ------
     ShapeError
-        When ``rows`` names axes that the tensor does not have.
+        When ``rows`` names axes that the tensor does not have, or an axis twice.
+    ValueError
+        When ``cells`` is less than 1.
 
     Examples
     --------
@@ -91,7 +94,7 @@ def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: in
         raise ValueError(f"a picture has at least one cell, not {cells}")
     down = _axes(rows, shape)
     across = tuple(axis for axis in range(n) if axis not in down)
-    # Neither sorted nor summed: what is stored, in the order in which it is stored.
+    # Entries are listed in the order of the storage, so that they are neither sorted nor are duplicates summed.
     order = tuple(range(n)) if storage.format.is_structured else storage.format.mode_order
     listed = foreign_tensors.convert(storage, coordinate_format(((False, False),) * n).reordered(order))
     crds, count = dict(zip(order, listed.arrays[1:], strict=True)), len(listed.vals)
@@ -99,6 +102,7 @@ def picture(storage: Storage, rows: int | Sequence[int] | None = None, cells: in
     steps = tuple(max(-(-extent // cells), 1) for extent in extents)
     height, width = (-(-extent // step) for extent, step in zip(extents, steps, strict=True))
     counts = np.zeros(height * width, np.int64)
+    # Chunks bound the memory of the cell numbers.
     for begin in range(0, count, _CHUNK):
         chunk = slice(begin, min(begin + _CHUNK, count))
         i, j = (
@@ -121,14 +125,15 @@ def _axes(rows: int | Sequence[int] | None, shape: tuple[int, ...]) -> tuple[int
 
 
 def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> np.ndarray[Any, Any]:
-    """The cell, down or across, of each entry."""
+    """Return the row of cells, or the column of cells, of each entry."""
     line: np.ndarray[Any, Any] = np.zeros(count, np.int64)
     if extent <= _EXACT:
         for crd, size in side:
             line *= size
             line += crd
         return line // step
-    line = np.zeros(count)  # more lines than int64 can number: as fractions of the whole, good enough for a picture
+    # int64 cannot number so many rows or columns. Fractions of the whole are exact enough for a picture.
+    line = np.zeros(count)
     for crd, size in reversed(side):
         line = (crd + line) / size
     cells = -(-extent // step)
@@ -137,12 +142,17 @@ def _cells(side: list[tuple[Any, int]], extent: int, step: int, count: int) -> n
 
 
 def svg(found: Picture) -> str:
-    """A picture as an SVG element, of the text's colour, fuller cells darker; equal pictures give equal text."""
+    """Convert a picture to an SVG element in the color of the text, with fuller cells darker.
+
+    Equal pictures are converted to equal text.
+    """
     (rows, columns), (height, width) = found.extents, found.counts.shape
     if not found.counts.size:
         return ""
+    # The sides of the picture are in proportion to those of the matrix, unless it would be too thin.
     longest = max(rows, columns)
     pixels = [max(_PIXELS * extent // longest, _PIXELS // _THIN) for extent in (rows, columns)]
+    # Each shade has one path, and a run of cells of the same shade is one horizontal stroke.
     paths: dict[int, list[str]] = {shade: [] for shade in range(1, _SHADES + 1)}
     for y, line in enumerate(found.shades.tolist()):
         x = 0
@@ -177,7 +187,7 @@ def _side(axes: tuple[int, ...]) -> str:
 
 
 def facts(storage: Storage, name: str) -> dict[str, str]:
-    """What HTML says of a tensor."""
+    """Return the table of facts that HTML shows for a tensor whose format is called ``name``."""
     format, shape = storage.format, storage.shape
     size = math.prod(shape)
     dense = size * storage.dtype.itemsize
@@ -197,7 +207,7 @@ def facts(storage: Storage, name: str) -> dict[str, str]:
 
 
 def _bytes(count: int) -> str:
-    """A number of bytes in the unit that suits it.
+    """Return a number of bytes as text, in a suitable unit.
 
     Examples
     --------
@@ -213,7 +223,7 @@ def _escaped(text: str) -> str:
 
 
 def to_html(storage: Storage, name: str) -> str:
-    """Return a table of facts beside a picture of the stored entries, of a tensor whose format has a name."""
+    """Return HTML for a tensor whose format is called ``name``: a table of facts, and a picture of its entries."""
     cell = '<td style="text-align:left">'
     rows = "".join(
         f'<tr><th style="text-align:left">{fact}</th>{cell}{_escaped(text)}</td></tr>'
@@ -224,7 +234,7 @@ def to_html(storage: Storage, name: str) -> str:
     else:
         try:
             drawn = svg(picture(storage))
-        except CompilerError as error:  # a notebook is to show the table all the same
+        except CompilerError as error:  # the table needs no compiler, and is shown anyway
             drawn = _escaped(f"no picture: {str(error).partition(chr(10))[0]}")
     return (
         '<div style="display:flex;gap:1em;align-items:center"><table><caption>SparseTensor</caption>'
@@ -233,29 +243,30 @@ def to_html(storage: Storage, name: str) -> str:
 
 
 def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cells: int = 400, **options: Any) -> Any:
-    """Draw where a tensor stores entries, with matplotlib.
+    """Draw the places of a tensor's stored entries with matplotlib.
 
-    Unlike ``matplotlib.pyplot.spy``, which draws a marker of fixed size for each entry, this counts entries in cells,
-    so that large tensors give a picture in one pass; of one that has no more than ``cells`` rows and columns, a cell
-    is an element.
+    ``matplotlib.pyplot.spy`` draws a marker of fixed size for each entry. This function counts entries in cells
+    instead, so that one pass over a large tensor is enough. If the tensor has no more than ``cells`` rows and columns,
+    each element is a cell.
 
     Parameters
     ----------
     A : array_like
         Anything that :func:`weft.asarray` takes. A tensor without two axes is unfolded.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default pyplot's current axes.
+        The axes to draw into; by default pyplot's current axes.
     rows : int or sequence of int, optional
-        The axes that run down, the last fastest; by default the first, or none of a vector. The others run across.
+        The axes that run down, with the last varying fastest; by default the first, or none of a vector. The others run
+        across.
     cells : int, optional
-        The most cells down and across.
+        The largest number of cells down and across.
     **options
-        For ``Axes.imshow``, such as ``cmap``.
+        Arguments of ``Axes.imshow``, such as ``cmap``.
 
     Returns
     -------
     matplotlib.image.AxesImage
-        The picture; its axes count rows and columns of the unfolded tensor.
+        The picture. The ticks of its axes are rows and columns of the unfolded tensor.
 
     Raises
     ------
@@ -277,12 +288,15 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
         "aspect": "equal" if max(extents) <= _THIN * min(extents) else "auto",
         "extent": (-0.5, max(width * across, 1) - 0.5, max(height * down, 1) - 0.5, -0.5),
     }  # fmt: skip
+    # The picture has a cell even if the tensor has no elements, since imshow needs one. The limits of the axes hide the
+    # parts of the last cells that lie beyond the tensor.
     shades = found.shades if found.counts.size else np.zeros((1, 1), np.int64)
     image = ax.imshow(shades, **(settings | options))
     ax.set_xlim(-0.5, max(extents[1], 1) - 0.5)
     ax.set_ylim(max(extents[0], 1) - 0.5, -0.5)
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
+    # Ticks are at whole rows and columns, and unfolded axes are named by the axes of the tensor.
     for axis, axes in ((ax.yaxis, found.axes[0]), (ax.xaxis, found.axes[1])):
         if not axes:
             axis.set_ticks([])

@@ -1,4 +1,4 @@
-"""The public functions: index notation and einsum over tensors, and what the compiler makes of them."""
+"""Public functions that compute, compile and explain expressions in index notation and einsum subscripts."""
 
 from __future__ import annotations
 
@@ -52,27 +52,28 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     Parameters
     ----------
     text : str
-        E.g. ``"y(i) = A(i,j)*x(j) + b*z(i)"``; variables that are not on the left are summed over. With ``+=`` the
-        result is added to the operand on the left, which itself stays as it is.
+        The expression, such as ``"y(i) = A(i,j)*x(j) + b*z(i)"``. Variables that are not on the left-hand side are
+        summed over. With ``+=`` the result is the sum of the expression and the operand on the left-hand side, which
+        does not change.
     format : str or Format, optional
-        Of the result; by default it is inferred from the operands.
+        The format of the result; by default it is inferred from the operands.
     dtype : dtype, optional
-        Of the result; by default NumPy's promotion of the operands' dtypes. A wider one is what everything is
-        computed in.
+        The dtype of the result; by default NumPy's promotion of the operands' dtypes. If it is wider, everything is
+        computed in it.
     **operands : array_like
-        By the names in the expression: tensors, ndarrays, scipy.sparse arrays, scalars.
+        Tensors, ndarrays, scipy.sparse arrays or scalars, by their names in the expression.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
-        A scalar for a result without axes; an ndarray for a dense result where an operand is an ndarray.
+        A scalar for a result without axes; an ndarray for a dense result if an operand is an ndarray; else a tensor.
 
     Raises
     ------
     NotationError
-        The expression does not parse, or names what is not given.
+        When the expression does not parse, or an operand is missing.
     ShapeError
-        Operands do not fit together.
+        When the shapes of the operands do not fit together.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
     """
     assignment = _parsed(text)
     used = set(operand_names(assignment))
-    if assignment.op is not None:
+    if assignment.op is not None:  # += reads the tensor on the left-hand side
         used.add(assignment.target.tensor)
     if not operands.keys() <= used:
         check_names(text, operands, sorted(used), ("format", "dtype"))
@@ -92,7 +93,7 @@ def evaluate(text: str, /, *, format: FormatLike | None = None, dtype: DTypeLike
 
 
 def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
-    """What einsum is asked for; errors name the operands' formats, too."""
+    """Parse the arguments of ``einsum``; an error on shapes names the operands' formats, too."""
     try:
         return parse_einsum(operands)
     except ShapeError as error:
@@ -102,7 +103,10 @@ def _parsed_einsum(operands: Sequence[Any]) -> tuple[Einsum, tuple[Any, ...]]:
 
 
 def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
-    """Operands by name; with ``weak``, Python's numbers take their dtype from the others, as NumPy's operators do."""
+    """Convert operands to storages, by name.
+
+    With ``weak``, Python numbers take their dtype from the other operands, as with NumPy's operators.
+    """
     found: dict[str, Operand] = {}
     numbers: dict[str, Any] = {}
     for name, obj in operands.items():
@@ -113,6 +117,7 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
         if operand is None:
             raise DTypeError(f"operand {name} is of type {type(obj).__name__}, which weft does not know")
         found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
+    # Numbers come last, when the dtypes of all other operands are known.
     beside = [operand.storage.dtype for operand in found.values()]
     for name, obj in numbers.items():
         dtype = np.result_type(*beside) if beside else np.asarray(obj).dtype
@@ -121,7 +126,7 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
 
 
 def _format_of(assignment: Assignment, format: FormatLike | None) -> Format | None:
-    """The result's format where the user gives one."""
+    """Return the format that the user asks for, or None."""
     return None if format is None else parse_format(format, len(assignment.target.indices))
 
 
@@ -134,7 +139,7 @@ def _run(
         format=_format_of(assignment, format),
         dtype=None if dtype is None else value_dtype(dtype).name,
     )
-    if not result.shape and format is None:
+    if not result.shape and format is None:  # a given format asks for a tensor, even without axes
         return result.vals[0]
     found = wrap_result(SparseTensor, result, any(operand.is_array for operand in operands.values()))
     return found.called(format) if isinstance(found, SparseTensor) else found
@@ -172,35 +177,37 @@ def einsum(
     format: FormatLike | None = None,
     reduce: str = "sum",
 ) -> Any:
-    """Einstein summation, with NumPy's grammar.
+    """Compute an Einstein summation, with NumPy's grammar.
 
     Parameters
     ----------
     *operands : str and array_like
-        ``"ij,jk->ik", A, B``, or ``A, [0, 1], B, [1, 2], [0, 2]``.
+        Subscripts and operands, as in ``"ij,jk->ik", A, B`` or ``A, [0, 1], B, [1, 2], [0, 2]``.
     out : ndarray or SparseTensor, optional
-        Where to put the result; a tensor keeps its format and dtype.
+        The array or tensor to write the result into; a tensor keeps its format and dtype.
     dtype : dtype, optional
-        In which everything is computed, and the result is; by default NumPy's promotion of the dtypes of the operands
-        and of ``out``.
+        The dtype of the computation and of the result; by default NumPy's promotion of the dtypes of the operands and
+        of ``out``.
     order : {'K', 'C', 'F', 'A'}, optional
-        Of the memory of a dense result; sparse ones have none.
+        The memory order of a dense result. Sparse results have none.
     casting : {'safe', 'same_kind', 'unsafe', 'no', 'equiv'}, optional
-        By which rule operands may be converted to that dtype, and the result to that of ``out``.
+        The rule by which operands may be converted to that dtype, and the result to the dtype of ``out``.
     optimize : {'auto', True, False} or str or list
-        ``False`` compiles one kernel for the whole expression; ``True``, a name of a strategy of opt_einsum's or a
-        path, as NumPy has it, contracts pairs. ``"auto"`` takes what :func:`einsum_path` expects to be cheaper, by
-        how many entries the operands hold; with ``config.reassociate`` off it is one kernel.
+        ``False`` compiles one kernel for the whole expression. ``True``, a strategy of opt_einsum or a path in NumPy's
+        notation contracts pair by pair. ``"auto"`` takes the cheaper of both by the estimates of :func:`einsum_path`,
+        which depend on the numbers of entries of the operands. If ``config.reassociate`` is off, ``"auto"`` compiles
+        one kernel.
     format : str or Format, optional
-        Of the result; by default it is inferred from the operands.
+        The format of the result; by default it is inferred from the operands.
     reduce : {'sum', 'prod', 'min', 'max', 'any', 'all'}
-        What is made of the products over the indices that go; all but sums are one kernel.
+        The reduction of the products over the indices that the result does not have. All reductions except sums
+        compile one kernel.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
-        ``out`` where that is given; else a scalar for a result without axes, and an ndarray for a dense result where an
-        operand is an ndarray.
+        ``out`` if it is given; else a scalar for a result without axes, an ndarray for a dense result if an operand is
+        an ndarray, and else a tensor.
 
     Raises
     ------
@@ -225,6 +232,7 @@ def einsum(
         raise ValueError(f"reduce is one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     notation, given = _parsed_einsum(operands)
     found = _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
+    # The usual call needs neither a conversion by a casting rule nor another memory order.
     if out is None and dtype is None and order == "K" and casting == "safe":
         return _contracted(notation, found, None, optimize, format, reduce)
     turn = _memory_order(order, list(found.values()))
@@ -238,11 +246,11 @@ def einsum(
 def _converted(
     operands: Mapping[str, Operand], dtype: DTypeLike | None, out: Any, casting: Any
 ) -> tuple[np.dtype[Any], dict[str, Operand]]:
-    """In which dtype ``numpy.einsum`` computes, and the operands, those with a wider one converted to it."""
+    """Return the dtype in which ``numpy.einsum`` computes, and the operands, with wider ones converted to it."""
     dtypes = [operand.storage.dtype for operand in operands.values()]
     beside = [out.dtype] if isinstance(out, (np.ndarray, SparseTensor)) else []
     wanted = value_dtype(np.result_type(*dtypes, *beside) if dtype is None else dtype)
-    for number, own in enumerate((*dtypes, *beside)):  # NumPy reads out, too
+    for number, own in enumerate((*dtypes, *beside)):  # NumPy reads out as well as writing it
         if not np.can_cast(own, wanted, casting):
             which = f"operand {number}" if number < len(dtypes) else "out"
             raise DTypeError(
@@ -256,7 +264,7 @@ def _converted(
 
 
 def _memory_order(order: Any, operands: Sequence[Operand]) -> str | None:
-    """Which memory order is asked for; None where it is as it comes."""
+    """Return the memory order, "C" or "F", that is asked for; None for any order."""
     name = "K" if order is None else str(order).upper()
     if name not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
@@ -267,7 +275,7 @@ def _memory_order(order: Any, operands: Sequence[Operand]) -> str | None:
 
 
 def _in_order(found: Any, order: str) -> Any:
-    """Return a result with its elements in C or F order, if it is dense."""
+    """Return a result with its elements in C or F order if it is dense, else the result itself."""
     if np.ndim(found) < 2:
         return found
     if isinstance(found, np.ndarray):
@@ -283,44 +291,45 @@ def _contracted(
     format: FormatLike | None,
     reduce: str,
 ) -> Any:
-    """Compute an einsum of operands in their common dtype, or a wider one."""
+    """Compute an einsum in the common dtype of its operands, or in a wider one."""
     assignment = notation.assignment if reduce == "sum" else _reduced(notation.assignment, REDUCTIONS[reduce])
     if len(found) < 3:
         return _run(assignment, found, format, dtype)
     dtypes = {name: operand.storage.dtype for name, operand in found.items()}
     common = np.result_type(*dtypes.values())
     if reduce == "sum" and result_dtype(explicit_sums(assignment).value, dtypes) != common:
-        # Pair by pair they have another dtype: each is converted to what all have in common, as by NumPy.
+        # Partial products could have another dtype than the common one, so operands are converted first, as in NumPy.
         found = {name: Operand(execution.in_dtype(o.storage, common), o.is_array) for name, o in found.items()}
         dtypes = dict.fromkeys(dtypes, common)
     if reduce == "sum" and optimize is not False and (config.reassociate or optimize != "auto"):
         planned = _planned(notation, list(found.values()), optimize)
+        # A path of one step with all operands is one loop nest, which _run computes below.
         if len(planned.path) > 1 or len(planned.path[0]) < len(found):
             return _by_steps(planned, list(found.values()), common, format, dtype)
     return _run(use_computation_dtype(assignment, tuple(dtypes.items()), common.name), found, format, dtype)
 
 
 def _reduced(assignment: Assignment, op: str) -> Assignment:
-    """An assignment with another reduction than the implied sum."""
+    """Return an assignment with a reduction by ``op`` in place of the implied sum."""
     indices = dict.fromkeys(v for access in reads(assignment.value) for v in access.indices)
     gone = tuple(v for v in indices if v not in assignment.target.indices)
     return replace(assignment, value=Reduce(op, gone, assignment.value)) if gone else assignment
 
 
 def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
-    """In which order :func:`einsum` would contract, and why.
+    """Return the order in which :func:`einsum` would contract operands, and the reasons.
 
     Parameters
     ----------
     *operands
-        What :func:`einsum` takes.
+        The arguments of :func:`einsum`.
     optimize : bool, str or list
-        As :func:`einsum` takes it.
+        The argument ``optimize`` of :func:`einsum`.
 
     Returns
     -------
     path : list
-        As NumPy has it; all operands at once where one loop nest computes everything.
+        The path in NumPy's notation; one step with all operands if one loop nest computes everything.
     report : str
         The steps, with the estimates by which they were chosen.
 
@@ -346,7 +355,7 @@ def einsum_path(*operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]
 
 
 def _planned(notation: Einsum, operands: Sequence[Operand], optimize: Any) -> ContractionPath:
-    """The order of contraction, by the operands' shapes and how many entries they hold."""
+    """Return the order of contraction for the operands' shapes and numbers of entries."""
     storages = [operand.storage for operand in operands]
     densities = [1.0 if s.format.is_dense else min(1.0, s.nnz / max(1, math.prod(s.shape))) for s in storages]
     wanted = tuple(optimize) if isinstance(optimize, list) else optimize
@@ -360,7 +369,7 @@ def _by_steps(
     format: FormatLike | None,
     dtype: DTypeLike | None,
 ) -> Any:
-    """Contract some operands after others, in the dtype that all have in common or a wider one that is asked for."""
+    """Contract operands step by step, in their common dtype or in a wider one that is asked for."""
     wider = dtype is not None and np.can_cast(common, value_dtype(dtype), "safe")
     wide = dtype if wider else common
     pending = [operand.storage.to_dense_array() if operand.is_array else SparseTensor(operand.storage)
@@ -368,13 +377,14 @@ def _by_steps(
     for number, (places, step) in enumerate(zip(planned.path, planned.steps, strict=True), 1):
         last = number == len(planned.path)
         taken = [pending.pop(place) for place in sorted(places, reverse=True)]
+        # Only the last step has the format and the dtype that the user asked for.
         wanted = {"format": format, "dtype": wide if dtype is None else dtype} if last else {"dtype": wide}
         pending.append(einsum(_in_first_letters(step), *taken, optimize=False, **wanted))
     return pending[0]
 
 
 def _in_first_letters(subscripts: str) -> str:
-    """The same subscripts in the first letters of the alphabet, so that steps that do the same are one kernel."""
+    """Rename the letters of subscripts to the first ones of the alphabet, so that equal steps share a kernel."""
     import opt_einsum
 
     names = {char: char for char in ",->"}
@@ -382,7 +392,7 @@ def _in_first_letters(subscripts: str) -> str:
 
 
 def _plain_subscripts(notation: Einsum) -> str:
-    """Explicit subscripts of single letters, without ellipses, as opt_einsum takes them."""
+    """Return explicit subscripts of single letters, without ellipses, for opt_einsum."""
     import opt_einsum
 
     names: dict[str, str] = {}
@@ -407,12 +417,23 @@ def compile(
     text : str
         The expression.
     dtypes : mapping, optional
-        Value dtypes by tensor name; float64 where not given.
+        Value dtypes by the names of tensors; float64 for tensors that are not named.
     schedule : callable, optional
-        Changes the automatic schedule: it takes the loops and gives them after ``reorder``, ``precompute``,
-        ``split`` and ``parallelize``.
+        A function that changes the automatic schedule. It takes the loops, and returns them after ``reorder``,
+        ``precompute``, ``split`` and ``parallelize``.
     **formats : str or Format
-        By tensor name. Operands without one are dense; the result's is inferred.
+        Formats by the names of tensors. Operands that are not named are dense. The format of the result is inferred if
+        it is not given.
+
+    Returns
+    -------
+    CompiledKernel
+        The kernel, which is called with the operands.
+
+    Raises
+    ------
+    NotationError
+        When the expression does not parse, or ``dtypes`` or ``formats`` name a tensor that it does not have.
 
     Examples
     --------
@@ -434,27 +455,27 @@ def _types(
     types = {}
     for name, order in found.items():
         if name == assignment.target.tensor and name not in formats:
-            continue
+            continue  # the type of the result is inferred
         format = parse_format(formats[name], order) if name in formats else Format.dense(order)
         types[name] = TensorType.of(value_dtype(dtypes.get(name, np.float64)).name, format)
     return types
 
 
 def explain(*operands: Any, full: bool = False, **named: Any) -> str:
-    """Report what the compiler makes of an expression.
+    """Report how the compiler computes an expression.
 
-    The short report says in which formats and loops it is computed, which operands are stored again and how to avoid
-    that, and which loops visit every coordinate, and why.
+    The short report names the formats and the loops of the computation. It lists the operands that are stored again,
+    with a way to avoid the conversion, and the loops that visit every coordinate, with the reason.
 
     Parameters
     ----------
     *operands
-        What :func:`einsum` takes, or an expression in tensor index notation alone.
+        The arguments of :func:`einsum`, or an expression in tensor index notation alone.
     full : bool
         True for every stage of the compiler: schedule, concrete notation, lattices, IR and C.
     **named
-        With index notation: operands as for :func:`evaluate`, or formats as for :func:`compile`; ``format`` and
-        ``dtype`` of the result.
+        For index notation, operands as for :func:`evaluate`, or formats as for :func:`compile`. In both cases,
+        ``format`` and ``dtype`` of the result.
 
     Returns
     -------
@@ -481,6 +502,7 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]
+        # Formats instead of operands: the report is that of a compiled kernel.
         if all(isinstance(value, (str, Format)) for value in named.values()):
             return compile(text, **named).explain(full)
         assignment, found = _parsed(text), _adopted(named, weak=True)

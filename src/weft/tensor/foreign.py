@@ -1,4 +1,4 @@
-"""The place of ``restored`` in pickles that earlier versions wrote."""
+"""Module path of ``restored`` in pickles that earlier versions wrote."""
 
 from __future__ import annotations
 

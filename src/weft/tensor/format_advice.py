@@ -1,4 +1,4 @@
-"""Which format suits a tensor: what attribute queries say about its structure, and what follows for an operation."""
+"""Suggestion of a format that suits a tensor and an operation, by attribute queries on the tensor's structure."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .sparse_tensor import SparseTensor
 __all__ = ["Suggestion", "suggest_format"]
 
 OPERATIONS = ("spmv", "spgemm", "add", "insert")
-FULL = 0.6  # of the positions a format of diagonals or padded rows makes, how many entries make it worth while
-BLOCK_FULL = 0.75
+FULL = 0.6  # least share of entries among the positions of a format of diagonals or padded rows
+BLOCK_FULL = 0.75  # least share of entries among the positions of blocks
 BLOCKS = (2, 3, 4, 6, 8)
-EMPTY_ROWS = 0.5
+EMPTY_ROWS = 0.5  # share of empty rows above which only rows with entries are worth storing
 
 
 @record
 class Suggestion:
-    """A format, what it takes, and why.
+    """A suggested format with its options and the reasons for it.
 
     Parameters
     ----------
     format : str
         A name of the catalogue.
     options : dict
-        What ``asformat`` takes with it.
+        The options of the format, for ``asformat``.
     reasons : tuple of str
-        What was found, and what follows.
+        Facts about the structure of the tensor, and the conclusion from them.
     """
 
     format: str
@@ -49,12 +49,19 @@ class Suggestion:
 
 
 def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
-    """A format for an operation on a tensor.
+    """Suggest a format for an operation on a tensor.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    op : {'spmv', 'spgemm', 'add', 'insert'}
+        The operation.
 
     Raises
     ------
     FormatError
-        For operations that nothing is known about.
+        For other operations.
     """
     if op not in OPERATIONS:
         raise FormatError(f"nothing is known about formats for {op!r}; there are {', '.join(OPERATIONS)}")
@@ -64,14 +71,17 @@ def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
     every = ",".join(NAMES[: len(shape)])
     entries = int(query(tensor, f"select [] -> count({every}) as n")["n"]) if shape else 1
     found = [f"{entries} entries of {size}"]
+    # Rules that hold for any operation and number of axes come first.
     if size and entries > 0.5 * size:
         return Suggestion("dense", {}, (*found, "more than half are stored: coordinates would cost more than zeros"))
+    # Formats for matrices alone are considered below.
     if len(shape) != 2:
         if op in ("insert", "add") or len(shape) < 2:
             return Suggestion("coo", {}, (*found, "coordinates are appended at no cost"))
         return Suggestion("csf", {}, (*found, "a tree stores the coordinates of slices once"))
     if op == "insert":
         return Suggestion("dok", {}, (*found, "a hash table takes entries in any order"))
+    # The lengths of rows decide between the formats of matrices.
     rows = query(tensor, "select [i] -> count(j) as n")["n"]
     longest, empty = int(rows.max(initial=0)), int((rows == 0).sum())
     mean = entries / max(1, len(rows))
@@ -84,7 +94,8 @@ def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
 
 
 def _for_products(tensor: SparseTensor, entries: int, longest: int, found: list[str]) -> Suggestion:
-    """What multiplies a vector fastest."""
+    """Suggest the format of a matrix that multiplies a vector fastest."""
+    # From the most regular structure to the least: fewer coordinates have to be read for regular ones.
     n_rows, n_columns = tensor.shape
     diagonals = int(np.count_nonzero(query(tensor, "select [j-i] -> id() as ne")["ne"]))
     found.append(f"{diagonals} diagonals")
@@ -101,12 +112,15 @@ def _for_products(tensor: SparseTensor, entries: int, longest: int, found: list[
 
 
 def _blocks(tensor: SparseTensor, b: int) -> int:
-    """How many blocks of ``b`` rows and columns hold an entry."""
+    """Return the number of blocks of ``b`` rows and columns that hold an entry."""
     return int(query(tensor, f"select [] -> count(i/{b}, j/{b}) as n")["n"])
 
 
 def block_side(tensor: SparseTensor) -> int:
-    """The side of the largest square blocks that divide a matrix and are nearly full where they are not empty."""
+    """Return the side of the largest square blocks that divide a matrix and are nearly full; 1 if there are none.
+
+    Blocks without entries do not count.
+    """
     tensor = tensor.tocsr() if tensor.layout.is_dense else tensor
     entries = count_entries(tensor._storage)
     for b in reversed(BLOCKS):

@@ -1,4 +1,4 @@
-"""Names that are resolved when they are first used: what comes after ``SparseTensor`` and belongs to its methods."""
+"""Late imports of the modules that import ``SparseTensor`` and define some of its methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["resolve"]
 
 @cache
 def resolve(module: str, name: str) -> Any:
-    """Return what a module of weft defines, which is imported then.
+    """Return an object that a module of weft defines, and import the module if necessary.
 
     Examples
     --------

@@ -1,10 +1,11 @@
 """Methods and properties of ``SparseTensor`` that are imported when they are first used.
 
-A table (``weft._api``) says what each of them is. Until then a descriptor stands in its place, which imports what it
-stands for and leaves it there, so that from then on the method is the function, with its signature and docstring. The
-modules that define them come after ``SparseTensor`` and import it, and ``import weft`` does not wait for them.
+A table (``weft._api``) lists them with the functions that implement them. A descriptor takes the place of each method
+at first. On first use, the descriptor imports the function and replaces itself by it. From then on the method is the
+function, with its signature and docstring. The modules that define these functions import ``SparseTensor``, so
+``SparseTensor`` cannot import them, and ``import weft`` does not wait for them.
 
-Type checkers read ``lazy_methods.pyi``, which ``make stubs`` makes of the table.
+Type checkers read ``lazy_methods.pyi``, which ``make stubs`` generates from the table.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ __all__ = ["LazyMethod", "LazyMethods", "LazyProperty", "install"]
 
 
 class LazyMethod:
-    """A method that is imported when it is first asked for, and then stands where this stood.
+    """A descriptor that imports a method when it is first read, and replaces itself by the method.
 
     Parameters
     ----------
     home : type
-        The class that has it.
+        The class that has the method.
     name : str
-        Its name there.
+        The name of the method in the class.
     target : str
         The module below ``weft``, and the name of the function in it: ``"numpy_api.reductions:nanmax"``.
     """
@@ -40,24 +41,24 @@ class LazyMethod:
         self.home, self.name, self.target = home, name, target
 
     def found(self) -> Any:
-        """Return what this stands for, which from now on stands in its place.
+        """Return the imported method or property, and put it on the class in place of the descriptor.
 
-        Several threads may come here at once: they find the same object.
+        Several threads may do so at the same time. All of them get the same object.
         """
         found = resolve(*self.target.split(":"))
         if self.home.__dict__.get(self.name) is self:  # a user may have put something else there meanwhile
             if isinstance(found, property):
-                found.__set_name__(self.home, self.name)  # as a class statement does, for its messages
+                found.__set_name__(self.home, self.name)  # error messages name the property, as in a class statement
             setattr(self.home, self.name, found)
         return found
 
     def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
-        # Bound here: getattr(instance, name) would ask a subclass that overrides the method and calls super().
+        # getattr(instance, name) would call this again from a subclass that overrides the method and calls super().
         return self.found().__get__(instance, owner)
 
 
 class LazyProperty(LazyMethod):
-    """A property that is imported when it is first read or assigned to."""
+    """A descriptor that imports a property when it is first read or assigned to."""
 
     __slots__ = ()
 
@@ -66,13 +67,13 @@ class LazyProperty(LazyMethod):
 
 
 class LazyMethods:
-    """The methods and properties of the table, for ``SparseTensor`` to inherit; its own come before them."""
+    """Base class of ``SparseTensor`` with the methods and properties of the table; its own take precedence."""
 
     __slots__ = ()
 
 
 def install(home: type[Any], methods: Mapping[str, str], properties: Mapping[str, str]) -> None:
-    """Put methods and properties on a class, to be imported when they are first used."""
+    """Add methods and properties to a class, which are imported when they are first used."""
     for kind, table in ((LazyMethod, methods), (LazyProperty, properties)):
         for name, target in table.items():
             setattr(home, name, kind(home, name, target))

@@ -1,7 +1,7 @@
-"""Python's operators: what is warm goes straight to a compiled kernel, the rest is planned first.
+"""Python's operators on tensors: a call with a known plan runs it at once, other calls make a plan first.
 
-A warm call is a look-up by the identity of the operands' types (equal types of the usual makers are one object, and
-a plan keeps its types alive, so that an identity is never reused) and a run.
+A call with a known plan looks the plan up by the identity of the operands' types, and runs it. Equal types are one
+object if the usual constructors made them. Types are kept alive beside the plans, so that an identity is never reused.
 """
 
 from __future__ import annotations
@@ -33,20 +33,26 @@ __all__ = ["Operators", "elementwise", "in_place", "matmul", "power", "unary", "
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
+# Kept plans by the identities of the operands' types (and the dtype and the number of axes of an ndarray).
 _same_shape: dict[tuple[str, int, int], ElementwisePlan] = {}
 _products: dict[tuple[int, int, bool], ElementwisePlan] = {}
 _arrays: dict[tuple[int, np.dtype[Any], int], ElementwisePlan] = {}
 
 
 def wrap_result(cls: type[StorageHolder], result: Storage, has_array: bool) -> Any:
-    """A result as the caller gets it: an ndarray where an operand was one and the result is dense."""
+    """Return a result for the caller: an ndarray if the result is dense and an operand was one, else a tensor."""
     if has_array and result.type.format.is_dense:
         return result.to_dense_array() if result.shape else result.vals[0]
     return cls(result)
 
 
 def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any:
-    """``left op right`` element by element, a tensor of class ``cls`` where it is no ndarray or scalar."""
+    """Compute ``left op right`` element by element.
+
+    The result is an ndarray or a scalar if an operand is an ndarray and the result is dense, and else a tensor of class
+    ``cls``. It is ``NotImplemented`` for operands of types that weft does not know.
+    """
+    # The usual cases come first, since these checks are most of the time that a small operation takes.
     if type(left) is cls and type(right) is cls:
         a, b = left._storage, right._storage
         if a.shape == b.shape:
@@ -61,12 +67,13 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
         return NotImplemented
+    # apply_scalar keeps the structure of the other operand. If both are scalars, a Python number counts as the scalar.
     if is_scalar(right) and (type(right) in _NUMBERS or not is_scalar(left)):
         return wrap_result(cls, apply_scalar(op, first.storage, right, False), first.is_array)
     if is_scalar(left) and (type(left) in _NUMBERS or not is_scalar(right)):
         return wrap_result(cls, apply_scalar(op, second.storage, left, True), second.is_array)
     a, b = first.storage, second.storage
-    if a.shape != b.shape:  # one element that stretches is a scalar, beside which the other keeps its structure
+    if a.shape != b.shape:  # a tensor of one element is broadcast as a scalar, so that the other keeps its structure
         if len(b.shape) <= len(a.shape) and math.prod(b.shape) == 1:
             return wrap_result(cls, apply_scalar(op, a, only_element(b), False), first.is_array)
         if len(a.shape) <= len(b.shape) and math.prod(a.shape) == 1:
@@ -80,7 +87,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
 
 
 def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
-    """What computes ``a op b``, kept unless it depends on values."""
+    """Return a plan that computes ``a op b``, and keep it unless it depends on values."""
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):
         _same_shape[op, id(a.type), id(b.type)] = _keep(plan, a, b)
@@ -88,12 +95,16 @@ def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
 
 
 def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
-    """``left @ right``; one of them is a tensor of class ``cls``."""
+    """Compute ``left @ right``, of which one is a tensor of class ``cls``.
+
+    The result is ``NotImplemented`` for operands of types that weft does not know.
+    """
+    # Kept plans are tried first, for an ndarray or a tensor on the right.
     if type(left) is cls:
         a = left._storage
         if type(right) is _ndarray:
             if right.ndim == 2 and len(a.shape) == 2 and right.shape == (a.shape[1], 1):
-                return matmul(left, right[:, 0], cls)[:, None]  # sooner than as a matrix
+                return matmul(left, right[:, 0], cls)[:, None]  # faster than as a matrix
             product = _times_array(a, right)
             if product is not None:
                 return product
@@ -115,6 +126,8 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         return wrap_result(cls, plan.run((a, b)), has_array)
     plan, storages = plan_matmul(a, b, has_array)
     result = plan.run(storages)
+    # Plans are kept for vectors and matrices whose product has axes. Plans for plain ndarrays are kept by dtype, too,
+    # so that _times_array need not make the type of an ndarray.
     if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
         _products[key] = _keep(plan, a, b)
         plain = type(right) is _ndarray and right.flags.c_contiguous and right.dtype.isnative
@@ -126,7 +139,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
 
 
 def _times_array(a: Storage, right: np.ndarray) -> Any:
-    """Return the product with an ndarray of one or two axes as an ndarray; None where no plan is kept for it."""
+    """Return the product with an ndarray of one or two axes as an ndarray; None if no plan for it is kept."""
     plan = _arrays.get((id(a.type), right.dtype, right.ndim))
     if plan is None or right.shape[0] != a.shape[-1]:
         return None
@@ -142,19 +155,28 @@ _kept: dict[int, Any] = {}
 
 
 def _keep(plan: ElementwisePlan, *storages: Storage) -> ElementwisePlan:
-    """Keep alive the types whose identities serve as keys."""
+    """Keep the types whose identities serve as keys alive, and return the plan."""
     for storage in storages:
         _kept[id(storage.type)] = storage.type
     return plan
 
 
 def unary(op: str, tensor: StorageHolder) -> Any:
-    """``op tensor``."""
+    """Compute the unary operator ``op`` of a tensor."""
     return type(tensor)(apply_unary(op, tensor._storage))
 
 
 def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) -> Any:
-    """``left ** right``: as with ndarrays, some scalar exponents are other functions unless ``exact``."""
+    """Compute ``left ** right``.
+
+    The exponent 2 is computed as a square, as with ndarrays. For floating-point and complex tensors, the exponents 0.5,
+    -1 and 1 are computed as square root, reciprocal and identity. With ``exact`` all of them are computed as powers.
+
+    Raises
+    ------
+    ValueError
+        For negative integer powers of integers, as in NumPy.
+    """
     if not exact and isinstance(left, StorageHolder) and type(right) is int and right == 2:
         return unary("square", left)
     if (
@@ -166,6 +188,7 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
         op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
         if op is not None:
             return unary(op, left)
+    # NumPy refuses negative integer powers of integers, whose results would not be integers.
     exponents = as_operand(right)
     if exponents is not None and exponents.storage.dtype.kind == "i":
         bases, storage = as_operand(left), exponents.storage
@@ -178,11 +201,12 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
 
 
 def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
-    """The tensor once it holds a result of its own shape: it keeps its format and dtype, as an ndarray does."""
+    """Put a result of the same shape into a tensor and return the tensor, which keeps its format and dtype."""
     if result is NotImplemented:
         return result
     if type(result) is type(tensor) and not result._storage.format.is_dense:
         found, old = result._storage, tensor._storage
+        # The storage of a result of the same type replaces the old one without a conversion.
         if found.type is old.type and found.shape == old.shape:
             tensor._become(found)
             return tensor
@@ -190,7 +214,7 @@ def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
 
 
 def _within(op: str) -> InPlace:
-    """The method of an operator that changes the tensor on its left."""
+    """Return the method of an operator that changes the tensor on its left."""
 
     def method(self: Any, other: Any) -> Any:
         return in_place(self, elementwise(op, self, other, type(self)), op)
@@ -199,7 +223,7 @@ def _within(op: str) -> InPlace:
 
 
 def _pair(op: str) -> tuple[Infix, Infix]:
-    """The methods of an infix operator: with the tensor on the left, and on the right."""
+    """Return the methods of an infix operator with the tensor on the left, and with the tensor on the right."""
 
     def forward(self: Any, other: Any) -> Any:
         return elementwise(op, self, other, type(self))
@@ -211,7 +235,7 @@ def _pair(op: str) -> tuple[Infix, Infix]:
 
 
 class Operators(StorageHolder):
-    """The operators of a tensor."""
+    """Python's operators of a tensor."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The argument ``out``: an ndarray or a tensor that a result is put into."""
+"""Argument ``out``: an ndarray or a tensor that a result is written into."""
 
 from __future__ import annotations
 
@@ -14,7 +14,28 @@ __all__ = ["write_out"]
 
 
 def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = "same_kind") -> Any:
-    """Put a result into what the caller gave for it, as ``x += T`` does: all of it, or the elements of a mask."""
+    """Write a result into the ndarray or the tensor that the caller gave as ``out``, and return this object.
+
+    Parameters
+    ----------
+    result : SparseTensor, ndarray or scalar
+        The result.
+    out : ndarray, SparseTensor or tuple of one
+        The object to write into, which keeps its format and dtype.
+    op : str
+        The name of the operation, for messages.
+    where : array_like of bool, optional
+        A mask of the elements to write; True for all of them.
+    casting : str, optional
+        The rule by which the result may be converted to the dtype of ``out``.
+
+    Raises
+    ------
+    TypeError
+        When ``out`` is no ndarray or tensor, or ``casting`` does not allow the conversion.
+    ValueError
+        When the shapes differ.
+    """
     if isinstance(out, tuple):
         (out,) = out
     if not issubclass(type(out), (np.ndarray, StorageHolder)):
@@ -22,6 +43,7 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
     if np.shape(result) != out.shape:
         raise ValueError(f"{op}: a result of shape {np.shape(result)} does not fit out of {out.shape}")
     is_array = issubclass(type(out), np.ndarray)
+    # The memory of ndarrays and dense tensors is written in place, and other tensors get another storage.
     if is_array or out.layout.is_dense:
         value, mask = (x.todense() if issubclass(type(x), StorageHolder) else x for x in (result, where))
         np.copyto(out if is_array else out.todense(), value, casting=casting, where=mask)
@@ -29,7 +51,7 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
     made = result if issubclass(type(result), StorageHolder) else type(out)(Storage.dense(np.asarray(result)))
     if not np.can_cast(made.dtype, out.dtype, casting):
         raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting {casting!r}")
-    if where is not True:
+    if where is not True:  # elements outside the mask keep their values
         made = type(out)(merged(made._storage, out._storage, storage_of(where)))
     out._become(made.astype(out.dtype).asformat(out.format)._storage)
     return out

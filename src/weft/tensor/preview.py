@@ -1,4 +1,4 @@
-"""A tensor as ``print`` shows it: a line that says what it is, and its first entries in the order of its storage."""
+"""Lines that ``print`` shows below the ``repr`` of a tensor: its first entries in the order of its storage."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from ..storage import Storage, Walk
 __all__ = ["entry_lines"]
 
 _SHOWN = 12
-_VISITED = 10_000  # coordinates, with entries below or without, which is some hundredths of a second
+_VISITED = 10_000  # largest number of coordinates to visit, which takes some hundredths of a second
 
 
 def entry_lines(storage: Storage) -> list[str]:
-    """Return a line for each of the first entries, and one that counts the others.
+    """Return a line for each of the first entries, and a line with the number of the others.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
 
     Examples
     --------
@@ -42,14 +47,14 @@ def entry_lines(storage: Storage) -> list[str]:
 
 
 class _FirstEntries(Walk):
-    """A walk that passes over parents without children where an array says where the next one is, and ends early."""
+    """A walk that ends after a number of coordinates, and skips parents without children if an array ``pos`` tells."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
         self._visits = _VISITED
 
     def children(self, level: int, parent: int, coords: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-        """Give coordinates and positions; those without children are left out if an array tells."""
+        """Yield coordinates and positions, leaving out positions without children if an array ``pos`` tells them."""
         edges = self._edges(level)
         found = super().children(level, parent, coords) if edges is None else self._filled(level, parent, edges)
         for coordinate, position in found:
@@ -59,7 +64,7 @@ class _FirstEntries(Walk):
             yield coordinate, position
 
     def _edges(self, level: int) -> np.ndarray[tuple[int], np.dtype[np.integer]] | None:
-        """Return where the children of each position begin, if a level has a position for every coordinate."""
+        """Return the array ``pos`` of the next level, if this level has a position for every coordinate; else None."""
         if self.format.is_structured or level + 1 == len(self.levels):
             return None
         here, below = self.levels[level : level + 2]
@@ -74,7 +79,7 @@ class _FirstEntries(Walk):
         first, end = parent * size, (parent + 1) * size
         position = first
         while position < end:
-            # The last of the positions that begin there: those before it are empty.
+            # Of all positions whose children begin at the same place, only the last one can have children.
             position = int(np.searchsorted(edges, edges[position], side="right")) - 1
             if position < end:
                 yield position - first, position

@@ -30,14 +30,14 @@ __all__ = ["Statistics", "query"]
 
 
 class Statistics(Mapping[str, np.ndarray[Any, Any]]):
-    """The results of a query by label.
+    """Results of a query, by label.
 
     Attributes
     ----------
     origin : tuple of int
-        The lowest coordinate of each axis of the results: not 0 where coordinates such as ``j-i`` are selected by.
+        The lowest coordinate of each axis of the results. It is not 0 for selected coordinates such as ``j-i``.
     statements : dict
-        What was computed for each label, in concrete index notation.
+        The statement that was computed for each label, in concrete index notation.
     """
 
     def __init__(
@@ -59,36 +59,36 @@ class Statistics(Mapping[str, np.ndarray[Any, Any]]):
 
 
 def query(x: Any, text: str | Query) -> Statistics:
-    """Statistics of what a tensor stores.
+    """Compute statistics of a tensor's stored entries, by an attribute query.
 
     Parameters
     ----------
     x : array_like
-        Any tensor, its axes called ``i``, ``j``, ``k``, ... What is stored counts, zeros among it, but what formats
-        store to fill blocks, bands or diagonals does not; a coordinate that is stored twice counts once.
+        Any tensor, whose axes are called ``i``, ``j``, ``k``, ... Stored entries count, zeros among them. Elements that
+        formats store to fill blocks, bands or diagonals do not count. A coordinate that is stored twice counts once.
     text : str or Query
-        ``select [i] -> count(j) as nnz, max(j) as last``. What is selected by, and aggregated, may be any expression of
-        coordinate remapping notation, such as ``j-i`` and ``i/2``; ``max`` may be of a counter ``#i``.
+        The query, such as ``select [i] -> count(j) as nnz, max(j) as last``. Any expression of coordinate remapping
+        notation, such as ``j-i`` and ``i/2``, may be selected or aggregated. ``max`` also takes a counter ``#i``.
 
     Returns
     -------
     Statistics
-        For each label an array over what is selected by: of int64 for ``count``, ``max`` and ``min``, of bool for
-        ``id``. Where there is no entry ``max`` is one less than the lowest coordinate there can be, and ``min`` one
-        more than the highest.
+        An array over the selected coordinates for each label. Its dtype is int64 for ``count``, ``max`` and ``min``,
+        and bool for ``id``. If there is no entry, ``max`` is one less than the lowest possible coordinate, and ``min``
+        is one more than the highest.
 
     Raises
     ------
     NotationError
-        When the query is malformed; it points at the place.
+        When the query is malformed; the message points at the place.
     IndexOverflowError
         When an expression, or a part of one, may have values that 64-bit integers do not hold.
 
     Notes
     -----
-    The query is brought to canonical form and optimised by the transformations of Table 1 of the 2020 paper;
-    ``statements`` of the result shows what is left of it, and is compiled to one pass over the tensor: as are the
-    queries that conversions ask. Source: 2020, section 5.
+    The query is brought to canonical form, and is optimized by the transformations of Table 1 of the 2020 paper. The
+    resulting ``statements`` are compiled to one pass over the tensor, as the queries of conversions are. Source: 2020,
+    section 5.
 
     Examples
     --------
@@ -109,11 +109,13 @@ def query(x: Any, text: str | Query) -> Statistics:
         raise NotationError(f"two results are called {twice} in {asked}")
     for expr in (*asked.over, *(e for a in asked.aggregates for e in a.args)):
         _require_int64(expr, storage.shape, asked)
+    # From here on each stored position is an entry, and each coordinate is stored once.
     storage = _entries_of(storage)
     require_dense(_sizes(asked.over, storage.shape), np.dtype(np.int64), f"the results of {asked}")
     canonicals = [_canonical(asked, a, len(storage.shape)) for a in asked.aggregates]
     statements = optimized(canonicals, storage.type)
     results: dict[str, np.ndarray[Any, Any]] = {}
+    # Queries with small temporaries share one pass. The others are answered one by one.
     small = [n for n, s in enumerate(statements) if _temporary(s, storage.shape) <= _LARGEST]
     for n, found in zip(small, run_queries(storage, [statements[n] for n in small]), strict=True):
         results[labels[n]] = _decoded(found, asked.aggregates[n], storage.shape)
@@ -126,7 +128,7 @@ def query(x: Any, text: str | Query) -> Statistics:
 
 
 def _require_int64(expr: IndexExpr, shape: tuple[int, ...], asked: Query) -> None:
-    """Raise unless every value that an expression and its parts can have is a 64-bit integer, and how many as well."""
+    """Raise an error unless the values of an expression and of its parts, and their number, fit 64-bit integers."""
     if isinstance(expr, Binary):
         for part in (expr.left, expr.right):
             _require_int64(part, shape, asked)
@@ -141,7 +143,7 @@ def _require_int64(expr: IndexExpr, shape: tuple[int, ...], asked: Query) -> Non
 
 
 _LARGEST = 1 << 24
-"""Elements of a temporary over all the coordinates that there are."""
+"""Largest number of elements of a temporary over all possible coordinates."""
 
 
 def _canonical(asked: Query, aggregate: Aggregate, order: int) -> Statement:
@@ -152,7 +154,7 @@ def _canonical(asked: Query, aggregate: Aggregate, order: int) -> Statement:
 
 
 def _entries_of(storage: Storage) -> Storage:
-    """The tensor with nothing but its entries, each once."""
+    """Return a tensor without padding, and with each coordinate stored once."""
     format = storage.format
     if format.is_dense or not _entries_alone(format):
         return execution.convert(storage, coordinates(len(storage.shape)), prune=True)
@@ -160,7 +162,7 @@ def _entries_of(storage: Storage) -> Storage:
 
 
 def _entries_alone(format: Format) -> bool:
-    """Whether what is stored was put there: not to fill rows, blocks, bands or diagonals."""
+    """Return whether a format stores entries alone, without padding of rows, blocks, bands or diagonals."""
     *above, last = format.levels
     listed = all(level.has_every or level.iteration == "position" for level in above)
     return format.is_compact and listed and last.iteration == "position"
@@ -171,12 +173,12 @@ def _sizes(over: tuple[IndexExpr, ...], shape: tuple[int, ...]) -> tuple[int, ..
 
 
 def _temporary(s: Statement, shape: tuple[int, ...]) -> int:
-    """Elements of the statement's temporary."""
+    """Return the number of elements of a statement's temporary."""
     return 0 if s.where is None else math.prod(_sizes(s.where.target.indices, shape))
 
 
 def _decoded(answer: np.ndarray[Any, Any], aggregate: Aggregate, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """What an answer in canonical form says, where zero stands for no entry."""
+    """Convert an answer in canonical form, in which zero means that there is no entry, to the result of a query."""
     match aggregate.op:
         case "id":
             return answer.astype(bool)
@@ -188,8 +190,9 @@ def _decoded(answer: np.ndarray[Any, Any], aggregate: Aggregate, shape: tuple[in
 
 
 def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statement) -> np.ndarray[Any, Any]:
-    """The same where the temporary is too large for an array: its coordinates as a tensor, asked in turn."""
+    """Answer a query whose temporary is too large for an array, by a query on a tensor of its coordinates."""
     assert s.where is not None
+    # The set of its coordinates cannot replace a temporary that counts, which must therefore be allowed as an array.
     if s.where.op == "+":
         require_dense(_sizes(s.where.target.indices, storage.shape), np.dtype(np.int64), f"counting for {asked}")
         return _decoded(run_queries(storage, [s])[0], aggregate, storage.shape)
@@ -201,7 +204,7 @@ def _by_distinct(storage: Storage, asked: Query, aggregate: Aggregate, s: Statem
 
 
 def _pattern(storage: Storage, exprs: tuple[IndexExpr, ...]) -> Storage:
-    """Where a tensor whose coordinates are some expressions has entries: a canonical tensor of true."""
+    """Return a boolean tensor in canonical form that is true at the values of some expressions of coordinates."""
     coo = execution.convert(storage, coordinates(len(storage.shape)))
     own = [row.astype(np.int64) for row in coo.arrays[1:]]
     shape = _sizes(exprs, storage.shape)

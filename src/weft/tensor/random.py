@@ -35,39 +35,41 @@ def random(
     idx_dtype: DTypeLike | None = None,
     **options: Unpack[FormatOptions],
 ) -> SparseTensor:
-    """A tensor with random values at random coordinates.
+    """Make a tensor with random values at random coordinates.
 
     Parameters
     ----------
     shape : sequence of int
-        Sizes of the axes; or rows and columns, one after the other, as scipy.sparse has them.
+        The sizes of the axes; or the number of rows, which the number of columns follows, as in scipy.sparse.
     *more
-        ``density``, ``format`` and ``dtype``, where they are not given by name.
+        ``density``, ``format`` and ``dtype``, if they are not given by name.
     density : float, optional
-        The share of entries that are stored; 0.01 where ``nnz`` is not given either.
+        The share of elements that are stored. The default is 0.01 if ``nnz`` is not given either.
     nnz : int, optional
-        How many entries are stored.
+        The number of stored entries.
     format : str or Format, optional
-        Of the result; coo by default.
+        The format of the result; coo by default.
     dtype : dtype, optional
-        float64 by default. Floats are uniform in [0, 1), integers in their dtype's range up to 100.
+        The dtype of the result; float64 by default. Floats are uniform in [0, 1), and integers are uniform from 1 to
+        100.
     rng : Generator or int, optional
         The random generator, or its seed.
     fill_value : scalar, optional
-        The value of the other entries.
+        The value of implicit entries.
     random_state : Generator, RandomState or int, optional
-        Another name of ``rng``, which the package ``sparse`` has.
+        The name of ``rng`` in the package ``sparse``.
     data_rvs : callable, optional
-        Called with a number of values to draw, it gives them.
+        A function that returns random values; its argument is their number.
     idx_dtype : dtype, optional
-        Of the index arrays, as the package ``sparse`` names it; they are int32 or int64, whichever holds its numbers.
+        A dtype that limits the index arrays, as in the package ``sparse``. The index arrays are int32 if it holds no
+        larger numbers, else int64.
     **options
-        What the format takes, such as ``compressed_axes`` of gcxs.
+        Options of the format, such as ``compressed_axes`` of gcxs.
 
     Returns
     -------
     SparseTensor
-        Of the given shape, dtype and format.
+        A tensor of the given shape, dtype and format.
 
     Raises
     ------
@@ -83,6 +85,7 @@ def random(
     >>> random(100, 50, 0.1).nnz, random((100, 50), 0.2).nnz
     (500, 1000)
     """
+    # scipy.sparse.random has the numbers of rows and columns as two arguments.
     if isinstance(shape, int | np.integer) and more and isinstance(more[0], int | np.integer):
         whole, more = as_shape([int(shape), int(more[0])]), more[1:]
     else:
@@ -101,10 +104,11 @@ def random(
         nnz = round(size * density)
     if not 0 <= nnz <= size:
         raise ValueError(f"nnz {nnz} is not between 0 and the {size} entries of shape {whole}")
+    # A RandomState, which is no Generator, gives a seed.
     seed = rng if rng is not None else random_state
     generator = np.random.default_rng(seed.randint(2**31) if isinstance(seed, np.random.RandomState) else seed)
     wanted = value_dtype(np.float64 if dtype is None else dtype)
-    drawn = size if nnz * 4 > size else 2 * nnz  # places, as int64
+    drawn = size if nnz * 4 > size else 2 * nnz  # elements of int64 arrays that the drawing of coordinates needs
     each = wanted.itemsize + sum(index_dtype(max(n - 1, 0)).itemsize for n in whole)
     memory.require(8 * drawn + nnz * each, f"a random tensor of shape {whole} with {nnz} entries")
     crds = _random_coordinates(generator, whole, size, nnz)
@@ -117,7 +121,7 @@ def random(
 
 
 def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:
-    """Arguments that are given by name or, the first of them, without."""
+    """Return the values of arguments, of which the first may be given by position and the others by name."""
     if len(more) > len(named) or any(value is not None for value in list(named.values())[: len(more)]):
         raise TypeError(f"random takes a shape, then {', '.join(named)}, each once; not also {more}")
     return [*more, *list(named.values())[len(more) :]]
@@ -126,10 +130,11 @@ def _by_place(more: tuple[Any, ...], **named: Any) -> list[Any]:
 def _random_coordinates(
     generator: np.random.Generator, shape: tuple[int, ...], size: int, nnz: int
 ) -> list[np.ndarray[Any, Any]]:
-    """Distinct coordinates in lexicographic order."""
+    """Return ``nnz`` distinct random coordinates in lexicographic order, an array for each axis."""
     dtypes = [index_dtype(max(length - 1, 0)) for length in shape]
     if size > np.iinfo(np.int64).max:
         return _random_rows(generator, shape, nnz)
+    # A permutation takes memory for all elements, and repeated drawing takes long if most elements are drawn already.
     if nnz * 4 > size:
         flat = np.sort(generator.permutation(size)[:nnz])
     else:
@@ -144,7 +149,7 @@ def _random_coordinates(
 
 def _random_rows(generator: np.random.Generator, shape: tuple[int, ...], nnz: int) -> list[np.ndarray[Any, Any]]:
     rows: np.ndarray[Any, Any] = np.empty((0, len(shape)), np.int64)
-    while len(rows) < nnz:  # practically once: so many places are hardly ever hit twice
+    while len(rows) < nnz:  # one pass is almost always enough, since a place in so large a shape is rarely drawn twice
         more = np.stack([generator.integers(0, length, nnz - len(rows)) for length in shape], axis=1)
         rows = np.unique(np.concatenate([rows, more]), axis=0)
     return [np.ascontiguousarray(rows[:, k], index_dtype(length - 1)) for k, length in enumerate(shape)]

@@ -1,4 +1,4 @@
-"""Results of functions that are other packages' own, or follow other conventions: one value, or tuples of values."""
+"""Conversion of results of other packages' functions, which are single values or tuples of values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ __all__ = ["change_values"]
 
 
 def change_values(found: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a result with ``change`` applied to each value: to those of a tuple, which stays of its class, or to it.
+    """Apply ``change`` to a value, or to each value of a nested tuple, and return the result.
+
+    Named tuples keep their class.
 
     Examples
     --------

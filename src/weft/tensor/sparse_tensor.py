@@ -40,11 +40,11 @@ __all__ = ["SparseTensor"]
 
 
 class SparseTensor(Dispatch, LazyMethods):
-    """A tensor stored in a format; make one with :func:`weft.asarray` and its kin.
+    """A tensor that is stored in a format; :func:`weft.asarray` and similar functions make one.
 
-    Operators mean what they mean for ndarrays, whatever is on the other side: a tensor, a scalar, an ndarray, a
-    scipy.sparse array or matrix (``*`` is always element by element). Values are not meant to be changed in place:
-    tensors may share their arrays with each other and with what they were made of.
+    Operators have the same meaning as for ndarrays. The other operand may be a tensor, a scalar, an ndarray, or an
+    array or matrix of scipy.sparse; ``*`` is always element by element. The arrays of a tensor should not be changed in
+    place, since tensors may share them with each other and with the objects that they were made from.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def size(self) -> int:
-        """Number of elements, stored or not."""
+        """Number of elements, stored or implicit."""
         size = 1
         for length in self._storage.shape:
             size *= length
@@ -86,20 +86,20 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Number of bytes of all arrays."""
         return self._storage.nbytes
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """Number of bytes of an element."""
         return self._storage.dtype.itemsize
 
     @property
     def format(self) -> FormatName:
-        """The name of the format: a string, as in scipy.sparse.
+        """Name of the format, a string as in scipy.sparse.
 
-        A tensor made with a name keeps that name. Wherever a format is taken, ``A.format`` gives the format of ``A``
-        itself, with the sizes of its blocks and the like.
+        A tensor that was made with the name of a format keeps this name. A function that is given ``A.format`` as a
+        format uses exactly the format of ``A``, with options such as the sizes of its blocks.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def layout(self) -> Format:
-        """The format itself: a coordinate remapping, and a level format for each coordinate (2018, section 3).
+        """Format of the tensor: a coordinate remapping, and a level format for each coordinate (2018, section 3).
 
         Examples
         --------
@@ -124,7 +124,7 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def fill_value(self) -> Any:
-        """The value of entries that are not stored, a NumPy scalar."""
+        """Value of implicit entries, a NumPy scalar."""
         return self.dtype.type(self._storage.type.fill)
 
     @property
@@ -133,19 +133,34 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def T(self) -> SparseTensor:  # noqa: N802
-        """The transpose, which reverses the axes and shares all arrays."""
+        """Transpose of the tensor, with all axes reversed; it shares all arrays."""
         return SparseTensor(self._storage.permuted(tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> SparseTensor:  # noqa: N802
-        """The transpose of the last two axes, sharing all arrays."""
+        """Transpose of the last two axes; it shares all arrays."""
         if self.ndim < 2:
             raise ShapeError(f"mT needs two axes; this tensor has shape {self.shape}")
         *batch, i, j = range(self.ndim)
         return SparseTensor(self._storage.permuted((*batch, j, i)))
 
     def transpose(self, *order: Any, axes: Sequence[int] | None = None, copy: bool = False) -> SparseTensor:
-        """The axes in another order, sharing all arrays unless ``copy``; without arguments they are reversed."""
+        """Return the tensor with its axes in another order.
+
+        Parameters
+        ----------
+        *order : int
+            The axes in their new order, one by one or as a sequence. By default the axes are reversed.
+        axes : sequence of int, optional
+            Another way to give the order.
+        copy : bool, optional
+            True for a tensor that shares no memory with this one. By default both share all arrays.
+
+        Raises
+        ------
+        ShapeError
+            When the order is not a permutation of the axes.
+        """
         if copy:
             return self.copy().transpose(*order, axes=axes)
         given: Any = order[0] if len(order) == 1 else order or axes
@@ -160,12 +175,12 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def real(self) -> SparseTensor:
-        """The real part."""
+        """Real part of each element."""
         return self._part("real")
 
     @property
     def imag(self) -> SparseTensor:
-        """The imaginary part."""
+        """Imaginary part of each element."""
         return self._part("imag")
 
     def _part(self, name: str) -> SparseTensor:
@@ -173,24 +188,29 @@ class SparseTensor(Dispatch, LazyMethods):
         vals = np.ascontiguousarray(getattr(storage.vals, name))
         return SparseTensor(storage.with_values(vals, getattr(self.fill_value, name)))
 
-    # -- what is stored ----------------------------------------------------------------------------------------
+    # -- order, duplicates and explicit fill values ------------------------------------------------------------
     @property
     def is_ordered(self) -> bool:
-        """Whether the format promises that coordinates are sorted in every level."""
+        """True if the format guarantees sorted coordinates in every level."""
         return all(level.ordered for level in self.layout.levels)
 
     @property
     def is_unique(self) -> bool:
-        """Whether the format promises no duplicates. Unsorted coordinates are not searched, and promise nothing."""
+        """True if the format guarantees that no coordinate is stored twice.
+
+        Coordinates are not searched for duplicates. The value may be False for unsorted coordinates without duplicates.
+        """
         return self.layout.is_unique
 
     @property
     def is_canonical(self) -> bool:
-        """Whether the format promises sorted coordinates without duplicates."""
+        """True if the format guarantees sorted coordinates without duplicates."""
         return self.layout.is_canonical
 
     def canonical(self) -> SparseTensor:
-        """The tensor in its own format, sorted and with duplicates summed; itself where the format promises that.
+        """Return the tensor in its own format with sorted coordinates and duplicates summed.
+
+        The tensor itself is returned if its format guarantees both.
 
         Examples
         --------
@@ -204,13 +224,14 @@ class SparseTensor(Dispatch, LazyMethods):
         return self._as(canonical(self._storage))
 
     def count_explicit_fill(self) -> int:
-        """How many stored values equal the fill value: explicit zeros, as a rule."""
+        """Count the stored values that equal the fill value, such as explicit zeros."""
         return count_explicit_fill(self._storage)
 
     def pruned(self) -> SparseTensor:
-        """The tensor in canonical form without entries equal to the fill value; itself where it is that.
+        """Return the tensor in canonical form without entries that equal the fill value.
 
-        Duplicates are summed first. What a dense level below the last sparse one stores stays as it is.
+        Duplicates are summed first. Values in dense levels below the last sparse level are kept. The tensor itself is
+        returned if there is nothing to change.
         """
         return self._as(drop_explicit_fill(self._storage))
 
@@ -227,27 +248,27 @@ class SparseTensor(Dispatch, LazyMethods):
         sort: bool = True,
         **options: Unpack[FormatOptions],
     ) -> SparseTensor:
-        """The tensor in another format; itself where it is stored so already.
+        """Return the tensor in another format; the tensor itself if it has this format already.
 
         Parameters
         ----------
         format : str, Format or None
-            A catalogue name, letters such as ``"ds:1,0"``, or a format; None for the one it has.
+            A catalogue name, letters such as ``"ds:1,0"``, or a format; None for the format of this tensor.
         copy : bool
-            True for a tensor that shares no memory with this one. Otherwise coordinates and values are shared where
-            they stand already where they are to be, as between csr and a sorted coo.
+            True for a tensor that shares no memory with this one. Otherwise both share the arrays that are equal in
+            both formats, such as the column coordinates and the values of csr and a sorted coo.
         index_dtype : dtype, optional
-            int32 or int64 for the result's index arrays; by default they are as small as will do.
+            The dtype of the result's index arrays, int32 or int64; by default the smallest that is sufficient.
         sort : bool
-            False where coordinates may stay in the order in which they are found: nothing is sorted then, and the
-            result says that it is not ordered (2020 paper, section 3).
+            False to leave coordinates in the order in which they are stored. The format of the result is then not
+            ordered (2020 paper, section 3).
         **options
-            What the format takes: ``blocksize=(3, 3)`` for ``"bsr"``, ``block=...`` for ``"csb"`` and ``"hicoo"``.
+            Options of the format: ``blocksize=(3, 3)`` for ``"bsr"``, ``block=...`` for ``"csb"`` and ``"hicoo"``.
 
         Raises
         ------
         FormatError
-            For formats that do not exist or store another number of axes, and options they do not take.
+            For formats that do not exist or store another number of axes, and for options that they do not take.
         TypeError
             For arguments that neither this method nor a format takes.
 
@@ -260,6 +281,7 @@ class SparseTensor(Dispatch, LazyMethods):
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
         if options:
             check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
+        # Options are parts of formats, which must be hashable.
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         wanted = self.layout if format is None else format
         found = foreign_tensors.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
@@ -269,17 +291,22 @@ class SparseTensor(Dispatch, LazyMethods):
         return self if same else SparseTensor(found).called(self._named if format is None else format)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
-        """A format that suits this tensor, with the reasons.
+        """Suggest a format that suits this tensor, with the reasons.
 
         Parameters
         ----------
         op : {'spmv', 'spgemm', 'add', 'insert'}
-            What the tensor is for.
+            The operation that the tensor is needed for.
 
         Returns
         -------
         Suggestion
-            Its ``format``, the ``options`` that :meth:`asformat` takes with it, and ``reasons``.
+            The name of a format, ``format``, its ``options`` for :meth:`asformat`, and ``reasons``.
+
+        Raises
+        ------
+        FormatError
+            For other operations.
 
         Examples
         --------
@@ -294,25 +321,67 @@ class SparseTensor(Dispatch, LazyMethods):
         return resolve("tensor.format_advice", "suggest_format")(self._storage, op)  # type: ignore[no-any-return]
 
     def todia(self, copy: bool = False) -> SparseTensor:
-        """The matrix by diagonals."""
+        """Convert the matrix to format dia, which stores diagonals.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("dia", copy)
 
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> SparseTensor:
-        """The matrix by blocks; by default the largest that divide it and are nearly full, as scipy chooses them."""
+        """Convert the matrix to format bsr, which stores blocks.
+
+        Parameters
+        ----------
+        blocksize : tuple of int, optional
+            The rows and columns of a block. By default the largest square blocks that divide the matrix and are nearly
+            full, as in SciPy.
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         if blocksize is None:
             blocksize = (resolve("tensor.format_advice", "block_side")(self),) * 2
         return self.asformat("bsr", copy, blocksize=blocksize)
 
     def tolil(self, copy: bool = False) -> SparseTensor:
-        """The matrix by rows that can grow."""
+        """Convert the matrix to format lil, whose rows can grow.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("lil", copy)
 
     def todok(self, copy: bool = False) -> SparseTensor:
-        """A hash table of coordinates."""
+        """Convert the tensor to format dok, a hash table of coordinates.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("dok", copy)
 
     def astype(self, dtype: DTypeLike, *, casting: Any = "unsafe", copy: bool = True) -> SparseTensor:
-        """The same entries with another dtype, on the same index arrays."""
+        """Convert the values to another dtype; the result shares the index arrays of this tensor.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The dtype of the result.
+        casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
+            The rule by which values may be converted.
+        copy : bool, optional
+            False to return this tensor itself if it has this dtype already.
+
+        Raises
+        ------
+        TypeError
+            When ``casting`` does not allow the conversion.
+        """
         wanted = value_dtype(dtype)
         if not np.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"cannot cast a tensor of {self.dtype} to {wanted} according to the rule {casting!r}")
@@ -321,28 +390,33 @@ class SparseTensor(Dispatch, LazyMethods):
         return SparseTensor(execution.in_dtype(self._storage, wanted)).called(self._named)
 
     def copy(self) -> SparseTensor:
-        """A tensor that shares no memory with this one."""
+        """Return a tensor that shares no memory with this one."""
         old = self._storage
         new = Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy())
         return SparseTensor(new).called(self._named)
 
     def __copy__(self) -> SparseTensor:
-        """A tensor with the same arrays, which need no check."""
+        """Return a tensor with the same arrays, which need no check."""
         return SparseTensor(self._storage).called(self._named)
 
     def __deepcopy__(self, memo: Any) -> SparseTensor:
-        """A tensor that shares no memory with this one; its arrays need no check."""
+        """Return a tensor that shares no memory with this one; its arrays need no check."""
         return self.copy()
 
     def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        """An ndarray of all elements; it shares memory with a tensor of dense format.
+        """Return an ndarray of all elements, which shares memory with the tensor if the format is dense.
 
         Parameters
         ----------
         order : {'C', 'F'}, optional
-            Of its memory; by default as it comes.
+            The memory order of the array. By default no order is guaranteed.
         out : ndarray, optional
-            Where to put the elements: an array of this shape and dtype.
+            An array of the same shape and dtype to write the elements into.
+
+        Raises
+        ------
+        ValueError
+            When ``out`` has another shape or dtype, or is given together with ``order``.
         """
         storage = self._storage
         if not storage.format.is_dense:
@@ -359,7 +433,10 @@ class SparseTensor(Dispatch, LazyMethods):
     toarray = todense
 
     def to_coo(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Coordinates, an array of shape ``(ndim, nnz)``, and values, in lexicographic order without duplicates."""
+        """Return the coordinates, an array of shape ``(ndim, nnz)``, and the values of the stored entries.
+
+        Both are copies, in lexicographic order of the coordinates and without duplicates.
+        """
         storage = foreign_tensors.convert(self._storage, "coo").apart_from(self._storage)
         crds = storage.arrays[1:]
         if not crds:
@@ -367,30 +444,74 @@ class SparseTensor(Dispatch, LazyMethods):
         return np.stack(crds), storage.vals
 
     def tocsr(self, copy: bool = False) -> SparseTensor:
-        """The matrix in compressed sparse rows."""
+        """Convert the matrix to format csr, compressed sparse rows.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("csr", copy)
 
     def tocsc(self, copy: bool = False) -> SparseTensor:
-        """The matrix in compressed sparse columns."""
+        """Convert the matrix to format csc, compressed sparse columns.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("csc", copy)
 
     def tocoo(self, copy: bool = False) -> SparseTensor:
-        """The tensor as coordinates."""
+        """Convert the tensor to format coo, which stores the coordinates of each entry.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            True for a tensor that shares no memory with this one.
+        """
         return self.asformat("coo", copy)
 
     def to_scipy_sparse(self, format: str | None = None) -> sparray:
-        """A scipy.sparse array; it shares the memory of csr, csc and coo tensors."""
+        """Convert the tensor to a scipy.sparse array, which shares the memory of csr, csc, coo, dia and bsr tensors.
+
+        Parameters
+        ----------
+        format : str, optional
+            A format of SciPy. By default the format of the tensor if SciPy has it, else ``"coo"``.
+
+        Raises
+        ------
+        FormatError
+            For fill values other than 0, and for formats that SciPy does not have.
+        """
         return foreign_tensors.write("scipy", self._storage, format)
 
     def to_pydata_sparse(self, format: str | None = None) -> Any:
-        """An array of the package ``sparse``, which it needs: ``"coo"``, ``"gcxs"`` or ``"dok"``.
+        """Convert the tensor to an array of the package ``sparse``, which must be installed.
 
-        By default GCXS, which shares memory, for what is laid out so (csr, csc, gcxs), else COO.
+        Parameters
+        ----------
+        format : {'coo', 'gcxs', 'dok'}, optional
+            The format of the array. By default a tensor in csr, csc or gcxs becomes a GCXS array that shares its
+            memory, and any other a COO array.
+
+        Raises
+        ------
+        FormatError
+            For other formats.
         """
         return foreign_tensors.write("sparse", self._storage, format)
 
     def item(self) -> bool | int | float | complex:
-        """The only element, as a Python scalar."""
+        """Return the only element as a Python scalar.
+
+        Raises
+        ------
+        ShapeError
+            When there is not exactly one element.
+        """
         if self.size != 1:
             raise ShapeError(f"item() needs exactly one element; this tensor has shape {self.shape}")
         return self.todense().item()  # type: ignore[no-any-return]
@@ -403,28 +524,28 @@ class SparseTensor(Dispatch, LazyMethods):
         )
 
     def __str__(self) -> str:
-        """Return what ``print`` shows: the line of ``repr``, and the first entries as they are stored."""
+        """Return the text that ``print`` shows: the line of ``repr``, and the first entries in storage order."""
         return "\n".join([repr(self), *resolve("tensor.preview", "entry_lines")(self._storage)])
 
     def _repr_html_(self) -> str:
-        """What notebooks show: a table of facts, and a picture of where entries are stored."""
+        """Return the HTML that notebooks show: a table of facts, and a picture of the places of stored entries."""
         return resolve("tensor.display", "to_html")(self._storage, self.format)  # type: ignore[no-any-return]
 
     def tree(self, max_entries: int = 50) -> Tree:
-        """The coordinate hierarchy: a root, a level of coordinates below each, values at the leaves.
+        """Return the coordinate hierarchy as text, from the root over the levels to the values at the leaves.
 
-        Levels are those of the storage, from the root, named by the coordinates that the format's remapping makes.
-        A level that has one coordinate below each (branchless) continues the line of its parent.
+        The levels are those of the storage, from the root. Their names are the coordinates in the format's remapping. A
+        coordinate of a branchless level continues the line of its parent.
 
         Parameters
         ----------
         max_entries : int, optional
-            How many values, and coordinates with nothing below them, to show.
+            The largest number of values, and of coordinates with nothing below them, to show.
 
         Returns
         -------
         str
-            It shows itself without quotes.
+            The hierarchy. An interactive prompt shows it without quotes.
 
         Examples
         --------
@@ -448,18 +569,19 @@ class SparseTensor(Dispatch, LazyMethods):
     @overload
     def __getitem__(self, key: Any) -> SparseTensor | Any: ...
     def __getitem__(self, key: Any) -> Any:
-        """Elements by NumPy's rules: integers, slices, ``...``, ``None``, arrays of integers or booleans, mixed.
+        """Return elements that are selected by NumPy's rules.
 
         Parameters
         ----------
         key : object
-            Masks may be tensors of ``bool``; their stored entries are what they cost.
+            Integers, slices, ``...``, ``None``, and arrays of integers or booleans, in any combination. A mask may be a
+            tensor of ``bool``, whose cost depends on its stored entries alone.
 
         Returns
         -------
         SparseTensor or scalar
-            A tensor in this one's format, or in the nearest for another number of axes; a NumPy scalar where integers
-            name one element.
+            A tensor in the format of this one, or in the nearest format for another number of axes; a NumPy scalar if
+            integers select one element.
 
         Raises
         ------
@@ -476,6 +598,7 @@ class SparseTensor(Dispatch, LazyMethods):
         array([[0. , 3. , 0. ],
                [0. , 0. , 1.5]])
         """
+        # One element is read without compiled code, and without storing the assigned elements that are collected.
         place = place_of(key)
         if place is not None:
             writing = getattr(self, "_writing", _NEVER)
@@ -492,11 +615,20 @@ class SparseTensor(Dispatch, LazyMethods):
         return SparseTensor(found) if found.shape or dots else SparseTensor(found).todense()[()]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign elements: a scalar, an array or a tensor that broadcasts to ``self[key]``, converted to this dtype.
+        """Assign a scalar, an array or a tensor to elements that are selected by NumPy's rules.
 
-        A dense tensor is written in place, and with it what shares its memory. Formats that entries can be put into
-        (dok, hash, lil) are copied once, and then written where they stand until the tensor is looked at as a whole;
-        any other is stored anew. Single elements are collected and stored together then.
+        The value is broadcast to the shape of ``self[key]`` and converted to the dtype of this tensor. A dense tensor
+        is written in place, so that objects that share its memory change, too. Tensors in formats that support
+        insertion (dok, hash, lil) are copied once. Later assignments insert into this copy until the tensor is used as
+        a whole. Tensors in any other format are stored again. Single elements are collected, and are stored together
+        when the tensor is used as a whole.
+
+        Parameters
+        ----------
+        key : object
+            The elements to assign, as in indexing.
+        value : array_like
+            The value to assign.
 
         Examples
         --------
@@ -510,24 +642,27 @@ class SparseTensor(Dispatch, LazyMethods):
                [7., 0., 2.],
                [7., 0., 5.]])
         """
+        # Single elements are collected in a dictionary. Other assignments are made at once.
         place = place_of(key) if isinstance(value, (int, float, complex, np.generic)) else None
         if place is None or not self._assign_element(place, value):
             self._put(_as_it_is(key), _as_it_is(value))
 
     def _put(self, key: Any, value: Any) -> None:
-        """Assign the elements where ``key`` points."""
+        """Assign a value to the elements that ``key`` selects."""
         writing = self._begin()
         with writing.lock:
+            # From here on the pending assignments hold the storage. The tensor has none, so that reading its attribute
+            # _storage finishes the assignments first.
             if writing.base is None:
                 storage = self._storage
                 writing.base = storage
                 del self._storage
             writing.put(key, value)
-            if writing.room is None:
+            if writing.room is None:  # the format does not support insertion, and the tensor is stored again already
                 self._end(writing, writing.storage)
 
     def _begin(self) -> PendingWrites:
-        """Return what is being assigned, from the first assignment on."""
+        """Return the pending assignments of this tensor, and create them on its first assignment."""
         try:
             return self._writing
         except AttributeError:
@@ -537,7 +672,7 @@ class SparseTensor(Dispatch, LazyMethods):
                 return self._writing
 
     def _assign_element(self, place: tuple[int, ...], value: Any) -> bool:
-        """Assign one element, if elements of this tensor are collected, and ``place`` names one."""
+        """Collect the assignment of one element; return False if ``place`` names no element or the format is dense."""
         writing = self._begin()
         with writing.lock:
             storage = self._storage if writing.base is None else writing.base
@@ -583,13 +718,16 @@ class SparseTensor(Dispatch, LazyMethods):
 
 
 _FIRST = data_lock()
-"""Held while a tensor gets what holds its assignments."""
+"""Lock that is held while a tensor gets its object of pending assignments."""
 _NEVER = PendingWrites()
-"""Of tensors that have never been assigned to."""
+"""Pending assignments of tensors that have never been assigned to."""
 
 
 def _as_it_is(given: Any) -> Any:
-    """Return an argument, a tensor as it is now: nothing waits for its lock afterwards."""
+    """Return an argument, with each tensor in it replaced by its present state.
+
+    The assignment reads the arguments while it holds a lock. These tensors have no lock of their own to wait for.
+    """
     if isinstance(given, StorageHolder):
         return SparseTensor(given._storage)
     return tuple(map(_as_it_is, given)) if type(given) is tuple else given

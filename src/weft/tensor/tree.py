@@ -1,7 +1,7 @@
-"""A tensor's coordinate hierarchy as text (2018 paper, Fig. 3): root, a level of coordinates below each, values.
+"""Coordinate hierarchy of a tensor as text (2018 paper, Fig. 3), from the root over the levels to the values.
 
-The drawing is driven by :class:`~weft.storage.Walk` and ``branchless`` alone. Levels are named by the texts of the
-coordinates that the remapping makes, so that ``(i,j) -> (j-i,i)`` has levels ``j-i`` and ``i``.
+The drawing depends on :class:`~weft.storage.Walk` and the property ``branchless`` of levels alone. The name of a level
+is the text of its coordinate in the remapping, so that ``(i,j) -> (j-i,i)`` has levels ``j-i`` and ``i``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Tree", "level_names", "tree"]
 
 
 class Tree(str):
-    """Text that shows itself as it is, without quotes, at an interactive prompt."""
+    """Text whose ``repr`` is the text itself, so that an interactive prompt shows it without quotes."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class Tree(str):
 
 
 def level_names(format: Format) -> tuple[str, ...]:
-    """The remapping's text for the coordinate that each level stores.
+    """Return the text of the coordinate that each level of a format stores, from its remapping.
 
     Examples
     --------
@@ -40,7 +40,22 @@ def level_names(format: Format) -> tuple[str, ...]:
 
 
 def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
-    """Return the coordinate hierarchy of a tensor whose format has a name; see :meth:`weft.SparseTensor.tree`."""
+    """Return the coordinate hierarchy of a tensor whose format is called ``name``.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    name : str
+        The name of its format.
+    max_entries : int, optional
+        The number of paths to show, as in :meth:`weft.SparseTensor.tree`.
+
+    Raises
+    ------
+    ValueError
+        When ``max_entries`` is negative.
+    """
     if max_entries < 0:
         raise ValueError(f"max_entries is a number of entries, not {max_entries}")
     format = storage.format
@@ -50,10 +65,11 @@ def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
         f"levels of {format.remapping}: "
         + (", ".join(f"{name} {level}" for name, level in zip(names, format.levels, strict=True)) or "none"),
     ]
-    if not names:
+    if not names:  # a tensor without axes has no levels, and its value is at the root
         return Tree("\n".join([*lines, f"root: {storage.vals[0]!s}"]))
     lines.append("root")
     shown = ended = 0
+    # Coordinates with nothing below them count against the limit, too, since an empty tensor may have many of them.
     for line, ends, is_entry in _Drawing(storage, names).branches():
         if ended == max_entries:
             lines.append(f"… {shown} of {stored} stored values shown, max_entries={max_entries}")
@@ -65,7 +81,7 @@ def tree(storage: Storage, name: str, max_entries: int = 50) -> Tree:
 
 
 class _Drawing:
-    """Lines of the tree, from the top, made as they are asked for."""
+    """Generator of the lines of a tree, from the top, of which only the lines that are shown are made."""
 
     def __init__(self, storage: Storage, names: tuple[str, ...]) -> None:
         self.walk, self.vals, self.names = Walk(storage), storage.vals, names
@@ -73,18 +89,18 @@ class _Drawing:
     def branches(
         self, level: int = 0, parent: int = 0, coords: tuple[int, ...] = (), indent: str = ""
     ) -> Iterator[tuple[str, bool, bool]]:
-        """A line, whether its path goes no further down, and whether that is at a value."""
+        """Yield each line, with true if its path ends there, and with true if it ends at a value."""
         siblings = iter(self.walk.children(level, parent, coords))
         node = next(siblings, None)
         while node is not None:
-            after = next(siblings, None)
+            after = next(siblings, None)  # the last sibling is drawn with another branch
             label, below, position, path = self._chain(level, node, coords)
             if below == len(self.names):
                 inner: Iterator[tuple[str, bool, bool]] = iter(())
                 label = f"{label}: {self.vals[position]!s}"
             else:
                 inner = self.branches(below, position, path, indent + ("│  " if after else "   "))
-            first = next(inner, None)
+            first = next(inner, None)  # a coordinate without anything below it ends a path, too
             yield indent + ("├─ " if after else "└─ ") + label, first is None, below == len(self.names)
             if first is not None:
                 yield from itertools.chain((first,), inner)
@@ -93,7 +109,10 @@ class _Drawing:
     def _chain(
         self, level: int, node: tuple[int, int], coords: tuple[int, ...]
     ) -> tuple[str, int, int, tuple[int, ...]]:
-        """A coordinate with those of the branchless levels below it, which stand on its line."""
+        """Return the label of a coordinate, joined with the coordinates of the branchless levels below it.
+
+        The level below, the position and the path of the last of these coordinates follow.
+        """
         coordinate, position = node
         label, path, below = f"{self.names[level]}={coordinate}", (*coords, coordinate), level + 1
         while below < len(self.names) and self.walk.levels[below].branchless:

@@ -1,9 +1,10 @@
-"""Types for checkers: what operators, functions and methods give of which operands.
+"""Types for type checkers: the results of operators, functions and methods for given types of operands.
 
-A dense result beside an ndarray is an ndarray. Formats and fill values decide whether a result is dense, and types do
-not tell these: there the type is ``SparseTensor | Array``. The operands' numbers of axes decide whether a result is a
-tensor or a NumPy scalar, and types do not tell these either: there it is ``SparseTensor | Any``, so that checkers know
-what a tensor has, and refuse nothing that a scalar has. No module imports this one when it runs.
+A dense result is an ndarray if an operand is an ndarray. Formats and fill values decide if a result is dense, and types
+do not include them. In such cases the type of the result is ``SparseTensor | Array``. The operands' numbers of axes
+decide if a result is a tensor or a NumPy scalar, and types do not include these either. In such cases the type is
+``SparseTensor | Any``: checkers know the attributes of a tensor, and accept those of a scalar. No module imports this
+one at run time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 
 class Infix(Protocol):
-    """An infix operator of elements, with the tensor on one side."""
+    """An infix operator on elements, with a tensor on one side."""
 
     @overload
     def __call__(self, other: SparseTensor | Number, /) -> SparseTensor: ...
@@ -41,7 +42,7 @@ class Infix(Protocol):
 
 
 class MatMul(Protocol):
-    """The product of matrices, with the tensor on one side; as in NumPy's own types, vectors are taken for matrices."""
+    """The matrix product, with a tensor on one side; vectors are typed as matrices, as in NumPy's own types."""
 
     @overload
     def __call__(self, other: SparseTensor, /) -> SparseTensor: ...
@@ -58,7 +59,7 @@ class InPlace(Protocol):
 
 
 class Mapped(Protocol):
-    """A function of NumPy's that is applied to each element, with the arguments that it takes there."""
+    """A function of NumPy that is applied to each element, with the arguments that it takes in NumPy."""
 
     __name__: str
 
@@ -66,7 +67,7 @@ class Mapped(Protocol):
 
 
 class Unary(Protocol):
-    """A function of one operand, element by element."""
+    """A function of one operand, applied element by element."""
 
     __name__: str
 
@@ -81,7 +82,7 @@ class Unary(Protocol):
 
 
 class Binary(Protocol):
-    """A function of two operands, element by element."""
+    """A function of two operands, applied element by element."""
 
     __name__: str
 
@@ -109,7 +110,7 @@ class Binary(Protocol):
 
 
 class Sum(Protocol):
-    """``sum``, ``prod`` and those that pass over NaN."""
+    """Type of ``sum``, ``prod`` and the variants that ignore NaN."""
 
     @overload
     def __call__(
@@ -134,7 +135,7 @@ class Sum(Protocol):
 
 
 class Extreme(Protocol):
-    """``min`` and ``max``; of bools they are one, which is no number."""
+    """Type of ``min`` and ``max``, whose result for booleans is a boolean and no number."""
 
     @overload
     def __call__(
@@ -159,7 +160,7 @@ class Extreme(Protocol):
 
 
 class Mean(Protocol):
-    """``mean``."""
+    """Type of ``mean``."""
 
     @overload
     def __call__(
@@ -179,7 +180,7 @@ class Mean(Protocol):
 
 
 class Spread(Protocol):
-    """``var`` and ``std``."""
+    """Type of ``var`` and ``std``."""
 
     @overload
     def __call__(
@@ -199,7 +200,7 @@ class Spread(Protocol):
 
 
 class Test(Protocol):
-    """``any`` and ``all``."""
+    """Type of ``any`` and ``all``."""
 
     @overload
     def __call__(
@@ -221,7 +222,7 @@ class Test(Protocol):
 
 
 class Count(Protocol):
-    """``count_nonzero``."""
+    """Type of ``count_nonzero``."""
 
     @overload
     def __call__(
