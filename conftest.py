@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import os
 import re
 import tempfile
@@ -43,7 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def small_results_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As large ones of as few entries are: else no small input would have its coordinates sorted."""
-    monkeypatch.setattr("weft.execution.plan._PLENTY", 0)
+    alternatives = importlib.import_module("weft.execution.alternatives")
+    small = dataclasses.replace(alternatives.THRESHOLDS, flagged_coordinates=0)
+    monkeypatch.setattr(alternatives, "THRESHOLDS", small)
 
 
 @pytest.fixture

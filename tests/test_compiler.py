@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 import weft
+from weft.errors import LoweringError
 from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
+from weft.ir import Function, Return, Var
 from weft.ir.verify import problems
 from weft.lowering.result_writer import FunctionKind
+from weft.pass_names import PASSES
+from weft.records import replace
+from weft.tracing import Trace
 
 CASES = [
     ("y(i) = A(i,j)*x(j)", {"A": "ds", "x": "d", "y": "d"}),
@@ -89,3 +94,50 @@ def test_debug_prints_stages(capfd):
     with weft.config.override(debug="schedule"):
         weft.compile("y(i) = A(i,j)*x(j)", A="dcsc")
     assert "== schedule: y(i) = " in capfd.readouterr().err
+
+
+SHOWING = [  # together they pass every pass
+    ("y(i) = A(i,j)*x(j)", {"A": "csr"}, None),
+    ("B(i,j) = log1p(A(i,j)) / 2", {"A": "csr"}, None),
+    ("y(i) = A(i,j)*x(j)", {"A": "dia", "x": "dense"}, lambda loops: loops),
+]
+
+
+def test_passes_come_in_the_order_of_their_names():
+    seen = set()
+    for text, formats, change in SHOWING:
+        passes = list(weft.compile(text, **formats, schedule=change).passes)
+        assert passes == [name for name in PASSES if name in passes]
+        seen.update(passes)
+    assert seen == set(PASSES)
+
+
+def test_debug_prints_passes(capfd):
+    with weft.config.override(debug="prefetch,independent-sums"):
+        weft.compile("y(i) = A(i,j)*x(j)", A="dcsr")
+    shown = capfd.readouterr().err
+    assert "== prefetch: y(i) = " in shown
+    assert "== independent sums: y(i) = " in shown
+    assert "== lowering" not in shown
+
+
+def test_unknown_passes_are_refused():
+    with pytest.raises(ValueError, match=r"no stage 'tilling'; the stages are index notation, .*, prefetch, .*verify"):
+        weft.config.debug = "tilling"
+
+
+def test_a_malformed_result_names_its_pass():
+    returned = Function("f", (), Return(Var("nothing")))
+    with pytest.raises(LoweringError, match=r"^simplify made what is malformed: .*nothing"):
+        Trace(verify=True)("simplify", lambda: returned)
+    assert Trace()("simplify", lambda: returned) is returned
+
+
+def test_loops_that_bind_nothing_are_malformed():
+    kernel = lowered(*CASES[0])
+    loops = kernel.schedule.program.stmt
+    inner = replace(kernel.schedule, program=replace(kernel.schedule.program, stmt=loops.body))
+    with pytest.raises(LoweringError, match="is not bound by a loop"):
+        Trace(verify=True)("cheapest schedule", lambda: inner)
+    with weft.config.override(debug="verify"):
+        assert lowered(*CASES[0]).schedule == kernel.schedule

@@ -80,6 +80,7 @@ def test_foreign_variables_never_warn():
         ("optimization", 4, ValueError),
         ("debug", 3, TypeError),
         ("debug", [3], TypeError),
+        ("debug", "irr", ValueError),
         ("memory_pool", -1, ValueError),
     ],
 )

@@ -16,6 +16,7 @@ from . import __version__, demo, load, save
 from . import compile as compile_kernel
 from .errors import CompilerError, WeftError
 from .hints import did_you_mean
+from .pass_names import PASSES
 from .runtime import cache, shipped, toolchain, warming
 from .shipping import warm
 
@@ -165,7 +166,8 @@ def _compile(argv: list[str]) -> int:
     parser.add_argument("--dtype", action="append", default=[], metavar="NAME:DTYPE", help="dtype, float64 by default")
     parser.add_argument(
         "--print", action="append", default=[], metavar="STAGE", dest="stages",
-        help="print a stage instead of the C; repeat it for several; 'all' for every one, 'explain' for the report",
+        help="print a stage or pass instead of the C; repeat it for several; 'passes' lists the passes, 'all' is every "
+        "one, 'explain' the report",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
@@ -188,6 +190,10 @@ def _compile(argv: list[str]) -> int:
 def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
     """Return the names and texts of the requested stages; a hyphen in a requested name may replace a space."""
     stages = dict(kernel.stages)
+    if "passes" in wanted:
+        return [("passes", "\n".join(PASSES))]
+    if "all" in wanted or any(name.replace("-", " ") in PASSES for name in wanted):
+        stages = kernel.passes | stages
     if "all" in wanted:
         return list(stages.items())
     known = {name.replace(" ", "-"): name for name in stages}
@@ -195,7 +201,7 @@ def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
     for name in wanted:
         stage = known.get(name.replace(" ", "-"))
         if stage is None and name != "explain":
-            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, explain, all")
+            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, passes, explain, all")
         found.append((name, kernel.explain() if stage is None else stages[stage]))
     return found
 

@@ -1,9 +1,14 @@
-"""The compiler as one short list of passes, each from tree to tree, with a snapshot after each."""
+"""The compiler: index notation and tensor types to C, as one list of passes. All C of weft is made here.
+
+``plan_loops`` is the front half: it decides in which loops an assignment is computed, by types alone. ``lower`` makes a
+function of these loops, and ``generate`` is the back half: passes that make the same loops faster, then C. A ``Trace``
+sees what each pass returns: it checks it, or keeps it for ``explain`` and ``WEFT_DEBUG``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf
 
@@ -12,28 +17,38 @@ from .analysis.append_chains import append_chains
 from .analysis.derived_variables import level_variables, spelling
 from .analysis.summation_order import order_of_sums
 from .codegen import CText, NameMaker, print_module
+from .codegen.prelude import LONG
+from .codegen.support.vectors import MANY
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.nodes import accesses, assignments
+from .config import config
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
 from .ir import Function
+from .ir.passes.fused_sums import with_fused_sums
+from .ir.passes.polling import with_polls
+from .ir.passes.prefetch_streams import prefetch_memory
+from .ir.passes.reciprocals import divide_by_reciprocals
 from .ir.passes.simplify import simplify
+from .ir.passes.vector_math import batch_math_calls
 from .ir.printer import function_text
 from .lowering.lowerer import Lowerer
 from .lowering.parallel_append import ParallelAppendLowerer
 from .lowering.result_writer import FunctionKind
 from .lowering.workspaces import LISTED
+from .pass_names import VERIFY
 from .records import cached, record, replace
 from .scheduling.operand_conversions import coordinate_list_format
-from .scheduling.schedule import Schedule, schedule
+from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, views_of
 from .scheduling.tiling import Tiler
 from .scheduling.user_schedule import LoopNest
 from .scheduling.variant import DEFAULT, Variant
+from .tracing import Trace
 
-__all__ = ["Lowered", "plan_loops", "schedule_entry_loops"]
+__all__ = ["Lowered", "generate", "plan_loops", "schedule_entry_loops", "tile_entry_loops"]
 
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
@@ -55,8 +70,8 @@ class Lowered:
         Entries equal to the fill value are not stored.
     types : mapping
         The types it was planned for.
-    user_schedule : bool
-        Whether the schedule is the user's.
+    user_schedule : callable, optional
+        The user's changes of the automatic schedule.
     variant : Variant
         What else it was planned for.
     """
@@ -66,15 +81,15 @@ class Lowered:
     operands: tuple[str, ...]
     skip_fill: bool = False
     types: Mapping[str, TensorType] = field(default_factory=dict)
-    user_scheduled: bool = False
+    user_schedule: Callable[[LoopNest], LoopNest] | None = None
     variant: Variant = DEFAULT
 
     def with_accumulator(self, how: str) -> Lowered:
-        """The same with other workspaces: ``"hash"`` or ``"dense"``."""
+        """Return the same with other workspaces: ``"hash"`` or ``"dense"``."""
         return plan_loops(self.assignment, self.types, replace(self.variant, accumulator=how), skip_fill=self.skip_fill)
 
     def with_wide_index(self) -> Lowered:
-        """The same with wide index arrays in the result."""
+        """Return the same with 64-bit index arrays in the result."""
         name = self.schedule.target.tensor
         old = self.schedule.types[name]
         wide = replace(old, index_dtypes=("int64",) * len(old.index_dtypes))
@@ -82,7 +97,7 @@ class Lowered:
 
     @cached
     def list_workspaces(self) -> tuple[Workspace, ...]:
-        """The workspaces whose size is that of a dimension."""
+        """Return the workspaces that have an array over a dimension."""
         return tuple(w for w in self.schedule.program.workspaces if w.kind in ("list", "pairs"))
 
     @cached
@@ -102,7 +117,7 @@ class Lowered:
 
     @cached
     def described(self) -> str:
-        """The expression, and the formats and dtypes of its tensors, in words."""
+        """Return the expression with the formats and dtypes of its tensors, for messages."""
         target = self.assignment.target.tensor
         kinds = {name: f"{type.format} {type.dtype}" for name, type in self.types.items()}
         given = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name != target)
@@ -110,7 +125,7 @@ class Lowered:
 
     @cached
     def renamed_value(self) -> Expr:
-        """The right-hand side in terms of the kernel's own operands."""
+        """Return the right-hand side in terms of the kernel's own operands."""
         value = self.assignment.value
         for c in self.schedule.conversions:
             value = c.renamed(value)
@@ -118,18 +133,18 @@ class Lowered:
 
     @cached
     def implicit_value(self) -> object:
-        """What the program computes where no operand has an entry."""
-        return self.lowerer(FunctionKind.EVALUATE).implicit_value
+        """Return the value of the program where no operand has a stored entry."""
+        return self.evaluation[1].implicit_value
 
     @cached
     def counted_reductions(self) -> tuple[tuple[str, ...], ...]:
         """Variables over which reductions ask how many coordinates are absent."""
-        return tuple(c.over for c in self.lowerer(FunctionKind.EVALUATE).implicit_entries.values() if c.needs_number)
+        return tuple(c.over for c in self.evaluation[1].implicit_entries.values() if c.needs_number)
 
     @cached
     def reaches_stored_only(self) -> bool:
-        """Whether nothing is appended but what entries reach."""
-        return self.lowerer(FunctionKind.EVALUATE).reaches_stored_only
+        """Return whether only coordinates that stored entries reach are appended."""
+        return self.evaluation[1].reaches_stored_only
 
     @cached
     def sums(self) -> object:
@@ -139,7 +154,7 @@ class Lowered:
         return None if order is None else (order, _fuses(self.evaluation[1]))
 
     def is_within(self, most: float) -> bool:
-        """Tell whether the merges have at most so many cases."""
+        """Return whether the merges have at most ``most`` cases."""
         try:
             self.function(FunctionKind.EVALUATE, most=most)
         except merge_lattice.TooManyCases:
@@ -153,33 +168,38 @@ class Lowered:
         return lowerer_class(s.program, s.target, types, self.names, kind, self.skip_fill, most)
 
     def function(
-        self, kind: FunctionKind, lowerer_class: type[Lowerer] = Lowerer, most: float = inf
+        self,
+        kind: FunctionKind,
+        lowerer_class: type[Lowerer] = Lowerer,
+        most: float = inf,
+        trace: Trace | None = None,
     ) -> tuple[Function, Lowerer]:
-        lowerer = self.lowerer(kind, lowerer_class, most)
+        """Return one function of the kernel as IR, and its lowerer."""
+        trace, lowerer = trace or _usual_trace(), self.lowerer(kind, lowerer_class, most)
         try:
-            return simplify(lowerer.lower(self.operands)), lowerer
+            return trace("simplify", simplify, trace("lowering", lowerer.lower, self.operands)), lowerer
         except ScheduleError as error:
             raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
 
     @cached
     def evaluation(self) -> tuple[Function, Lowerer]:
-        """The function that computes the whole result, and what lowered it."""
+        """Return the function that computes the whole result, and its lowerer."""
         return self.function(FunctionKind.EVALUATE)
 
     @cached
     def source(self) -> CText:
         """C text that stands alone, with a function for each kind."""
-        return print_module([self._of(kind)[0] for kind in self.modes], fuse=_fuses(self.evaluation[1]))
+        return generate([self._of(kind)[0] for kind in self.modes], fuse=_fuses(self.evaluation[1]))
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
         function, lowerer = self._of(kind)
-        return print_module([function], fuse=_fuses(lowerer), shared=True)
+        return generate([function], fuse=_fuses(lowerer), shared=True)
 
     def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
         function, lowerer = self.function(kind, ParallelAppendLowerer)
-        return print_module([function], fuse=_fuses(lowerer), shared=True)
+        return generate([function], fuse=_fuses(lowerer), shared=True)
 
     @cached
     def appends_in_parallel(self) -> bool:
@@ -192,7 +212,7 @@ class Lowered:
 
     @cached
     def modes(self) -> tuple[FunctionKind, ...]:
-        """The functions an ordinary run needs."""
+        """Return the kinds of functions that an ordinary run calls."""
         appended = append_chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
             return (FunctionKind.EVALUATE,)
@@ -204,9 +224,17 @@ class Lowered:
             else (FunctionKind.COUNT, FunctionKind.EVALUATE)
         )
 
+    def passes(self) -> dict[str, str]:
+        """Return the text of what each pass makes of this assignment, by the name of the pass, in their order."""
+        trace = Trace(keep=True)
+        _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
+        function, lowerer = self.function(FunctionKind.EVALUATE, trace=trace)
+        generate([function], fuse=_fuses(lowerer), trace=trace)
+        return trace.texts()
+
     @cached
     def stages(self) -> dict[str, str]:
-        """The text of every stage, by name."""
+        """Return the text of every stage, by name."""
         function, lowerer = self.evaluation
         s = self.schedule
         lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.lattices)
@@ -223,7 +251,7 @@ class Lowered:
 
 
 def _fuses(lowered: Lowerer) -> bool:
-    """Tell whether products are fused with the additions behind them.
+    """Return whether products are fused with the additions behind them.
 
     A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a fused
     multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions there
@@ -269,16 +297,74 @@ def plan_loops(
     user_schedule : callable, optional
         Changes the automatic schedule.
     """
-    explicit = explicit_sums(assignment)
-    planned = schedule(explicit, types, replace(variant, tile=user_schedule is None))
-    if user_schedule is not None:
-        loops = user_schedule(LoopNest(planned.program, explicit, planned.types))
-        notes = (*planned.notes, "scheduled by hand")
-        planned = replace(planned, program=loops.checked(), notes=notes)
+    explicit, planned = _planned(assignment, types, variant, user_schedule, _usual_trace())
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
-    return Lowered(explicit, planned, tuple(operands), skip_fill, types, user_schedule is not None, variant)
+    return Lowered(explicit, planned, tuple(operands), skip_fill, types, user_schedule, variant)
+
+
+def _planned(
+    assignment: Assignment,
+    types: Mapping[str, TensorType],
+    variant: Variant,
+    user_schedule: Callable[[LoopNest], LoopNest] | None,
+    trace: Trace,
+) -> tuple[Assignment, Schedule]:
+    """Run the front half: return the assignment with explicit sums, and its loops."""
+    whole = replace(variant, tile=user_schedule is None)  # user schedules start from loops that are not cut
+    # In which forms. Sums over different variables may stand apart, where that is cheaper.
+    explicit = trace("explicit sums", explicit_sums, assignment)
+    merged = trace("merged reductions", one_reduction, explicit, types)
+    forms = trace("independent sums", forms_of, merged, types)
+    # In which views. A structured operand is walked by its own levels, or stored plainly first.
+    views = trace("format views", views_of, forms, types, whole)
+    # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
+    planned = trace("cheapest schedule", cheapest_schedule, views, merged, types, whole)
+    if user_schedule is not None:
+        planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
+    return explicit, planned
+
+
+def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable[[LoopNest], LoopNest]) -> Schedule:
+    loops = change(LoopNest(planned.program, explicit, planned.types))
+    return replace(planned, program=loops.checked(), notes=(*planned.notes, "scheduled by hand"))
+
+
+def generate(
+    functions: Sequence[Function], *, fuse: bool = True, shared: bool = False, trace: Trace | None = None
+) -> CText:
+    """Run the back half: return the C text of functions whose IR is simplified.
+
+    Parameters
+    ----------
+    functions : sequence of Function
+        The IR of each function.
+    fuse : bool
+        True if products are rounded together with the sums that they are added to.
+    shared : bool
+        True for pointers in place of the support functions that take long to compile; else the text stands alone.
+    trace : Trace, optional
+        Calls the passes; else they are called as ``config.debug`` says.
+    """
+    trace = trace or _usual_trace()
+    return print_module([_optimized(function, fuse, trace) for function in functions], shared=shared)
+
+
+def _optimized(function: Function, fuse: bool, trace: Trace) -> Function:
+    """Return a function with the same results whose loops are faster, and can be interrupted."""
+    function = trace("reciprocals", divide_by_reciprocals, function)
+    if config.vector_functions:
+        function = trace("vector math", batch_math_calls, function, MANY)
+    # Prefetching copies the expressions of addresses, so it comes after what changes these.
+    function = trace("prefetch", prefetch_memory, function)
+    function = trace("polling", with_polls, function, LONG)
+    # Fused sums come last, since no other pass knows a fused multiply-add.
+    return trace("fused sums", with_fused_sums, function) if fuse else function
+
+
+def _usual_trace() -> Trace:
+    return Trace(verify=VERIFY in config.debug)
 
 
 _ROWS = 256
@@ -290,7 +376,8 @@ def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
-    planned = schedule(assignment, {"B": coordinate_list, "A": source}, Variant(conversion=True))
+    types, variant = {"B": coordinate_list, "A": source}, Variant(conversion=True)
+    _, planned = _planned(assignment, types, variant, None, _usual_trace())
     return Lowered(assignment, planned, ("A",), types=planned.types)
 
 

@@ -17,7 +17,7 @@ setting                variable                    default              meaning
 ``compile``            ``WEFT_COMPILE``            ``"auto"``           ``"never"``: kernels are loaded, not compiled
 ``compile_timeout``    ``WEFT_COMPILE_TIMEOUT``    120                  seconds after which a compiler is killed
 ``sanitize``           ``WEFT_SANITIZE``           ``False``            build kernels with ASan and UBSan
-``debug``              ``WEFT_DEBUG``              nothing              stages to print, separated by commas
+``debug``              ``WEFT_DEBUG``              nothing              stages and passes to print; ``verify`` checks
 ``log``                ``WEFT_LOG``                ``""``: nothing      lines on stderr: ``"info"`` or ``"debug"``
 ``record``             ``WEFT_RECORD``             ``""``: nothing      file that lists kernels for ``weft warm``
 ====================== =========================== ==================== ============================================
@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from .pass_names import NAMES
 from .records import record
 
 __all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
@@ -135,7 +136,10 @@ def _stages(value: Any) -> frozenset[str]:
         raise TypeError(f"expects stage names, not {type(value).__name__}")
     if not all(isinstance(name, str) for name in value):
         raise TypeError("expects stage names, all of them strings")
-    return frozenset(name.strip() for name in value if name.strip())
+    found = frozenset(name.strip().replace("-", " ") for name in value if name.strip())
+    if unknown := sorted(found.difference(NAMES)):
+        raise ValueError(f"there is no stage {unknown[0]!r}; the stages are {', '.join(NAMES)}")
+    return found
 
 
 def _seconds(value: Any) -> float:

@@ -76,7 +76,7 @@ def test_loops_for_several_threads_sum_in_the_order_of_those_for_one(format, sha
     """Where entries come in no order, or more than once, there are no such loops."""
     found = planned("y(i,k) = A(j,i)*X(j,k)", A=tensor(format), X=weft.asarray(X))
     assert found.kernel.lowered.schedule.serial
-    assert (found._parallel_loops is not None) == shares
+    assert found.has_equal_parallel_loops == shares
 
 
 def test_rows_in_no_order_are_shared_as_they_are():

@@ -7,7 +7,8 @@ from pathlib import Path
 import cffi
 import numpy as np
 
-from weft.codegen import STRUCT, declaration, print_module, symbol
+from weft.codegen import STRUCT, declaration, symbol
+from weft.compiler import generate
 from weft.ir.verify import verify
 
 FLAGS = ("-O1", "-fwrapv", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
@@ -33,7 +34,7 @@ def module(*functions, flags=("-fopenmp",)):
     for function in functions:
         verify(function)
     declarations = "\n".join(declaration(f.name, len(f.params)) for f in functions)
-    ffi, library = build(print_module(functions), flags, declarations)
+    ffi, library = build(generate(functions), flags, declarations)
 
     def caller(function):
         def call(*tensors, counts=None, threads=1):

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse
 
 from ir.examples import spmv, tensor
-from weft.codegen import OUT_OF_MEMORY, print_module
+from weft.codegen import OUT_OF_MEMORY
 from weft.codegen.c_printer import print_function
+from weft.compiler import generate
 from weft.errors import LoweringError
 from weft.ir import (
     Allocate,
@@ -42,8 +43,8 @@ PLAIN = ("-Wno-unknown-pragmas", "-Wno-unused-parameter")
 
 
 def test_golden(golden):
-    golden("spmv.c", print_module([simplify(spmv())]))
-    golden("row_sums.c", print_module([row_sums()]))
+    golden("spmv.c", generate([simplify(spmv())]))
+    golden("row_sums.c", generate([row_sums()]))
 
 
 @pytest.mark.parametrize("make", [spmv, lambda: simplify(spmv()), lambda: spmv(simd=False)])
@@ -101,7 +102,7 @@ def test_out_of_memory_frees_what_is_held():
     inner = block(Allocate(large, Binary("*", i, lit(1 << 61))), Store(y.vals, i, lit(1.0, "float64")), Free(large))
     body = block(Allocate(small, lit(10), zero=True), For(i, lit(0), y.dimensions[0], inner), Free(small))
     function = verify(Function("f", (y,), body))
-    text = print_module([function])
+    text = generate([function])
     assert text.count("goto done;") == 3  # of two allocations, and where the loop is told to stop
     assert re.search(r"done:;\n  weft_free\(small\);\n  weft_free\(large\);\n  return weft_status;", text)
     kernel = module(function)["f"]
@@ -175,7 +176,7 @@ def test_read_only_pointers_are_const():
     y, x = tensor("y", 1, output=True), tensor("x", 1)
     q = var("q", "float64*")
     body = block(Declare(q, Binary("+", x.vals, lit(1))), Store(y.vals, lit(0), load(q, lit(0))))
-    assert "const double *q = x_vals + 1;" in print_module([Function("f", (y, x), body)])
+    assert "const double *q = x_vals + 1;" in generate([Function("f", (y, x), body)])
     kernel = module(Function("f", (y, x), body))["f"]
     vals = np.zeros(1)
     assert kernel(dense(vals), dense(np.array([1.0, 2.0]))) == 0
@@ -192,14 +193,14 @@ def test_names_are_mangled():
 
 
 def test_same_input_same_text():
-    assert print_module([spmv(), row_sums()]) == print_module([spmv(), row_sums()])
-    assert "math.h" not in print_module([spmv()])
-    assert "weft_alloc" not in print_module([spmv()])
+    assert generate([spmv(), row_sums()]) == generate([spmv(), row_sums()])
+    assert "math.h" not in generate([spmv()])
+    assert "weft_alloc" not in generate([spmv()])
 
 
 def test_undeclared_names_are_an_error():
     with pytest.raises(LoweringError, match="nothing"):
-        print_module([Function("f", (), Return(Var("nothing")))])
+        generate([Function("f", (), Return(Var("nothing")))])
 
 
 def test_thread_numbers():

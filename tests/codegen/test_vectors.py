@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import weft
-from weft.codegen import print_module
 from weft.codegen.support.vectors import MANY
-from weft.compiler import plan_loops
+from weft.compiler import generate, plan_loops
 from weft.config import config
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
@@ -142,9 +141,9 @@ def test_what_goes_in_batches():
 
 def test_switched_off():
     function = flat("y(i) = log1p(x(i))", "float64", "x")
-    assert "weft_each_log1p_float64" in print_module([function])
+    assert "weft_each_log1p_float64" in generate([function])
     with config.override(vector_functions=False):
-        assert "weft_each" not in print_module([function])
+        assert "weft_each" not in generate([function])
 
 
 @pytest.mark.parametrize("flags", [(), ("-march=native", "-Wno-psabi")])
@@ -152,4 +151,4 @@ def test_c_without_warnings(flags):
     """On machines that have such vectors, and on others."""
     for dtype in ("float64", "float32"):
         text = "y(i) = " + " + ".join(f"{name}(x(i))" for name in ONE) + " + power(x(i), x(i))"
-        build(print_module([flat(text, dtype, "x")]), ("-fopenmp", *flags))
+        build(generate([flat(text, dtype, "x")]), ("-fopenmp", *flags))

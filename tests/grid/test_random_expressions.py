@@ -10,10 +10,11 @@ from tests.oracle import evaluate_dense
 from weft import execution
 from weft.config import config
 from weft.errors import FormatError, ShapeError
-from weft.execution import plan
+from weft.execution import alternatives
 from weft.formats import parse_format
 from weft.index_notation import accesses, to_text, use_computation_dtype
 from weft.index_notation.nodes import Apply, Reduce
+from weft.records import replace
 from weft.storage import check
 
 from .grid import array, densified, stored
@@ -81,8 +82,9 @@ def test_against_the_oracle(data):
         config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(plan, "_FEW", data.draw(st.sampled_from([0, plan._FEW])))  # vectors are searched, or walked
-        patch.setattr(plan, "_LONG", 0)
+        scanned = data.draw(st.sampled_from([0, alternatives.THRESHOLDS.scanned_entries]))  # or searched
+        changed = replace(alternatives.THRESHOLDS, scanned_entries=scanned, scan_ratio=0)
+        patch.setattr(alternatives, "THRESHOLDS", changed)
         got = execution.evaluate(assignment, operands, format=wanted, dtype=dtype)
         check(got)
         found = densified(got)

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.execution import plan
+from weft.execution import alternatives, plan
+from weft.records import replace
 from weft.storage import check
 
 RNG = np.random.default_rng(11)
@@ -69,7 +70,7 @@ def test_what_is_stored_in_another_order_is_found_too(format):
     a = matrix(30, 25)
     A = weft.asarray(a, format=format)
     np.testing.assert_array_equal((A.T @ A).todense(), (a.T @ a).todense())
-    lattices = weft.explain(PRODUCT, A=A.T, B=A, full=True).split("== lattices")[1].split("== ir")[0]
+    lattices = weft.explain(PRODUCT, A=A.T.layout, B=A.layout, full=True).split("== lattices")[1].split("== ir")[0]
     assert "∧" not in lattices
 
 
@@ -106,9 +107,10 @@ def test_vectors_of_many_entries(run, format, monkeypatch):
     dense = np.where(RNG.random((7, n)) < 0.02, RNG.integers(-3, 4, (7, n)), 0).astype(float)
     vector = np.where(RNG.random(n) < 0.5, RNG.integers(-3, 4, n), 0).astype(float)
     A, v = weft.asarray(dense, format=format), weft.asarray(vector, format="coo")
-    assert v.nnz > plan._FEW
+    assert v.nnz > alternatives.THRESHOLDS.scanned_entries
     found = run(A, v)
-    monkeypatch.setattr(plan, "_FEW", 2**62)
+    never = replace(alternatives.THRESHOLDS, scanned_entries=2**62)
+    monkeypatch.setattr(alternatives, "THRESHOLDS", never)
     walked = run(A, v)
     assert found.format == walked.format
     check(found._storage)
@@ -130,9 +132,8 @@ def test_what_is_absent_stays_absent(format):
 
 def test_few_entries_or_short_rows_are_walked(monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        plan.Plan, "_hash_lookup", property(lambda self: seen.append(self) or self._given(hash_lookup=True))
-    )
+    taking = plan.Plan.taking
+    monkeypatch.setattr(plan.Plan, "taking", lambda self, other: seen.append(other.name) or taking(self, other))
     dense = np.ones((3, 200))
     full = weft.asarray(dense, format="csr")
     thin = weft.asarray(np.eye(3, 200), format="csr")
@@ -140,16 +141,15 @@ def test_few_entries_or_short_rows_are_walked(monkeypatch):
     for A, v, searched in ((full, few, False), (full, many, False), (thin, few, False), (thin, many, True)):
         seen.clear()
         y = A @ v
-        assert bool(seen) == searched
+        assert ("hash lookup" in seen) == searched
         np.testing.assert_array_equal(y.todense(), A.todense() @ v.todense())
 
 
 def test_vectors_in_any_order_are_found(monkeypatch):
     """They are sorted first where they are walked, which hides nothing."""
     seen = []
-    monkeypatch.setattr(
-        plan.Plan, "_hash_lookup", property(lambda self: seen.append(self) or self._given(hash_lookup=True))
-    )
+    taking = plan.Plan.taking
+    monkeypatch.setattr(plan.Plan, "taking", lambda self, other: seen.append(other.name) or taking(self, other))
     thin = sp.eye_array(3, 400, format="csr")
     coords = RNG.integers(0, 400, 200)
     for peer in (coords, RNG.permutation(400)[:200]):

@@ -10,7 +10,7 @@ from tests.grid.batch import together
 import weft
 from weft.compiler import plan_loops
 from weft.config import config
-from weft.execution import plan_for
+from weft.execution import alternatives, plan_for
 from weft.execution.kernel import Kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
@@ -60,7 +60,7 @@ def test_few_or_most(columns, crowded, monkeypatch):
 def test_small_results_are_looked_through(columns, monkeypatch):
     """However few of their coordinates come up: that takes less than to set up a sort."""
     A, peer = matrix(columns)
-    monkeypatch.setattr("weft.execution.plan._PLENTY", 1 << 16)
+    monkeypatch.setattr(alternatives, "THRESHOLDS", alternatives.Thresholds())
     seen = watched(monkeypatch)
     y = weft.evaluate(TEXT, A=A, x=np.ones(5), format="coo")
     assert bool(seen) == (columns < 1 << 16)

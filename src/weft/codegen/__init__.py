@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ..config import config
 from ..ir import Function
-from ..ir.passes.fused_sums import with_fused_sums
-from ..ir.passes.polling import with_polls
-from ..ir.passes.prefetch_streams import prefetch_memory
-from ..ir.passes.reciprocals import divide_by_reciprocals
-from ..ir.passes.vector_math import batch_math_calls
 from .abi import ASK, INTERRUPTED, OK, OUT_OF_MEMORY, STRUCT, declaration, signature, suffix, symbol
 from .c_printer import print_function
 from .names import NameMaker, mangle
-from .prelude import INCLUDES, LONG, PRELUDE, SHARED, prelude_text, required
-from .support.vectors import MANY
+from .prelude import INCLUDES, PRELUDE, SHARED, prelude_text, required
 
 __all__ = [
     "ASK",
@@ -60,7 +53,7 @@ class CText(str):
         return made
 
 
-def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bool = False) -> CText:
+def print_module(functions: Sequence[Function], *, shared: bool = False) -> CText:
     """Return C text that exports one kernel for each function, called ``abi.symbol(function.name)``.
 
     The text compiles with ``cc -O3 -march=... -ffp-contract=off -fopenmp -fwrapv -std=gnu11 -shared -fPIC``, linked
@@ -69,9 +62,7 @@ def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bo
     Parameters
     ----------
     functions : sequence of Function
-        The IR.
-    fuse : bool
-        If true, a product that is added to a sum is rounded together with the sum, else before it.
+        The IR, as the last pass made it.
     shared : bool
         If true, pointers replace the support functions that take long to compile, and the loader sets them
         (``shared_by``). Else the text is complete by itself.
@@ -81,14 +72,7 @@ def print_module(functions: Sequence[Function], *, fuse: bool = True, shared: bo
     CText
         The text, with the IR after the last pass.
     """
-    many = MANY if config.vector_functions else {}
-    # Polls come after the passes that recognize loops, since polls split loops into strips.
-    last = [
-        with_polls(prefetch_memory(batch_math_calls(divide_by_reciprocals(function), many)), LONG)
-        for function in functions
-    ]
-    last = [with_fused_sums(function) for function in last] if fuse else last
-    return CText.of(_file([(function, "") for function in last], shared), last)
+    return CText.of(_file([(function, "") for function in functions], shared), functions)
 
 
 def emit_bundle(texts: Iterable[CText]) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..index_notation.nodes import Access
 from .nodes import Assign, Fill, Forall, Program, Sequence, Stmt, Where, accesses, assignments
 
 __all__ = ["why_not_concrete"]
 
+Derived = tuple[tuple[str, frozenset[str]], ...]
 
-def why_not_concrete(program: Program, target: Access) -> str | None:
+
+def why_not_concrete(program: Program, target: Access, derived: Derived = ()) -> str | None:
     """Return the reason why ``program`` does not compute ``target``, or None.
 
     A valid program assigns the target. The loops around a use of a variable bind the variable exactly once. A workspace
@@ -21,6 +25,8 @@ def why_not_concrete(program: Program, target: Access) -> str | None:
         The program to check.
     target : Access
         The result.
+    derived : tuple of (str, frozenset of str)
+        Variables that follow from others, each with these: it is bound where all of these are.
 
     Returns
     -------
@@ -31,7 +37,7 @@ def why_not_concrete(program: Program, target: Access) -> str | None:
         return f"{target.tensor} is never assigned"
     # The inner loop of a split also binds the variable of the loop that was split.
     bases = {s.inner: s.var for s in program.splits}
-    return _check(program.stmt, program, target, (), frozenset(), bases)
+    return _check(program.stmt, program, target, (), frozenset(), bases, derived)
 
 
 def _check(
@@ -41,13 +47,15 @@ def _check(
     bound: tuple[str, ...],
     made: frozenset[str],
     bases: dict[str, str],
+    derived: Derived,
 ) -> str | None:
     # ``bound``: variables of the enclosing loops; ``made``: workspaces whose producers have run before ``stmt``.
     workspaces = {w.name: w for w in program.workspaces}
     match stmt:
         case Assign(target=written, value=value):
+            known = _with_derived(bound, derived)
             for access in (written, *accesses(value)):
-                loose = [v for v in access.indices if v not in bound]
+                loose = [v for v in access.indices if v not in known]
                 if loose:
                     return f"{loose[0]} in {access.tensor}({','.join(access.indices)}) is not bound by a loop"
             for access in accesses(value):
@@ -62,16 +70,24 @@ def _check(
             name = bases.get(var, var)
             if name in bound or var in bound:
                 return f"{name} is bound by two loops, one in the other"
-            return _check(body, program, target, (*bound, var, name), made, bases)
+            return _check(body, program, target, (*bound, var, name), made, bases, derived)
         case Where(consumer=consumer, producer=producer):
             # The producer must not read its own workspace, which exists only for the consumer.
             names = {a.target.tensor for a in assignments(producer)} & set(workspaces)
             if not names:
                 return "a producer makes no workspace"
-            return _check(producer, program, target, bound, made, bases) or _check(
-                consumer, program, target, bound, made | names, bases
+            return _check(producer, program, target, bound, made, bases, derived) or _check(
+                consumer, program, target, bound, made | names, bases, derived
             )
         case Sequence(stmts=stmts):
-            reasons = (_check(s, program, target, bound, made, bases) for s in stmts)
+            reasons = (_check(s, program, target, bound, made, bases, derived) for s in stmts)
             return next((r for r in reasons if r is not None), None)
     return f"{stmt!r} is not a statement"
+
+
+def _with_derived(bound: Iterable[str], derived: Derived) -> set[str]:
+    """Return the bound variables with all that follow from them, however indirectly."""
+    found = set(bound)
+    while new := {v for v, needs in derived if v not in found and found.issuperset(needs)}:
+        found |= new
+    return found

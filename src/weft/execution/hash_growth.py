@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
-from ..codegen import print_module
-from ..compiler import schedule_entry_loops
+from ..compiler import generate, schedule_entry_loops
 from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.level import LevelEntries
@@ -235,4 +234,4 @@ def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
     function = HashInsertionLowerer(s.program, s.target, types, lowered.names, adds).lower(("A",))
     what = f"the insertion of entries into {target.format} {target.dtype}"
-    return load(print_module((simplify(function),), shared=True), ["grow"], 2, what)
+    return load(generate((simplify(function),), shared=True), ["grow"], 2, what)

@@ -29,8 +29,7 @@ from ..assembly.insertion_plan import (
     unordered_shared,
 )  # fmt: skip
 from ..assembly.query_lowering import LevelQuery
-from ..codegen import print_module
-from ..compiler import Lowered, schedule_entry_loops, tile_entry_loops
+from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
 from ..formats import LevelFormat, TensorType
 from ..ir.nodes import Function
@@ -191,7 +190,7 @@ class InsertionKernel:
     @cached
     def source(self) -> str:
         """C source of all passes."""
-        return print_module(self.functions)
+        return generate(self.functions)
 
     @cached
     def _compiled(self) -> Functions:
@@ -204,7 +203,7 @@ class InsertionKernel:
 
     def _loaded(self, passes: Sequence[Function]) -> Functions:
         """Return the functions of all passes, which a conversion calls one by one."""
-        texts = {one.name: print_module([one], shared=True) for one in passes}
+        texts = {one.name: generate([one], shared=True) for one in passes}
         return Functions(texts.__getitem__, 2, self._described).have(*texts)
 
     @cached

@@ -23,6 +23,7 @@ from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..lowering.result_writer import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
+from ..pass_names import PASSES, VERIFY
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
 from ..runtime.interrupts import fail
@@ -83,8 +84,8 @@ class Kernel:
         # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
-        if config.debug:
-            self._show(config.debug)
+        if shown := config.debug - {VERIFY}:
+            self._show(shown)
 
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached
@@ -156,7 +157,7 @@ class Kernel:
         gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.modes
         variables, definitions = (
             level_variables(s.target, self.format),
-            self.lowered.lowerer(FunctionKind.EVALUATE).derived,
+            self.lowered.evaluation[1].derived,
         )
         # An append chain has as many entries as there are combinations of the variables down to its last level. These
         # variables are tried as they are, then replaced by their components (i by i/2 and i%2).
@@ -490,7 +491,8 @@ class Kernel:
 
     def _show(self, wanted: frozenset[str]) -> None:
         """Print the stages that ``WEFT_DEBUG`` names."""
-        for name, text in self.stages.items():
+        passes = self.passes if wanted.intersection(PASSES) or "all" in wanted else {}
+        for name, text in (passes | self.stages).items():
             if name in wanted or "all" in wanted:
                 print(f"== {name}: {self.text}\n{text}\n", file=sys.stderr)
 
@@ -498,6 +500,11 @@ class Kernel:
     def stages(self) -> dict[str, str]:
         """Texts of all stages of the compiler, by name."""
         return self.lowered.stages
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name."""
+        return self.lowered.passes()
 
     def explain(self) -> str:
         """Return the texts of all stages: formats, loop order, lattices, conversions, concrete notation, IR and C."""

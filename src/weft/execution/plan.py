@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
-from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -29,24 +27,17 @@ from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, expression_text, infer_extents, to_text, use_computation_dtype
 from ..index_notation.nodes import Assignment
 from ..records import cached, record, replace
-from ..runtime.threads import for_work
+from ..scheduling.schedule import Schedule
 from ..scheduling.user_schedule import LoopNest
 from ..scheduling.variant import DEFAULT, Variant
 from ..storage import Storage, fill_of, tensor_type
+from .alternatives import ALTERNATIVES, NO_DENSE_LEVELS, PARALLEL_LOOPS, Alternative
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
-from .kernel import Kernel, work
+from .kernel import Kernel
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 
 __all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
-
-_CROWDED = 4  # coordinates of a result for each entry of the operands: with fewer, most will have an entry
-_PLENTY = 1 << 16  # coordinates that are marked and looked through in the time that a sort takes to set up
-_FEW = 64  # a vector with no more entries is always iterated
-_LONG = 4  # a vector that has so many times the entries of a row is faster searched for each entry of the row
-_OFTEN = 16  # times that an operand must be read to be worth a conversion that lets threads share loops
-_WIDE = 1 << 26
-"""The largest size of an axis for which conversions on the way may make an array over all its coordinates."""
 
 
 class Plan:
@@ -67,6 +58,7 @@ class Plan:
     """
 
     is_in_steps = False
+    schedule: Schedule
 
     def __init__(
         self,
@@ -87,82 +79,55 @@ class Plan:
             (place[made[name].tensor], made[name].format) if name in made else (place[name], None)
             for name in kernel.operands
         )
-        alone = not s.conversions and self._final is None and kernel.operands == operands
-        self._again = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
-        # The schedule of a user is run as it is. Only an automatic one gives way to alternatives.
-        automatic = not kernel.lowered.user_scheduled
-        self._crowds, self._walks = automatic and s.dense_result_possible, automatic and bool(s.repeated_scans)
-        self._serial, self._widens = automatic and s.serial, not kernel.lowered.variant.no_dense_levels
-        alone = alone and not (varies or self._crowds or self._walks or self._serial)
-        # A plan without conversions and alternatives costs nothing beside its kernel.
-        self.run = kernel.run if alone else self._run
+        self.schedule, self.varies = s, varies
+        self.converts = bool(s.conversions) or self._final is not None or kernel.operands != operands
+        self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
+        automatic = kernel.lowered.user_schedule is None
+        self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a, automatic)])
+        self._taken: dict[str, Plan] = {}
+        self.run = self._run if self.converts or self.alternatives else kernel.run
 
-    def _given(self, **variant: Any) -> Plan:
-        return self._plan_again(replace(self.kernel.lowered.variant, **variant))
+    def _may_take(self, alternative: Alternative, automatic: bool) -> bool:
+        """Return whether this plan can have an alternative; those that change the user's own loops it cannot have."""
+        variant = self.kernel.lowered.variant
+        changed = any(getattr(variant, name) != value for name, value in alternative.change.items())
+        return changed and (automatic or alternative is NO_DENSE_LEVELS) and alternative.possible(self)
 
-    @cached
-    def _no_dense_levels(self) -> Plan:
-        """Return the alternative for dimensions that are too large for dense levels."""
-        return self._given(no_dense_levels=True)
-
-    @cached
-    def _dense_result(self) -> Plan:
-        """Return the alternative for a result most of whose coordinates will have an entry."""
-        return self._given(accumulator="dense")
+    def taking(self, alternative: Alternative) -> Plan:
+        """Return the plan with the loops of an alternative."""
+        if (found := self._taken.get(alternative.name)) is None:
+            variant = replace(self.kernel.lowered.variant, **alternative.change)
+            found = self._taken[alternative.name] = self._plan_again(variant)
+        return found
 
     @cached
-    def _hash_lookup(self) -> Plan:
-        """Return the alternative for vectors with many entries, whose entries are located instead of iterated."""
-        return self._given(hash_lookup=True)
+    def has_equal_parallel_loops(self) -> bool:
+        """Return whether there are loops that threads can share and that sum each element in the same order."""
+        found = self.taking(PARALLEL_LOOPS).kernel
+        return self.kernel.lowered.sums == found.lowered.sums is not None and found.chunked
 
-    @cached
-    def _parallel_loops(self) -> Plan | None:
-        """Return the alternative with loops that threads can share; None if that has none, or sums in another order.
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        """Return the shape of the result for operands of these shapes."""
+        return self.kernel.shape([storages[n] for n, _ in self._sources])
 
-        Results must not depend on the number of threads, and so the order of each sum must not.
-        """
-        found = self._given(parallel_loops=True)
-        same = self.kernel.lowered.sums == found.kernel.lowered.sums is not None
-        return found if same and found.kernel.chunked else None
+    def wanted(self, storages: Sequence[Storage]) -> Alternative | None:
+        """Return the alternative that these operands want; None for the usual loops."""
+        for alternative in self.alternatives:
+            if alternative.wanted(self, storages):
+                return alternative
+        return None
 
-    def _for_several(self, storages: Sequence[Storage]) -> Plan | None:
-        """Return the alternative for several threads; None if there is not enough work for them.
-
-        A sparse operand that it converts must be read for many elements of the result.
-        """
-        if for_work(work(storages)) < 2 or self._parallel_loops is None:
-            return None
-        s = self._parallel_loops.kernel.lowered.schedule
-        shape = self.kernel.shape([storages[n] for n, _ in self._sources])
-        extents = dict(zip(s.target.indices, shape, strict=True))
-        # An operand is read once for each combination of the other variables of the result.
-        converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
-        often = all(prod(n for v, n in extents.items() if v not in a.indices) >= _OFTEN for a in converted)
-        return self._parallel_loops if often else None
-
-    def _walks_long(self, storages: Sequence[Storage]) -> bool:
-        """Return whether a vector that would be iterated for each row has many more entries than a row."""
-        for vector, other in self._again:
-            entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
-            # Only rows with an entry count: there are no more of them than entries.
-            rows = min(prod(around.shape) // max(size, 1), around.vals.size)
-            if entries > _FEW and entries * rows > _LONG * around.vals.size:
-                return True
-        return False
+    def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative, ...]]:
+        """Return the plan that runs for these operands, and the alternatives that lead to it."""
+        plan, taken = self, list[Alternative]()
+        while (alternative := plan.wanted(storages)) is not None:
+            taken.append(alternative)
+            plan = plan.taking(alternative)
+        return plan, tuple(taken)
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        # Alternatives are tried by the data: the sizes of axes first, then how full the result and vectors are, and
-        # at last whether threads have enough to do.
-        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
-            return self._no_dense_levels.run(storages, out)
-        if self._crowds:
-            shape = self.kernel.shape([storages[n] for n, _ in self._sources])
-            if prod(shape) <= _PLENTY + _CROWDED * work(storages):
-                return self._dense_result.run(storages, out)
-        if self._walks and self._walks_long(storages):
-            return self._hash_lookup.run(storages, out)
-        if self._serial and (shared := self._for_several(storages)) is not None:
-            return shared.run(storages, out)
+        if (alternative := self.wanted(storages)) is not None:
+            return self.taking(alternative).run(storages, out)
         given = tuple(
             storages[n] if format is None else convert(storages[n], format, index_dtype=_index(storages[n].type))
             for n, format in self._sources
@@ -227,8 +192,8 @@ class SteppedPlan(Plan):
             known[step.target.tensor] = self._plans[n].target
         last = self._plans[-1]
         self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
-        # The other alternatives are those of the steps, each of which chooses its own.
-        self._widens = not asked.variant.no_dense_levels
+        self.alternatives = () if asked.variant.no_dense_levels else (NO_DENSE_LEVELS,)
+        self._taken = {}
 
     def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
         """Return the plan of step ``n`` for operands and parts of these types."""
@@ -243,8 +208,8 @@ class SteppedPlan(Plan):
         )  # fmt: skip
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
-        if self._widens and any(max(s.shape, default=0) > _WIDE for s in storages):
-            return self._no_dense_levels.run(storages, out)
+        if (alternative := self.wanted(storages)) is not None:
+            return self.taking(alternative).run(storages, out)
         given, as_planned = dict(zip(self.operands, storages, strict=True)), True
         _check_shapes(self.steps.whole, given)
         for n, step in enumerate(self.steps.all):
@@ -276,6 +241,14 @@ class SteppedPlan(Plan):
         for n, kernel in enumerate(dict.fromkeys(plan.kernel for plan in self._plans), 1):
             stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
         return stages
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned for every kernel, by name."""
+        kernels = dict.fromkeys(plan.kernel for plan in self._plans)
+        return {
+            f"{name}, kernel {n}": text for n, kernel in enumerate(kernels, 1) for name, text in kernel.passes.items()
+        }
 
     def explain(self) -> str:
         return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..assembly.query_lowering import source_facts
 from ..assembly.user_query_lowering import UserQueryLowerer
-from ..codegen import print_module
-from ..compiler import Lowered, schedule_entry_loops
+from ..compiler import Lowered, generate, schedule_entry_loops
 from ..formats import Format, TensorType
 from ..ir.passes.simplify import simplify
 from ..queries import Statement, Width
@@ -131,4 +130,4 @@ def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     s = lowered.schedule
     function = UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
     what = f"a query about {type.format} {type.dtype}"
-    return load(print_module((simplify(function),), shared=True), ["ask"], 2, what)
+    return load(generate((simplify(function),), shared=True), ["ask"], 2, what)

@@ -55,13 +55,13 @@ from ..records import record, replace
 from ..remapping import Remapping
 from .accumulate import Accumulation
 from .cost_model import CONVERT, leaves, nonzeros
-from .format_views import format_views
+from .format_views import FormatView, format_views
 from .loop_orders import LoopOrder
 from .operand_conversions import OperandConversion, coordinate_list_format
 from .tiling import LINE, Tiler, across
 from .variant import DEFAULT, Variant
 
-__all__ = ["OperandConversion", "Schedule", "schedule"]
+__all__ = ["OperandConversion", "Schedule", "cheapest_schedule", "forms_of", "one_reduction", "views_of"]
 
 
 @record
@@ -601,46 +601,54 @@ class _Scheduler(Accumulation):
         return stmt
 
 
-def schedule(
-    assignment: Assignment,
-    types: Mapping[str, TensorType],
-    variant: Variant = DEFAULT,
+def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> Assignment:
+    """Return the assignment with nested reductions by one operator as one reduction over all their variables."""
+    dtypes = {name: type.dtype for name, type in types.items()}
+    return replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
+
+
+def forms_of(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, ...]:
+    """Return the assignment, and the one with sums over different variables apart where that is another."""
+    dtypes = {name: type.dtype for name, type in types.items()}
+    apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
+    return tuple(dict.fromkeys((assignment, apart)))
+
+
+def views_of(
+    forms: Sequence[Assignment], types: Mapping[str, TensorType], variant: Variant = DEFAULT
+) -> tuple[FormatView, ...]:
+    """Return the views of structured operands and results that may be scheduled, for each form of an assignment."""
+    seen = [view for form in forms for view in format_views(form, types, variant.no_dense_levels)]
+    target = forms[0].target.tensor
+    if variant.conversion:  # which must not ask for another
+        seen = [view for view in seen if not (view.stored_plainly or view.looked_up or view.final_format)]
+    elif types[target].format.is_signed:  # workspaces are over coordinates from 0
+        seen = [view for view in seen if target not in view.kept]
+    return tuple(seen)
+
+
+def cheapest_schedule(
+    views: Sequence[FormatView], assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> Schedule:
-    """Choose how to compute an assignment whose sums are explicit.
+    """Return the cheapest of the schedules of all views.
 
     Parameters
     ----------
+    views : sequence of FormatView
+        The views that may be scheduled.
     assignment : Assignment
-        Assignment with ``Reduce`` nodes for every sum.
+        What they are views of, for messages.
     types : mapping
         The type of every tensor, the result's included.
     variant : Variant
-        Assumptions beyond the types.
-
-    Returns
-    -------
-    Schedule
+        The assumptions for which loops are scheduled.
 
     Raises
     ------
     ScheduleError
-        If no schedule is possible for the formats.
-    FormatError
-        If the assignment adds to a result without random access.
+        If no view has a schedule.
     """
-    dtypes = {name: type.dtype for name, type in types.items()}
-    assignment = replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
-    # A sum may be computed as one, or as a product of independent sums: both are candidates, in every view.
-    apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
-    seen = [
-        view for way in dict.fromkeys((assignment, apart)) for view in format_views(way, types, variant.no_dense_levels)
-    ]
-    # A conversion must not depend on another conversion.
-    if variant.conversion:
-        seen = [view for view in seen if not (view.stored_plainly or view.looked_up or view.final_format)]
-    elif types[assignment.target.tensor].format.is_signed:  # workspaces have coordinates from 0
-        seen = [view for view in seen if assignment.target.tensor not in view.kept]
-    found = [_Scheduler(view, variant).run() for view in seen]
+    found = [_Scheduler(view, variant).run() for view in views]
     possible = [f for f in found if f is not None]
     if not possible:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())

@@ -141,6 +141,11 @@ class CompiledKernel:
         """Text of every stage of the compiler, by name."""
         return self._kernel.stages
 
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name, in their order."""
+        return self._kernel.passes
+
     def explain(self, full: bool = False) -> str:
         """Report how the kernel computes.
 

@@ -511,10 +511,9 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
     wanted = None if dtype is None else value_dtype(dtype).name
     looked = execution.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
-    plan = execution.plan_for(
-        looked.assignment,
-        tuple(found[name].storage.type for name in operand_names(assignment)),
-        format=_format_of(assignment, format),
-        dtype=wanted,
-    )
-    return report(plan, assignment, looked, full, assumed=False)
+    storages = tuple([found[name].storage for name in operand_names(assignment)])
+    types = tuple([storage.type for storage in storages])
+    plan = execution.plan_for(looked.assignment, types, format=_format_of(assignment, format), dtype=wanted)
+    chosen, taken = plan.chosen(storages)
+    said = [f"for these operands ({alternative.name}): {alternative.reason}" for alternative in taken]
+    return "\n".join([report(chosen, assignment, looked, full, assumed=False), *said])

@@ -1,0 +1,150 @@
+"""Alternatives of a plan: other loops for the same types, which are taken for data that the usual loops do not suit.
+
+A plan depends on types alone. Each alternative has a condition on the data of a call, which costs next to nothing to
+ask. They are asked in the order of ``ALTERNATIVES``, and the first that holds is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ..records import record
+from ..runtime import for_work
+from ..storage import Storage
+from .kernel import work
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+__all__ = ["ALTERNATIVES", "THRESHOLDS", "Alternative", "Thresholds"]
+
+
+@record
+class Thresholds:
+    """Sizes of data from which alternatives are taken.
+
+    Parameters
+    ----------
+    longest_array : int
+        Coordinates of an axis, up to which a conversion on the way may make an array over it.
+    coordinates_per_entry : int
+        Coordinates of a result for each entry of the operands, up to which most are expected to get a value.
+    flagged_coordinates : int
+        Coordinates that are flagged, and looked through, in the time that a sort takes to set up.
+    scanned_entries : int
+        Entries of a vector that is always scanned.
+    scan_ratio : int
+        How many times as long as a row a vector may be before it is searched for each entry of the row.
+    reads_of_converted : int
+        Elements of the result for which each entry of an operand must be read, if it is converted so that threads can
+        share loops.
+    """
+
+    longest_array: int = 1 << 26
+    coordinates_per_entry: int = 4
+    flagged_coordinates: int = 1 << 16
+    scanned_entries: int = 64
+    scan_ratio: int = 4
+    reads_of_converted: int = 16
+
+
+THRESHOLDS = Thresholds()
+
+
+@record
+class Alternative:
+    """Other loops for a plan.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    reason : str
+        The condition on the data, in words.
+    change : mapping
+        Fields of the plan's variant that differ.
+    possible : callable
+        Whether a plan can have it, by types alone.
+    wanted : callable
+        Whether the operands of a call want it.
+    """
+
+    name: str
+    reason: str
+    change: Mapping[str, Any]
+    possible: Callable[[Plan], bool]
+    wanted: Callable[[Plan, Sequence[Storage]], bool]
+
+
+def may_have_dense_levels(plan: Plan) -> bool:
+    """Return whether the result or a conversion may have a dense level that large axes do not allow."""
+    return plan.converts or plan.varies
+
+
+def has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether an axis of an operand is too long for an array over it."""
+    return any(max(s.shape, default=0) > THRESHOLDS.longest_array for s in storages)
+
+
+def _fills_result(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether most coordinates of the result are expected to get a value."""
+    coordinates = prod(plan.shape(storages))
+    return coordinates <= THRESHOLDS.flagged_coordinates + THRESHOLDS.coordinates_per_entry * work(storages)
+
+
+def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether a vector has many more entries than the rows for each of which it would be scanned."""
+    for vector, other in plan.scans:
+        entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
+        rows = min(prod(around.shape) // max(size, 1), around.vals.size)
+        if entries > THRESHOLDS.scanned_entries and entries * rows > THRESHOLDS.scan_ratio * around.vals.size:
+            return True
+    return False
+
+
+def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether several threads have enough to do, and each element is summed in the same order by them.
+
+    A sparse operand that is converted must be read for many elements of the result.
+    """
+    if for_work(work(storages)) < 2 or not plan.has_equal_parallel_loops:
+        return False
+    s = plan.taking(PARALLEL_LOOPS).kernel.lowered.schedule
+    extents = dict(zip(s.target.indices, plan.shape(storages), strict=True))
+    converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
+    reads = (prod(n for v, n in extents.items() if v not in a.indices) for a in converted)
+    return all(n >= THRESHOLDS.reads_of_converted for n in reads)
+
+
+NO_DENSE_LEVELS = Alternative(
+    "no dense levels",
+    f"an axis has more than {Thresholds().longest_array} coordinates, so that no array is made over it",
+    {"no_dense_levels": True},
+    may_have_dense_levels,
+    has_long_axis,
+)
+DENSE_RESULT = Alternative(
+    "dense result",
+    "most coordinates of the result are expected to get a value, so that all are flagged instead of listed",
+    {"accumulator": "dense"},
+    lambda plan: plan.schedule.dense_result_possible,
+    _fills_result,
+)
+HASH_LOOKUP = Alternative(
+    "hash lookup",
+    "a vector has many more entries than the rows that it is multiplied with, so that it is searched, not scanned",
+    {"hash_lookup": True},
+    lambda plan: bool(plan.schedule.repeated_scans),
+    _scans_long_vector,
+)
+PARALLEL_LOOPS = Alternative(
+    "parallel loops",
+    "several threads have enough to do, so that they get loops that they can share",
+    {"parallel_loops": True},
+    lambda plan: plan.schedule.serial,
+    _has_work_for_threads,
+)
+ALTERNATIVES = (NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
+"""The alternatives in the order in which they are tried."""

@@ -1,0 +1,15 @@
+"""Names of the compiler's passes and stages, which ``config.debug``, ``explain`` and the command line take.
+
+A pass is one line of ``weft.compiler``. A stage is a view of what several passes made, such as the merge lattices.
+"""
+
+__all__ = ["NAMES", "PASSES", "STAGES", "VERIFY"]
+
+PASSES = (
+    "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "user schedule",
+    "lowering", "simplify", "reciprocals", "vector math", "prefetch", "polling", "fused sums",
+)  # fmt: skip
+STAGES = ("index notation", "formats", "schedule", "concrete notation", "lattices", "ir", "c")
+VERIFY = "verify"
+"""Has every pass's result checked, and prints nothing."""
+NAMES = (*STAGES, *PASSES, "all", VERIFY)
