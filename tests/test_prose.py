@@ -1,0 +1,84 @@
+"""The prose of the source and the documentation: how sentences begin, and that every name in it exists."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "weft"
+FIRST = re.compile(r"(What|Where|As|That|Whether|How|Of|Who|When)\b")
+NAME = re.compile(r"`{1,2}([A-Za-z_][\w.]*\w(?:/[\w./]+)?)`{1,2}")
+ELSEWHERE = {  # defined by Python, NumPy, SciPy, C, an extra, or an example
+    "KeyboardInterrupt", "WEFT_BUILD_KERNELS", "WEFT_BUILD_SECONDS", "WEFT_TEST_CACHE_DIR", "_ffi.py",
+    "_matmul_dispatch", "bench", "crdN", "e0", "e1", "functools.cached_property", "i_0", "lazy_methods.py",
+    "weft_NAME_DTYPE", "weft_NAME_float64", "weft_evaluate_chunk1", "weft_scattered_int32",
+}  # fmt: skip
+
+
+def docstrings():
+    """Yield each docstring of the source with its place."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and (text := ast.get_docstring(node)):
+                yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}", text
+
+
+def pages():
+    """Yield each page of the documentation, without blocks of code, with its place."""
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        yield f"docs/{path.name}", re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+
+
+@cache
+def known():
+    """Return the names that the source, the tests and the benchmarks define, import or pass."""
+    found = set()
+    for folder in (SOURCE, ROOT / "tests", ROOT / "asv_benchmarks"):
+        for path in set(folder.rglob("*.py")) - {Path(__file__)}:
+            found |= {path.stem, path.parent.name}
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                match node:
+                    case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name):
+                        found.add(name)
+                    case ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                        found.add(name)
+                    case ast.alias(name=name):
+                        found.update(name.split("."))
+                    case ast.Constant(value=str(text)) if len(text) < 200:
+                        found.update(re.findall(r"\w+", text))
+    return found
+
+
+def exists(name):
+    if name in ELSEWHERE:
+        return True
+    if "/" in name or name.endswith(".py"):
+        return any((base / f"{name}{end}").exists() for base in (SOURCE, ROOT) for end in ("", ".py"))
+    return set(name.split(".")) <= known()
+
+
+def test_sentences_of_docstrings_do_not_begin_with_question_words():
+    wrong = []
+    for place, text in docstrings():
+        prose = re.split(r"\n\s*\n(?=\s*(?:Examples|>>>))", text)[0]
+        sentences = re.split(r"(?<=[.:])\s+|\n\s*\n", prose)
+        wrong += [f"{place}: {sentence[:60]}" for sentence in map(str.strip, sentences) if FIRST.match(sentence)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_names_in_prose_exist():
+    wrong = [
+        f"{place}: {name}"
+        for place, text in [*docstrings(), *pages()]
+        for name in NAME.findall(text)
+        if not exists(name)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_finder_of_names_itself():
+    assert exists("weft.einsum")
+    assert exists("lowering/loops.py")
+    assert not exists("lowering/" + "gone.py")
+    assert not exists("nobody" + "_calls_this")
