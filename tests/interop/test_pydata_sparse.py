@@ -158,3 +158,19 @@ def test_numba_is_told_of_no_type_but_by_sparse(pair):
 
     assert entries(A) == A.nnz
     assert not hasattr(A, "_numba_type_")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda shape: weft.COO(np.eye(2), shape=shape),
+        lambda shape: weft.COO(weft.asarray(np.eye(2)), shape=shape),
+        lambda shape: weft.GCXS(np.eye(2), shape=shape),
+        lambda shape: weft.DOK(shape, np.eye(2)),
+    ],
+    ids=["COO", "COO of a tensor", "GCXS", "DOK"],
+)
+def test_a_shape_beside_an_array_is_that_of_the_array(make):
+    np.testing.assert_array_equal(make((2, 2)).todense(), np.eye(2))
+    with pytest.raises(weft.errors.ShapeError, match=r"array of shape \(2, 2\) .* shape=\(3, 3\); omit shape"):
+        make((3, 3))

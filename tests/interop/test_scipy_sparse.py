@@ -231,3 +231,12 @@ def test_what_is_converted_for_scipy_is_its_own(have, wanted):
         np.testing.assert_array_equal(A.todense(), before)
     vals = A.to_coo()[1]
     assert not np.shares_memory(vals, A._storage.vals)
+
+
+def test_spdiags_takes_both_sizes():
+    rows = [[1.0, 2.0, 3.0]]
+    for given in ((), (2, 3), ((3, 2),), (None,)):
+        np.testing.assert_array_equal(weft.spdiags(rows, 0, *given).todense(), sp.spdiags(rows, 0, *given).toarray())
+    for given in ((3,), (None, 3), ((3,),)):
+        with pytest.raises((TypeError, ValueError)):
+            weft.spdiags(rows, 0, *given)

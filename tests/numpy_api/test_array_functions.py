@@ -280,6 +280,7 @@ def test_creation():
         *zip(weft.meshgrid(np.arange(3), np.arange(2)), np.meshgrid(np.arange(3), np.arange(2)), strict=True),
         *zip(weft.meshgrid(np.arange(3), np.arange(2), indexing="ij"),
              np.meshgrid(np.arange(3), np.arange(2), indexing="ij"), strict=True),
+        *zip(weft.meshgrid(weft.eye(2, format="csr"), [1.0, 2.0]), np.meshgrid(np.eye(2), [1.0, 2.0]), strict=True),
     ]  # fmt: skip
     for found, expected in same:
         compare(found, expected)

@@ -24,12 +24,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..dtypes import index_dtype
+from ..errors import ShapeError
 from ..formats import FormatOptions, check_keywords, formats
 from ..numpy_api.creation import zeros
 from ..numpy_api.searching import where
 from ..operations.fill_change import change_fill
 from ..storage import segment_order
-from ..tensor.construction import asarray, from_coords, from_levels
+from ..tensor.construction import as_shape, asarray, from_coords, from_levels
 from ..tensor.sparse_tensor import SparseTensor
 
 __all__ = [
@@ -270,11 +271,24 @@ class COO(_PydataArray):
         elif isinstance(coords, Mapping) or (isinstance(coords, list | tuple) and coords and _is_pair(coords[0])):
             found = cls.from_iter(coords, shape, fill_value)
         elif isinstance(coords, np.ndarray | list | tuple | int | float | complex):
-            found = cls.from_numpy(coords, fill_value)
+            found = _of_shape(cls.from_numpy(coords, fill_value), shape)
         else:
-            found = asarray(coords, fill_value=fill_value, format="coo")
+            found = _of_shape(asarray(coords, fill_value=fill_value, format="coo"), shape)
         found = found.pruned() if prune else found
         return found.asformat("coo", index_dtype=_index_dtype(idx_dtype))
+
+
+def _of_shape(found: SparseTensor, shape: Any) -> SparseTensor:
+    """Return a tensor made of an array, if the array has the shape that was asked for.
+
+    Raises
+    ------
+    ShapeError
+        If it has another.
+    """
+    if shape is not None and as_shape(shape) != found.shape:
+        raise ShapeError(f"an array of shape {found.shape} was given together with shape={as_shape(shape)}; omit shape")
+    return found
 
 
 def _is_data_and_rows(x: Any) -> bool:
@@ -312,7 +326,8 @@ class GCXS(_PydataArray):
         cls, arg: Any, shape: Any = None, compressed_axes: Any = None, prune: bool = False, fill_value: Any = None,
         idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip
-        given = None if isinstance(arg, tuple) and len(arg) == 3 else asarray(arg, fill_value=fill_value)
+        arrays = isinstance(arg, tuple) and len(arg) == 3
+        given = None if arrays else _of_shape(asarray(arg, fill_value=fill_value), shape)
         whole = tuple(shape) if given is None else given.shape
         options: dict[str, Any] = {}
         if len(whole) > 1:
@@ -355,7 +370,7 @@ class DOK(_PydataArray):
         if not isinstance(whole, tuple | list):
             return cls.from_coo(whole)
         if data is not None and not isinstance(data, Mapping):
-            return cls.from_numpy(np.asarray(data, dtype), fill_value)
+            return _of_shape(cls.from_numpy(np.asarray(data, dtype), fill_value), whole)
         if data and any(np.size(key) < len(whole) for key in data):  # such a key selects more than one element
             found = cls(
                 whole,

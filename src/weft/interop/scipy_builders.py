@@ -165,7 +165,11 @@ def spdiags(
         The format of the result; dia by default.
     """
     rows = np.atleast_2d(_ndarray(data))
-    shape = as_shape(m) if isinstance(m, tuple) else (rows.shape[1],) * 2 if m is None else as_shape((m, n or 0))
+    # As in SciPy, m without n is a tuple of both.
+    whole = (rows.shape[1],) * 2 if m is None and n is None else m if n is None else (m, n)
+    if not isinstance(whole, tuple) or len(whole) != 2:
+        raise TypeError(f"spdiags() takes m and n, or a tuple of both as m; given were m={m!r} and n={n!r}")
+    shape = as_shape(whole)
     return _of_diagonals(rows, np.atleast_1d(diags), (shape[0], shape[1]), format)
 
 

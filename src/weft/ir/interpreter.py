@@ -5,20 +5,27 @@ Variables are looked up by name in a mapping to arrays, numbers and functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import nodes as ir
 
 __all__ = ["run", "value_of"]
 
+
 # Operators on Python integers, which do not wrap around: index arithmetic stays in the range of int64.
-_OPERATORS = {
+def _quotient(a: int, b: int) -> int:
+    """Return a quotient of integers rounded towards zero, as in C."""
+    found = abs(a) // abs(b)
+    return found if (a < 0) == (b < 0) else -found
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": lambda a, b: a // b if b > 0 else -(-a // b),
-    "%": lambda a, b: a % b,
+    "/": _quotient,
+    "%": lambda a, b: a - b * _quotient(a, b),
     "<<": lambda a, b: a << b,
     ">>": lambda a, b: a >> b,
     "&": lambda a, b: a & b,

@@ -16,6 +16,7 @@ array([[0., 1., 0.],
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,9 @@ def _like(name: str, value: int) -> Any:
         return full_like(x, value, dtype, shape=shape, format=format, device=device)
 
     like.__name__ = like.__qualname__ = name
-    like.__doc__ = f"""A tensor of {(value and "ones") or "zeros"} in the shape of another; see :func:`full_like`."""
+    like.__doc__ = (
+        f"""Return a tensor of {(value and "ones") or "zeros"} in the shape of another; see :func:`full_like`."""
+    )
     return like
 
 
@@ -344,7 +347,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(arrays)
     turn = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
-    sizes = [storage_of(x).vals.size if storage_of(x).format.is_dense else storage_of(x).shape[0] for x in arrays]
+    sizes = [prod(storage_of(x).shape) for x in arrays]  # NumPy flattens matrices, too
     shape = tuple(sizes[k] for k in turn)
     found = []
     for k, x in enumerate(arrays):

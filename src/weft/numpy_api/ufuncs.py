@@ -169,21 +169,23 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     # help() shows the parameters of unary or binary operators.
     params = "x : array_like" if row.arity == 1 else "x1, x2 : array_like"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""``numpy.{row.ufunc.__name__}``, element by element, for sparse operands too.
+    function.__doc__ = f"""Apply ``numpy.{row.ufunc.__name__}`` element by element, to sparse operands too.
 
     Parameters
     ----------
     {params}
         SparseTensors, ndarrays, arrays of scipy.sparse, numbers{"; broadcast" if row.arity == 2 else ""}.
-    out : ndarray, optional
-        Where to put the result.
+    out : ndarray or SparseTensor, optional
+        The array or tensor that receives the result.
+    where : array_like of bool, optional
+        The elements to compute.
     dtype : dtype, optional
-        Of the result.
+        The dtype of the result.
 
     Returns
     -------
     SparseTensor, ndarray or NumPy scalar
-        An ndarray where the result is dense and an operand is an ndarray.
+        An ndarray if the result is dense and an operand is an ndarray.
     """
     return function  # type: ignore[no-any-return]
 

@@ -89,7 +89,7 @@ def mapped(name: str) -> Callable[..., Any]:
         return map(lambda values: numpy(values, *args, **options), x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"``numpy.{name}`` of the stored values and of the fill value."
+    function.__doc__ = f"Apply ``numpy.{name}`` to the stored values and to the fill value."
     return function
 
 
