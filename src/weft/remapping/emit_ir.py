@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..ir.builder import add, lit, lt, maximum, mul, sub
+from ..ir.builder import add, cast, lit, lt, maximum, mul, sub
 from ..ir.nodes import Binary as IrBinary
 from ..ir.nodes import Expr, Select
 from .nodes import Axis, Binary, Constant, Extent, IndexExpr, may_be_negative
@@ -43,7 +43,7 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
             return sizes[axis]
         case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
             # Kernels compute this for empty slots of tables, too. The maximum avoids a division by an axis of size 0.
-            return IrBinary(op, emit(left, coords, sizes), maximum(sizes[axis], lit(1)))
+            return IrBinary(op, cast(emit(left, coords, sizes), "int64"), maximum(sizes[axis], lit(1)))
         case Binary(op="+", left=left, right=right):
             return add(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="-", left=left, right=right):
