@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import scipy.sparse
 
 import weft
 from weft.errors import StorageError
+from weft.storage import storage
 
 FORMATS = ("csr", "csc", "coo", "dok", "hash", "lil", "dia", "bsr", "ell", "dense")
 
@@ -90,6 +92,22 @@ def test_readers_see_a_whole_tensor(format):
             assert (A @ np.ones(40) == x[:, 0] * 40).sum() >= 0
 
     assert run(write, read, read) == []
+
+
+def test_threads_make_one_struct_of_a_tensor(monkeypatch):
+    """A second one would take the place of what the first one's pointers are kept alive by."""
+    made, make = [], storage.tensor_struct
+
+    def slowly(*arguments):
+        made.append(make(*arguments))
+        time.sleep(0.05)  # so that all threads are here, if they can be
+        return made[-1]
+
+    monkeypatch.setattr(storage, "tensor_struct", slowly)
+    held = weft.asarray(np.eye(3), format="csr").copy()._storage
+    made.clear()  # those that the conversion made
+    assert run(*(lambda: held.struct for _ in range(4))) == []
+    assert len(made) == 1
 
 
 @pytest.mark.usefixtures("often")
@@ -228,6 +246,7 @@ FLIPPING = """
 import pickle, random, resource, sys
 import numpy as np, weft
 from weft.errors import StorageError
+from weft.storage import storage
 
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 rng = random.Random(int(sys.argv[1]))

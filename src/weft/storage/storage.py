@@ -17,6 +17,7 @@ from ..dtypes import name_of, value_dtype
 from ..errors import DensifyError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
+from ..runtime.forks import data_lock
 from ..runtime.structs import tensor_struct
 from .invariants import check
 
@@ -46,6 +47,7 @@ def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), 
     return _tensor_type(dtype, format, index_dtypes, fill)
 
 
+_STRUCTS = data_lock()
 _tensor_type = lru_cache(maxsize=4096, typed=True)(TensorType)
 
 
@@ -130,8 +132,12 @@ class Storage:
         """Pointer to the C struct ``weft_tensor`` that kernels take; valid as long as this object exists."""
         struct = self._struct
         if struct is None:
-            struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
-            self._struct = struct
+            # One struct alone: another thread's would replace the buffers that keep the first one's pointers alive.
+            with _STRUCTS:
+                struct = self._struct
+                if struct is None:
+                    struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
+                    self._struct = struct
         return struct
 
     @property
