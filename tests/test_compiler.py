@@ -128,7 +128,7 @@ def test_unknown_passes_are_refused():
 
 def test_a_malformed_result_names_its_pass():
     returned = Function("f", (), Return(Var("nothing")))
-    with pytest.raises(LoweringError, match=r"^simplify made what is malformed: .*nothing"):
+    with pytest.raises(LoweringError, match=r"^simplify returned a malformed result: .*nothing"):
         Trace(verify=True)("simplify", lambda: returned)
     assert Trace()("simplify", lambda: returned) is returned
 

@@ -1,8 +1,8 @@
 """The compiler: index notation and tensor types to C, as one list of passes. All C of weft is made here.
 
-``plan_loops`` is the front half: it decides in which loops an assignment is computed, by types alone. ``lower`` makes a
-function of these loops, and ``generate`` is the back half: passes that make the same loops faster, then C. A ``Trace``
-sees what each pass returns: it checks it, or keeps it for ``explain`` and ``WEFT_DEBUG``.
+``plan_loops`` is the front half, which decides by types alone in which loops an assignment is computed.
+``Lowered.function`` makes a function of these loops. ``generate`` is the back half: passes that make the same loops
+faster, then C. A ``Trace`` checks the result of each pass, or keeps it for ``explain`` and ``WEFT_DEBUG``.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Lowered:
 
     @cached
     def names(self) -> Mapping[str, str]:
-        """C names: index variables of lower-case letters stand as they are; no other generated name looks so."""
+        """Return the C names. Index variables of lower-case letters keep theirs; no other generated name looks so."""
         maker = NameMaker(_TAKEN)
         names: dict[str, str] = {}
         variables = _variables(self.schedule)
@@ -138,7 +138,7 @@ class Lowered:
 
     @cached
     def counted_reductions(self) -> tuple[tuple[str, ...], ...]:
-        """Variables over which reductions ask how many coordinates are absent."""
+        """Return the variables over which a reduction counts implicit entries, for each such reduction."""
         return tuple(c.over for c in self.evaluation[1].implicit_entries.values() if c.needs_number)
 
     @cached
@@ -148,7 +148,7 @@ class Lowered:
 
     @cached
     def sums(self) -> object:
-        """In which order each element is summed, and whether products are fused with additions; None if not told."""
+        """Return the order in which each element is summed, with whether products are fused; None if it is unknown."""
         s = self.schedule
         order = order_of_sums(s.program, s.target, s.types)
         return None if order is None else (order, _fuses(self.evaluation[1]))
@@ -188,8 +188,8 @@ class Lowered:
 
     @cached
     def source(self) -> CText:
-        """C text that stands alone, with a function for each kind."""
-        return generate([self._of(kind)[0] for kind in self.modes], fuse=_fuses(self.evaluation[1]))
+        """Return C text that stands alone, with a function for each kind."""
+        return generate([self._of(kind)[0] for kind in self.kinds], fuse=_fuses(self.evaluation[1]))
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
@@ -203,7 +203,7 @@ class Lowered:
 
     @cached
     def appends_in_parallel(self) -> bool:
-        """Tell whether threads can append in parts."""
+        """Return whether threads can append in parts."""
         whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
         return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
 
@@ -211,7 +211,7 @@ class Lowered:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
 
     @cached
-    def modes(self) -> tuple[FunctionKind, ...]:
+    def kinds(self) -> tuple[FunctionKind, ...]:
         """Return the kinds of functions that an ordinary run calls."""
         appended = append_chains(self.schedule.types[self.schedule.target.tensor].format)
         if not appended:
@@ -282,7 +282,7 @@ def plan_loops(
     skip_fill: bool = False,
     user_schedule: Callable[[LoopNest], LoopNest] | None = None,
 ) -> Lowered:
-    """From index notation and types to a program that can be printed as C.
+    """Decide in which loops an assignment is computed (see the list of passes in ``_planned``).
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ _ROWS = 256
 
 
 def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
-    """Loops over a tensor around an assignment of each entry to ``B``, whose coordinates are those of the target's."""
+    """Return loops over the entries of a tensor that assign each to ``B``, whose coordinates are the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
@@ -382,9 +382,9 @@ def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
 
 
 def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
-    """Loops over entries, cut so that those that go to a few rows of ``format`` come together, where that is of use.
+    """Return loops over entries that are cut into tiles of rows of ``format``, if that helps the cache.
 
-    Diagonals, or columns of an array, come back to every row.
+    It helps if the entries of a row come apart, as those of diagonals do.
     """
     s = lowered.schedule
     if format.is_structured or len(format.levels) < 2 or not format.levels[0].has_every:

@@ -50,7 +50,7 @@ class Trace:
     def __call__(self, name: str, run: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
         result = run(*args, **options)
         if self.verify and (reasons := _problems(result)):
-            raise LoweringError(f"{name} made what is malformed: {'; '.join(reasons)}\n{_text(result)}")
+            raise LoweringError(f"{name} returned a malformed result: {'; '.join(reasons)}\n{_text(result)}")
         if self.keep:
             self.snapshots[name] = result
         return result

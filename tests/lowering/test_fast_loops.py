@@ -21,7 +21,7 @@ def types(**formats):
 
 def loops(text, **formats):
     lowered = plan_loops(parse(text), types(**formats))
-    function, _ = lowered.function(lowered.modes[-1])
+    function, _ = lowered.function(lowered.kinds[-1])
     return sum(isinstance(n, For) for n in walk(function.body))
 
 

@@ -69,6 +69,8 @@ class Alternative:
         Whether a plan can have it, by types alone.
     wanted : callable
         Whether the operands of a call want it.
+    keeps_order : bool
+        True if loops that the user has scheduled stay as they are.
     """
 
     name: str
@@ -76,14 +78,15 @@ class Alternative:
     change: Mapping[str, Any]
     possible: Callable[[Plan], bool]
     wanted: Callable[[Plan, Sequence[Storage]], bool]
+    keeps_order: bool = False
 
 
-def may_have_dense_levels(plan: Plan) -> bool:
+def _may_have_dense_levels(plan: Plan) -> bool:
     """Return whether the result or a conversion may have a dense level that large axes do not allow."""
     return plan.converts or plan.varies
 
 
-def has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
+def _has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether an axis of an operand is too long for an array over it."""
     return any(max(s.shape, default=0) > THRESHOLDS.longest_array for s in storages)
 
@@ -122,8 +125,9 @@ NO_DENSE_LEVELS = Alternative(
     "no dense levels",
     f"an axis has more than {Thresholds().longest_array} coordinates, so that no array is made over it",
     {"no_dense_levels": True},
-    may_have_dense_levels,
-    has_long_axis,
+    _may_have_dense_levels,
+    _has_long_axis,
+    keeps_order=True,
 )
 DENSE_RESULT = Alternative(
     "dense result",

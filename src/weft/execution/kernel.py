@@ -154,7 +154,7 @@ class Kernel:
         expr = self.lowered.renamed_value
         if not self.lowered.reaches_stored_only:
             return None
-        gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.modes
+        gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.kinds
         variables, definitions = (
             level_variables(s.target, self.format),
             self.lowered.evaluation[1].derived,
@@ -370,7 +370,7 @@ class Kernel:
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""
         n = len(self.chains)
-        if threads == 1 and FunctionKind.BOUND in self.lowered.modes:
+        if threads == 1 and FunctionKind.BOUND in self.lowered.kinds:
             counts = np.zeros(2 * n, np.int64)
             if status := self._bounding["bound"](room.empty_result.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)

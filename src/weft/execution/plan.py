@@ -82,16 +82,15 @@ class Plan:
         self.schedule, self.varies = s, varies
         self.converts = bool(s.conversions) or self._final is not None or kernel.operands != operands
         self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
-        automatic = kernel.lowered.user_schedule is None
-        self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a, automatic)])
+        self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
         self._taken: dict[str, Plan] = {}
         self.run = self._run if self.converts or self.alternatives else kernel.run
 
-    def _may_take(self, alternative: Alternative, automatic: bool) -> bool:
-        """Return whether this plan can have an alternative; those that change the user's own loops it cannot have."""
-        variant = self.kernel.lowered.variant
-        changed = any(getattr(variant, name) != value for name, value in alternative.change.items())
-        return changed and (automatic or alternative is NO_DENSE_LEVELS) and alternative.possible(self)
+    def _may_take(self, alternative: Alternative) -> bool:
+        """Return whether this plan can have an alternative: one that differs, and keeps the user's own loops."""
+        lowered = self.kernel.lowered
+        differs = any(getattr(lowered.variant, name) != value for name, value in alternative.change.items())
+        return differs and (alternative.keeps_order or lowered.user_schedule is None) and alternative.possible(self)
 
     def taking(self, alternative: Alternative) -> Plan:
         """Return the plan with the loops of an alternative."""

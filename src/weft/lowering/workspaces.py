@@ -12,12 +12,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, result_of
-from ..errors import LoweringError
 from ..formats import Dense, Format, LevelVars, TensorType
 from ..formats.levels import Listed, ListedHashed, Marked, Paired
 from ..formats.tensor_vars import TensorVars
@@ -351,18 +351,8 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.S
     if w.kind == "pairs":
         store = ir.Store(m["values"], m["size"], value) if owner.holds_values else block()
         return block(entered, store, increment(m["size"]))
-    # List and hash: the first value of a coordinate is stored and listed, later ones are reduced into it.
-    slot: ir.Expr = coord
-    before, seen, mark = block(), coord, block()
-    if w.kind == "list":
-        seen, mark = ir.Load(m["mark"], coord), ir.Store(m["mark"], coord, lit(True, "bool"))
-    elif w.kind == "hash":
-        slot = place = owner.name("slot")
-        before = ir.Declare(place, ir.Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64"))
-        seen = eq(ir.Load(m["keys"], slot), coord)
-        mark = block(ir.Store(m["keys"], slot, coord), ir.Store(m["slots"], m["size"], slot))
-    else:
-        raise LoweringError(f"no workspace of kind {w.kind}")
+    # The first value of a coordinate is stored and listed, later ones are reduced into it.
+    slot, before, seen, mark = _SLOTS[w.kind](owner, m, coord)
     new = [mark, entered, increment(m["size"])]
     if not owner.holds_values:
         return block(before, if_(not_(seen), block(*new)))
@@ -373,3 +363,21 @@ def assign(owner: Lowerer, w: Workspace, stmt: Assign, env: Environment) -> ir.S
         new.append(ir.Store(visited.array, slot, lit(1)))
         more = block(more, increment(visited))
     return block(before, if_(not_(seen), block(*new), more))
+
+
+def _array_slot(owner: Lowerer, m: LevelVars, coord: ir.Expr) -> _Slot:
+    """Return the slot of a coordinate in an array over the dimension, with a flag for each coordinate."""
+    return coord, block(), ir.Load(m["mark"], coord), ir.Store(m["mark"], coord, lit(True, "bool"))
+
+
+def _hash_slot(owner: Lowerer, m: LevelVars, coord: ir.Expr) -> _Slot:
+    """Return the slot of a coordinate in a hash table, whose keys say which coordinates it has."""
+    slot = owner.name("slot")
+    located = ir.Declare(slot, ir.Call("weft_hash_slot", (m["keys"], m["mask"], coord), "int64"))
+    mark = block(ir.Store(m["keys"], slot, coord), ir.Store(m["slots"], m["size"], slot))
+    return slot, located, eq(ir.Load(m["keys"], slot), coord), mark
+
+
+_Slot = tuple[ir.Expr, ir.Stmt, ir.Expr, ir.Stmt]
+"""Slot of a coordinate, code that locates it, the condition that it has a value, and code that marks it so."""
+_SLOTS: Mapping[str, Callable[[Lowerer, LevelVars, ir.Expr], _Slot]] = {"list": _array_slot, "hash": _hash_slot}

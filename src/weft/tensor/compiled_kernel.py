@@ -130,7 +130,7 @@ class CompiledKernel:
     ) -> None:
         self.operands = operand_names(assignment)
         self._assignment, self._types, self._text = assignment, dict(types), text
-        self._by_hand = user_schedule
+        self._user_schedule = user_schedule
         # There are no values yet, so that the kernel is compiled for the values that divisors usually have.
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
@@ -171,7 +171,7 @@ class CompiledKernel:
         # The kernel assumes that a quotient is sparse. If a divisor holds a zero, it is not, and the format of the
         # result is inferred again unless the user gave one.
         given = self._assignment.target.tensor in self._types or not found.refused
-        planned = self._executable(found.assignment, storages, self._kernel.type.format if given else None)
+        planned = self._plan_for(found.assignment, storages, self._kernel.type.format if given else None)
         if found.refused and not (given and self._kernel.type.format.is_dense):
             found.require_room(held, planned.target)
         return wrap_result(SparseTensor, planned.run(storages), has_array)
@@ -236,14 +236,14 @@ class CompiledKernel:
         self._phases(storages).compute(result._storage, storages)
         return result
 
-    def _executable(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
+    def _plan_for(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:
         # Operands may differ from the compiled types in index dtypes and fill values. Each case has a cached plan.
         return execution.plan_for(
             assignment,
             tuple(s.type for s in storages),
             format=format,
             dtype=self._kernel.type.dtype,
-            user_schedule=self._by_hand,
+            user_schedule=self._user_schedule,
         )
 
     def _phases(self, storages: tuple[Storage, ...]) -> Any:
@@ -253,7 +253,7 @@ class CompiledKernel:
         if looked.refused:
             raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
         # Separate phases need a single kernel that takes the operands as they are given.
-        found = self._executable(looked.assignment, storages, self._kernel.type.format)
+        found = self._plan_for(looked.assignment, storages, self._kernel.type.format)
         if found.is_in_steps:
             raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
         if found.kernel.operands != self.operands:
