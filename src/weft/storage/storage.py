@@ -17,7 +17,6 @@ from ..dtypes import name_of, value_dtype
 from ..errors import DensifyError, StorageError
 from ..formats import Format, TensorType
 from ..remapping import inverse_permutation
-from ..runtime.forks import data_lock
 from ..runtime.structs import tensor_struct
 from .invariants import check
 
@@ -47,7 +46,6 @@ def tensor_type(dtype: str, format: Format, index_dtypes: tuple[str, ...] = (), 
     return _tensor_type(dtype, format, index_dtypes, fill)
 
 
-_STRUCTS = data_lock()
 _tensor_type = lru_cache(maxsize=4096, typed=True)(TensorType)
 
 
@@ -124,20 +122,20 @@ class Storage:
         self.type = type
         self.arrays = arrays
         self.vals = vals
-        # Made when a kernel first needs it.
+        # The struct is made when a kernel first needs it.
         self._struct = None
+        self._alive: list[object] = []
 
     @property
     def struct(self) -> Any:
         """Pointer to the C struct ``weft_tensor`` that kernels take; valid as long as this object exists."""
         struct = self._struct
         if struct is None:
-            # One struct alone: another thread's would replace the buffers that keep the first one's pointers alive.
-            with _STRUCTS:
-                struct = self._struct
-                if struct is None:
-                    struct, self._alive = tensor_struct(self.shape, self.arrays, self.vals)
-                    self._struct = struct
+            # Several threads may make a struct each. All are valid, as what they point to is kept in one list, to which
+            # appending is atomic: a lock would cost a fifth of making the struct.
+            struct, alive = tensor_struct(self.shape, self.arrays, self.vals)
+            self._alive.append(alive)
+            self._struct = struct
         return struct
 
     @property
