@@ -116,7 +116,7 @@ def specials(dtype: str) -> st.SearchStrategy[float]:
 
 def fills(dtype: str) -> st.SearchStrategy[float]:
     """What absent entries are."""
-    return st.sampled_from([0, 0, 0, 0, 1, *_extremes(dtype)])
+    return st.sampled_from([0, 0, 0, 0, 1, 3, *_extremes(dtype)])
 
 
 def _extremes(dtype: str) -> list[float]:

@@ -15,6 +15,8 @@ from math import inf
 from .analysis import merge_lattice
 from .analysis.append_chains import append_chains
 from .analysis.derived_variables import level_variables, spelling
+from .analysis.implicit_values import RuntimeValue
+from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
 from .codegen import CText, NameMaker, print_module
 from .codegen.prelude import LONG
@@ -96,6 +98,16 @@ class Lowered:
         return replace(self, schedule=replace(self.schedule, types={**self.schedule.types, name: wide}))
 
     @cached
+    def fills(self) -> Mapping[str, RuntimeValue]:
+        """Return the fill values that the kernel reads when it runs, as operands behind the others."""
+        return fill_operands(self.types)
+
+    @cached
+    def fill_types(self) -> dict[str, TensorType]:
+        """Return the types of the operands that hold fill values."""
+        return {name: TensorType.of(fill.dtype, Format.dense(0)) for name, fill in self.fills.items()}
+
+    @cached
     def list_workspaces(self) -> tuple[Workspace, ...]:
         """Return the workspaces that have an array over a dimension."""
         return tuple(w for w in self.schedule.program.workspaces if w.kind in ("list", "pairs"))
@@ -110,9 +122,9 @@ class Lowered:
             names[v] = maker.fresh(v if _PLAIN.match(v) else f"{v}_" if v.isidentifier() else spelling(v))
         for name in [self.schedule.target.tensor, *self.operands, *(w.name for w in self.schedule.program.workspaces)]:
             names.setdefault(name, maker.fresh(name)) if name not in variables else None
-        for name in self.schedule.types:
+        for name in (*self.schedule.types, *self.fills):
             if name not in names:
-                names[name] = maker.fresh(name)
+                names[name] = maker.fresh(name.replace(".", "_"))  # fill values are read from A.fill
         return names
 
     @cached
@@ -165,7 +177,7 @@ class Lowered:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return lowerer_class(s.program, s.target, types, self.names, kind, self.skip_fill, most)
+        return lowerer_class(s.program, s.target, types | self.fill_types, self.names, kind, self.skip_fill, most)
 
     def function(
         self,
@@ -177,7 +189,7 @@ class Lowered:
         """Return one function of the kernel as IR, and its lowerer."""
         trace, lowerer = trace or _usual_trace(), self.lowerer(kind, lowerer_class, most)
         try:
-            return trace("simplify", simplify, trace("lowering", lowerer.lower, self.operands)), lowerer
+            return trace("simplify", simplify, trace("lowering", lowerer.lower, (*self.operands, *self.fills))), lowerer
         except ScheduleError as error:
             raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
 

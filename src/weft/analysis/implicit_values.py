@@ -3,6 +3,9 @@
 Two nodes are added to those of index notation. ``CastExpr`` makes NumPy's promotion visible. ``ImplicitValue`` is an
 operand that has its fill value, since it has no stored entry. The operator table decides how such operands simplify an
 expression.
+
+A fill value that no row of the operator table names is a ``RuntimeValue``: kernels read it when they run. An operator
+with such an operand gives another ``RuntimeValue``.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ __all__ = [
     "UNKNOWN",
     "CastExpr",
     "ImplicitValue",
+    "RuntimeValue",
     "TypedLiteral",
     "adds_in_place",
     "annihilates",
@@ -82,13 +86,50 @@ class ImplicitValue(Expr):
     dtype: str
 
 
+@record
+class RuntimeValue:
+    """A fill value, or an implicit value computed from fill values, that is known when a kernel runs.
+
+    Two such values are the same if their expressions are.
+
+    Parameters
+    ----------
+    expr : Expr
+        The value, in terms of accesses without indices, each of which stands for the fill value of an operand.
+    dtype : str
+        Dtype of the value.
+    answers : tuple of (Expr, scalar)
+        Values that are known, since the plan is for fill values of which these expressions have these values.
+    """
+
+    __array_ufunc__ = None  # NumPy's scalars leave comparisons to this class
+
+    expr: Expr
+    dtype: str
+    answers: tuple[tuple[Expr, Any], ...] = ()
+
+    def item(self) -> RuntimeValue:
+        """Return the value itself, since it has no Python scalar."""
+        return self
+
+    def of(self, expr: Expr, dtype: str) -> Any:
+        """Return the value of an expression over the same fill values: a scalar if it is known."""
+        for known, value in self.answers:
+            if known == expr:
+                return typed(value, dtype)
+        return RuntimeValue(expr, dtype, self.answers)
+
+    def __repr__(self) -> str:
+        return str(self.expr)
+
+
 def same_value(a: Any, b: Any) -> bool:
     """Return whether two fill values are the same: NaN equals NaN, -0.0 does not equal 0.0.
 
     Parameters
     ----------
-    a, b : scalar or UNKNOWN
-        The fill values; ``UNKNOWN`` equals nothing.
+    a, b : scalar, RuntimeValue or UNKNOWN
+        The fill values; ``UNKNOWN`` equals nothing, and a ``RuntimeValue`` one with the same expression.
 
     Returns
     -------
@@ -96,6 +137,8 @@ def same_value(a: Any, b: Any) -> bool:
     """
     if a is UNKNOWN or b is UNKNOWN:
         return False
+    if isinstance(a, RuntimeValue) or isinstance(b, RuntimeValue):
+        return bool(a == b)
     if a != a or b != b:
         return bool(a != a and b != b)
     # Only the sign of the real part is compared.
@@ -177,6 +220,8 @@ def literal_dtype(value: complex) -> Any:
     -------
     str or type
     """
+    if isinstance(value, RuntimeValue):  # an implicit operand that index notation shows as a literal
+        return value.dtype
     dtype = dtype_promotion.literal_dtype(value)
     return dtype if isinstance(dtype, type) else dtype.name
 
@@ -341,13 +386,29 @@ def typed(value: Any, dtype: str) -> Any:
     """
     if value is UNKNOWN or not dtype:
         return value
+    if isinstance(value, RuntimeValue):
+        return value if value.dtype == dtype else value.of(CastExpr(value.expr, dtype), dtype)
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype)[()]
 
 
 def _apply(op: str, values: tuple[Any, ...]) -> Any:
+    """Return the result of an operator for implicit values, which depends on the run if one of the values does."""
+    if (runtime := next((v for v in values if isinstance(v, RuntimeValue)), None)) is not None:
+        dtypes = tuple([v.dtype if isinstance(v, RuntimeValue) else _dtype_of(v) for v in values])
+        return runtime.of(Apply(op, tuple([_as_expr(v) for v in values])), loop_dtypes(op, dtypes)[-1])
     with np.errstate(all="ignore"):
         return OPERATORS[op].ufunc(*values)
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype.name if isinstance(value, np.generic) else literal_dtype(value)
+
+
+def _as_expr(value: Any) -> Expr:
+    if isinstance(value, RuntimeValue):
+        return value.expr
+    return TypedLiteral(value.item(), value.dtype.name) if isinstance(value, np.generic) else Literal(value)
 
 
 def _decided(op: str, value: Any) -> Any:

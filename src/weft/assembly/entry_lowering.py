@@ -11,6 +11,7 @@ from ..formats import TensorType
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
+from ..ir.builder import block
 from ..lowering.environment import Environment
 from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import FunctionKind
@@ -81,7 +82,7 @@ class EntryLowerer(Lowerer):
         """Return a function whose parameters are the result and the operands."""
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
-        return ir.Function(name, params, body)
+        return ir.Function(name, params, block(self.read_fills(), body))
 
     def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
         # The result of a pass has no position that ``locate`` could determine.

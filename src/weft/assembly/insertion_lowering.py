@@ -223,7 +223,7 @@ class InsertionLowerer(EntryLowerer):
             return block()
         # ``counts`` holds the number of values after the lengths of the levels.
         q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.format.levels)))
-        fill = ir.Store(self.made.vals, q, lit(self.made.type.fill, self.made.type.dtype))
+        fill = ir.Store(self.made.vals, q, self.value(self.made.type.fill, self.made.type.dtype))
         return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
 
     def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
@@ -313,7 +313,7 @@ class InsertionLowerer(EntryLowerer):
             stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
         code = block(*stmts)
         if self.skip_fill:
-            code = if_(ne(value, lit(self.made.type.fill, value.ty)), code)
+            code = if_(ne(value, self.value(self.made.type.fill, value.ty)), code)
         return code
 
     def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:

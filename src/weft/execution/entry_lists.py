@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.runtime_fills import with_runtime_conversion
 from ..codegen import emit_library
 from ..compiler import plan_loops
 from ..dtypes import name_of
@@ -61,6 +62,9 @@ def _lister(type: TensorType) -> Kernel:
 
 @lru_cache(maxsize=4096)
 def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
+    read, made, fills = with_runtime_conversion(source, target)
+    if fills:
+        return copier(read, made, skip_fill).with_fills(fills, target)
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     return Kernel(plan_loops(assignment, {"B": target, "A": source}, Variant(conversion=True), skip_fill=skip_fill))

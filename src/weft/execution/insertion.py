@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.implicit_values import same_value
+from ..analysis.runtime_fills import evaluate, with_runtime_conversion
 from ..assembly.insertion_lowering import InsertionLowerer
 from ..assembly.insertion_plan import (
     EntryOrder,
@@ -136,6 +138,8 @@ class InsertionKernel:
         self.phases = insertion_passes(target.format, entry_order)
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
+        self._like: InsertionKernel | None = None
+        self._fills: tuple[Storage, ...] = ()
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
         # The arrays in storage order. Those that are not made yet are empty ones of the right dtype.
         self._order = [(*key, np.empty(0, dtype)) for key, dtype in dtypes.items()]
@@ -170,11 +174,12 @@ class InsertionKernel:
 
     def _passes(self, threads: bool) -> tuple[Function, ...]:
         s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
+        types = self.types | self.lowered.fill_types
         passes = [
             InsertionLowerer(
                 s.program,
                 s.target,
-                self.types,
+                types,
                 self.lowered.names,
                 phase,
                 skip_fill,
@@ -185,7 +190,14 @@ class InsertionKernel:
             )
             for phase in self.phases
         ]  # fmt: skip
-        return tuple(simplify(one.lower(("A",))) for one in passes)
+        return tuple(simplify(one.lower(("A", *self.lowered.fills))) for one in passes)
+
+    def with_fills(self, target: TensorType, fills: Mapping[str, Any]) -> InsertionKernel:
+        """Return the kernel for the fill values that it reads when it runs, with a result of the type ``target``."""
+        found = copy(self)
+        found.target, found._like = target, self
+        found._fills = tuple([Storage.dense(np.asarray(evaluate(v, fills))) for v in self.lowered.fills.values()])
+        return found
 
     @cached
     def source(self) -> str:
@@ -194,17 +206,17 @@ class InsertionKernel:
 
     @cached
     def _compiled(self) -> Functions:
-        return self._loaded(self.functions)
+        return self._like._compiled if self._like is not None else self._loaded(self.functions)
 
     @cached
     def _compiled_for_threads(self) -> Functions:
         """Functions of the passes that threads share."""
-        return self._loaded(self._passes(threads=True))
+        return self._like._compiled_for_threads if self._like is not None else self._loaded(self._passes(threads=True))
 
     def _loaded(self, passes: Sequence[Function]) -> Functions:
         """Return the functions of all passes, which a conversion calls one by one."""
         texts = {one.name: generate([one], shared=True) for one in passes}
-        return Functions(texts.__getitem__, 2, self._described).have(*texts)
+        return Functions(texts.__getitem__, 2 + len(self.lowered.fills), self._described).have(*texts)
 
     @cached
     def shareable(self) -> bool:
@@ -345,7 +357,8 @@ class InsertionKernel:
         # Scratch arrays follow the arrays of the result in its struct.
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        status = functions[name](result.struct, work.storage.struct, counts_pointer(work.lengths), work.threads)
+        given = [s.struct for s in (work.storage, *self._fills)]
+        status = functions[name](result.struct, *given, counts_pointer(work.lengths), work.threads)
         if status:
             fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
 
@@ -372,6 +385,10 @@ def insertion_kernel(
     InsertionKernel or str
         The kernel, or the reason.
     """
+    read, made, fills = with_runtime_conversion(source, target)
+    if fills:
+        shared = insertion_kernel(read, made, skip_fill, curved)
+        return shared if isinstance(shared, str) else shared.with_fills(target, fills)
     lowered = schedule_entry_loops(source, target)
     if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"

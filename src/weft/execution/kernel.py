@@ -13,11 +13,13 @@ import numpy as np
 from ..analysis.append_chains import append_chains, is_unordered_list
 from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.iteration_graph import distinct_accesses
+from ..analysis.runtime_fills import evaluate
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
 from ..config import config
 from ..dtypes import INT32_MAX, INT64_MAX
 from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError, StorageError
+from ..formats import TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
@@ -29,13 +31,13 @@ from ..runtime import for_work, get_num_threads, memory
 from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
-from ..storage import Storage
+from ..storage import Storage, fill_of, tensor_type
 from ..storage.views import share
 from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure
 from .summary import summary
 
-__all__ = ["Kernel", "work"]
+__all__ = ["Kernel", "with_fill", "work"]
 
 _HUGE = 2**26  # coordinates; a list workspace over more of them becomes a hash table
 _PART = 2**15  # entries of the operands for each chunk whose part of the result a thread appends
@@ -53,6 +55,12 @@ class Kernel:
     ----------
     lowered : Lowered
         The lowered assignment.
+    fills : mapping, optional
+        The fill values that the kernel reads when it runs, by name, as scalars of their dtypes.
+    type : TensorType, optional
+        Type of the result; it is that of the schedule by default, with its fill value computed from ``fills``.
+    like : Kernel, optional
+        A kernel of the same assignment for other fill values, with which this one shares the C functions.
 
     Attributes
     ----------
@@ -66,14 +74,26 @@ class Kernel:
         Append chains of the result; empty for results of dense levels.
     """
 
-    def __init__(self, lowered: Lowered):
-        self.lowered = lowered
+    def __init__(
+        self,
+        lowered: Lowered,
+        fills: Mapping[str, Any] | None = None,
+        type: TensorType | None = None,
+        like: Kernel | None = None,
+    ):
+        self.lowered, self._given, self._like = lowered, fills, like
         s = lowered.schedule
         self.type = s.types[s.target.tensor]
+        self._fill_structs: tuple[Any, ...] = ()
+        if fills is not None:
+            self.type = type or with_fill(self.type, fills)
+            values = [evaluate(value, fills) for value in lowered.fills.values()]
+            self._fill_storages = [Storage.dense(np.asarray(value)) for value in values]  # keep what structs point to
+            self._fill_structs = tuple([s.struct for s in self._fill_storages])
         self.format = self.type.format
         self.operands = lowered.operands
         self.chains = append_chains(self.format)
-        self.arity = 1 + len(self.operands)
+        self.arity = 1 + len(self.operands) + len(lowered.fills)
         # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
         self._dtype = np.dtype(self.type.dtype)
@@ -84,7 +104,7 @@ class Kernel:
         # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
-        if shown := config.debug - {VERIFY}:
+        if like is None and (shown := config.debug - {VERIFY}):
             self._show(shown)
 
     # -- compiling ----------------------------------------------------------------------------------------------
@@ -93,8 +113,14 @@ class Kernel:
         """Return the C source of the functions that ``run`` calls, as one complete text."""
         return self.lowered.source
 
+    def with_fills(self, fills: Mapping[str, Any], type: TensorType | None = None) -> Kernel:
+        """Return the kernel for the fill values that it reads when it runs, with a result of this type."""
+        return Kernel(self.lowered, fills, type, like=self)
+
     @cached
     def _functions(self) -> Functions:
+        if self._like is not None:
+            return self._like._functions
         return Functions(lambda name: self.lowered.text(FunctionKind(name)), self.arity, self.lowered.described)
 
     @cached
@@ -112,6 +138,8 @@ class Kernel:
     @cached
     def _parallel_append(self) -> Functions | None:
         """Return the functions by which threads append in parts; None if threads cannot append in parts."""
+        if self._like is not None:
+            return self._like._parallel_append
         if not self.lowered.appends_in_parallel:
             return None
         return Functions(
@@ -121,11 +149,15 @@ class Kernel:
     @cached
     def _hash_workspace(self) -> Kernel:
         """Return the kernel with hash tables, for dimensions that are too large for other workspaces."""
+        if self._like is not None and self._given is not None:
+            return self._like._hash_workspace.with_fills(self._given)
         return Kernel(self.lowered.with_accumulator("hash"))
 
     @cached
     def _wide_index(self) -> Kernel:
         """Return the kernel with int64 index arrays, for positions or coordinates that int32 arrays do not hold."""
+        if self._like is not None and self._given is not None:
+            return self._like._wide_index.with_fills(self._given)
         return Kernel(self.lowered.with_wide_index())
 
     @cached
@@ -259,11 +291,15 @@ class Kernel:
         if self._plain:
             result = Storage(shape, self.type, (), self._dense_values(shape, out))
             threads = self._threads(storages, shape)
-            status = self._evaluate(result.struct, *[s.struct for s in storages], _NO_COUNTS, threads)
+            status = self._evaluate(result.struct, *self._structs(storages), _NO_COUNTS, threads)
             if status:
                 self._fail(status, shape)
             return result
         return self._append(shape, storages)
+
+    def _structs(self, storages: Sequence[Storage]) -> list[Any]:
+        """Return the C structs of the operands, and of the fill values that the kernel reads."""
+        return [*[s.struct for s in storages], *self._fill_structs]
 
     def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
         if out is not None:
@@ -276,7 +312,7 @@ class Kernel:
         return threads if threads > 1 and self.chunked else 1
 
     def _append(self, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
-        structs = [s.struct for s in storages]
+        structs = self._structs(storages)
         threads = self._threads(storages, shape)
         # First choice: threads append parts, and no coordinate has to be counted beforehand.
         room, n = self._room(shape), len(self.chains)
@@ -365,7 +401,7 @@ class Kernel:
             The operands, in the order of ``operands``.
         """
         room = self._room(self.shape(storages))
-        return int(self._counted(room, [s.struct for s in storages], 1, self._functions)[-1, -1])
+        return int(self._counted(room, self._structs(storages), 1, self._functions)[-1, -1])
 
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""
@@ -427,7 +463,7 @@ class Kernel:
         shape = self.shape(storages)
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
-        structs = [s.struct for s in storages]
+        structs = self._structs(storages)
         room = self._room(shape)
         functions = self._functions.have("count", "assemble")
         totals: list[int] = self._counted(room, structs, 1, functions)[-1].tolist()
@@ -474,7 +510,7 @@ class Kernel:
         if not result.vals.flags.writeable:
             raise FormatError("the result's values are read-only")
         counts = np.zeros(2 * len(self.chains) + 1, np.int64)
-        structs = [s.struct for s in storages]
+        structs = self._structs(storages)
         if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         return result
@@ -527,6 +563,20 @@ def work(storages: Sequence[Storage]) -> int:
     for s in storages:
         entries += s.vals.size if not s.type.format.is_partial else int(s.vals.size * share(s))
     return entries
+
+
+def with_fill(type: TensorType, fills: Mapping[str, Any]) -> TensorType:
+    """Return the type of a result whose fill value follows from those of the operands.
+
+    Parameters
+    ----------
+    type : TensorType
+        The type, whose fill value may be a ``RuntimeValue``.
+    fills : mapping
+        The fill values of the operands by name.
+    """
+    fill = fill_of(np.dtype(type.dtype), evaluate(type.fill, fills))
+    return tensor_type(type.dtype, type.format, type.index_dtypes, fill)
 
 
 def reductions(expr: Expr) -> Iterator[tuple[str, str]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from ..analysis.append_chains import is_appendable
+from ..analysis.implicit_values import RuntimeValue, typed
 from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import result_dtype, result_fill, result_format
+from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops
 from ..errors import (
@@ -34,7 +37,7 @@ from ..storage import Storage, fill_of, tensor_type
 from .alternatives import ALTERNATIVES, NO_DENSE_LEVELS, PARALLEL_LOOPS, Alternative
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
-from .kernel import Kernel
+from .kernel import Kernel, with_fill
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 
 __all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
@@ -85,6 +88,13 @@ class Plan:
         self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
         self._taken: dict[str, Plan] = {}
         self.run = self._run if self.converts or self.alternatives else kernel.run
+
+    def with_fills(
+        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
+    ) -> Plan:
+        """Return the plan for operands of these types, with the fill values that its kernel reads when it runs."""
+        kernel = self.kernel.with_fills(fills)
+        return Plan(kernel, self.operands, with_fill(self.target, fills), again, self.varies)
 
     def _may_take(self, alternative: Alternative) -> bool:
         """Return whether this plan can have an alternative: one that differs, and keeps the user's own loops."""
@@ -193,6 +203,11 @@ class SteppedPlan(Plan):
         self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
         self.alternatives = () if asked.variant.no_dense_levels else (NO_DENSE_LEVELS,)
         self._taken = {}
+
+    def with_fills(
+        self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
+    ) -> Plan:
+        return SteppedPlan(self.steps, types, self._asked, again)
 
     def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
         """Return the plan of step ``n`` for operands and parts of these types."""
@@ -327,7 +342,10 @@ def target_type(
     wide = any("int64" in t.index_dtypes for t in types.values())
     index = "int64" if wide else "int32"
     dtype = dtype or inferred
-    return tensor_type(dtype, format, (index,) * len(format.roles), fill_of(np.dtype(dtype), fill))
+    fill = typed(fill, dtype) if isinstance(fill, RuntimeValue) else fill
+    if not isinstance(fill, RuntimeValue):
+        fill = fill_of(np.dtype(dtype), fill)
+    return tensor_type(dtype, format, (index,) * len(format.roles), fill)
 
 
 @lru_cache(maxsize=4096)
@@ -374,6 +392,15 @@ def plan_for(
     again = partial(
         plan_for, assignment, operand_types, format=format, dtype=dtype, user_schedule=user_schedule, prune=prune
     )
+
+    known_types, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
+    if fills:
+        # Tensors with other fill values share a kernel, which reads the fill values.
+        shared = plan_for(
+            assignment, tuple(known_types.values()),
+            format=format, dtype=dtype, user_schedule=user_schedule, prune=prune, variant=variant,
+        )  # fmt: skip
+        return shared.with_fills(types, fills, lambda other: again(variant=other))
 
     def in_steps(steps: Steps, format: Format | None) -> SteppedPlan:
         asked = _Asked(format, dtype, prune, variant)

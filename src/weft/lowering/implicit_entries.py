@@ -68,7 +68,7 @@ class ImplicitEntries:
     def rest(self, owner: Lowerer, into: ir.Var | ir.Load, visited: ir.Var | ir.Load) -> ir.Stmt:
         """Return the statement that reduces the implicit entries into ``into``, if fewer than all were ``visited``."""
         first, *others = (owner.extents[v] for v in self.over)
-        value: ir.Expr = lit(self.value, into.ty)
+        value = owner.value(self.value, into.ty)
         if self.needs_number:
             number = sub(product((first, *others)), visited)
             value = combine(REPETITIONS[self.op], number, value)

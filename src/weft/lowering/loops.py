@@ -596,7 +596,7 @@ class LoopEmitter:
         value = lower_expr(stmt.value, lambda a: owner.read(a, env))
         fill = owner.types[target.access.tensor].fill
         # Only NaN differs from itself: if NaN is the fill value, values equal to themselves are appended.
-        differs = ir.Binary("!=", value, lit(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
+        differs = ir.Binary("!=", value, owner.value(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
         return block(*decls, target.append_if(differs, env.coords, made, even=value.ty == "bool"))
 
 

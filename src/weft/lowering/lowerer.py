@@ -24,6 +24,7 @@ from ..analysis.derived_variables import (
 from ..analysis.implicit_values import UNKNOWN, implicit_value, neutral_in_sum, same_value, typed, without_conversions
 from ..analysis.iteration_graph import is_full, level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
+from ..analysis.runtime_fills import fill_name, is_fill_name
 from ..concrete_notation.nodes import (
     Assign,
     Fill,
@@ -58,7 +59,7 @@ from .environment import Environment
 from .implicit_entries import ImplicitEntries, find_implicit_entries, visit
 from .loops import LoopEmitter
 from .result_writer import COUNTS, FunctionKind, ResultWriter
-from .scalar_expressions import lower_expr, update
+from .scalar_expressions import lower_expr, lower_value, update
 from .thread_partials import CHUNKS_PER_THREAD, THREADS
 from .workspaces import neutral_of
 
@@ -108,6 +109,9 @@ class Lowerer:
         self.widest = ir.Var("widest")
         self.workspaces = {w.name: w for w in program.workspaces}
         self.tensors = {name: TensorVars.of(names[name], type, str) for name, type in types.items()}
+        # Fill values that are known when the kernel runs are operands without axes, which are read once.
+        hidden = [name for name in types if is_fill_name(name)]
+        self.fills = {n: ir.Var(f"{names[n]}_value", types[n].dtype) for n in hidden}
         self.target = ResultWriter(self.tensors[target.tensor], target, kind)
         self.extents: dict[str, ir.Expr] = {}
         self.blocks: dict[str, ir.Expr] = {}
@@ -164,7 +168,11 @@ class Lowerer:
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         ends = self.target.finalize(tuple(v for v, _ in totals)) if totals else block()
         after = block(*(d for _, d in totals), ends) if ends != block() else block()
-        return ir.Function(self.kind.value, params, block(self.target.init(), before, main, after))
+        return ir.Function(self.kind.value, params, block(self.read_fills(), self.target.init(), before, main, after))
+
+    def read_fills(self) -> ir.Stmt:
+        """Return the statements that read the fill values which are known when the kernel runs."""
+        return block(*[ir.Declare(v, ir.Load(self.tensors[n].vals, lit(0))) for n, v in self.fills.items()])
 
     def _makes_scalar(self, stmt: Where) -> bool:
         return self.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
@@ -271,16 +279,26 @@ class Lowerer:
             resolved += 1
         base = env.pos[(target, resolved - 1)] if resolved else lit(0)
         part = env.tiles.get(self.target.variable(0)) if env.tiles and not resolved else None
-        return block(*decls, self.target.fill(resolved, base, lit(value, self.types[target.tensor].dtype), part))
+        return block(*decls, self.target.fill(resolved, base, self.value(value, self.types[target.tensor].dtype), part))
 
     def read(self, access: Access, env: Environment) -> ir.Expr:
         if access in env.values:
             return env.values[access]
+        if access.tensor in self.fills:
+            return self.fills[access.tensor]
         if access.tensor in self.workspaces:
             w = self.workspaces[access.tensor]
             if w.kind == "scalar":
                 return self.scalar(w)
         return ir.Load(self.tensors[access.tensor].vals, self.position(access, env))
+
+    def value(self, value: Any, dtype: str) -> ir.Expr:
+        """Return a fill value or an implicit value in IR, converted to a dtype."""
+        name, type = self.target.access.tensor, self.types[self.target.access.tensor]
+        # The fill value of the result is the one that its type has: C may round the same expression otherwise.
+        if fill_name(name) in self.fills and same_value(value, type.fill):
+            return cast(self.fills[fill_name(name)], dtype)
+        return lower_value(value, dtype, lambda a: self.read(a, Environment()))
 
     def scalar(self, w: Workspace) -> ir.Var:
         """Return the variable of a scalar workspace."""

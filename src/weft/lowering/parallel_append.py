@@ -127,4 +127,4 @@ class ParallelAppendLowerer(Lowerer):
         result = replace(result, arrays=(*result.arrays, *self.spares.values()))
         params = (result.param(output=True), *(self.tensors[n].param() for n in operands))
         after = self.target.finalize((ir.Load(COUNTS, lit(3)),))
-        return ir.Function(self.kind.value, params, block(self.target.init(), chunks, after))
+        return ir.Function(self.kind.value, params, block(self.read_fills(), self.target.init(), chunks, after))

@@ -11,7 +11,7 @@ from ..analysis.derived_variables import DerivedVariable, level_variables, radix
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
-from ..ir.nodes import Const, Declare, Expr, For, Load, Stmt, Store, Var
+from ..ir.nodes import Declare, Expr, For, Load, Stmt, Store, Var
 
 __all__ = ["COUNTS", "FunctionKind", "ResultWriter"]
 
@@ -199,7 +199,7 @@ class ResultWriter:
             size = self.format.levels[k].get_size(self.vars.levels[k], size)
         return size
 
-    def fill(self, resolved: int, base: Expr, value: Const, part: tuple[Expr, Expr] | None = None) -> Stmt:
+    def fill(self, resolved: int, base: Expr, value: Expr, part: tuple[Expr, Expr] | None = None) -> Stmt:
         """Return a loop that fills values below ``base`` in level ``resolved - 1``, or below ``part`` of level 0."""
         if not self.kind.values:
             return block()

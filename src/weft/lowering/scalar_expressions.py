@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from ..analysis.implicit_values import CastExpr, ImplicitValue, TypedLiteral, loop_dtypes
+from ..analysis.implicit_values import CastExpr, ImplicitValue, RuntimeValue, TypedLiteral, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS, REPETITIONS
 from ..ir import nodes as ir
 from ..ir.builder import cast, lit
 
-__all__ = ["combine", "lower_expr"]
+__all__ = ["combine", "lower_expr", "lower_value", "update"]
 
 _BY_LAST = frozenset({"select", *REPETITIONS.values()})
 
@@ -29,7 +30,7 @@ def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
         case Access():
             return load(expr)
         case TypedLiteral(value=value, dtype=dtype) | ImplicitValue(value=value, dtype=dtype):
-            return lit(value, dtype)
+            return lower_value(value, dtype, load)
         case Literal(value=value):
             return lit(value, {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)])
         case CastExpr(expr=inner, dtype=dtype):
@@ -37,6 +38,21 @@ def lower_expr(expr: Expr, load: Callable[[Access], ir.Expr]) -> ir.Expr:
         case Apply(op=op, args=args):
             return combine(op, *(lower_expr(arg, load) for arg in args))
     raise TypeError(f"cannot lower {expr!r}")
+
+
+def lower_value(value: Any, dtype: str, load: Callable[[Access], ir.Expr]) -> ir.Expr:
+    """Return a fill value, or an implicit value, in IR.
+
+    Parameters
+    ----------
+    value : scalar or RuntimeValue
+        The value; one that is known when the kernel runs is computed from operands that hold fill values.
+    dtype : str
+        The dtype in which it is wanted.
+    load : callable
+        Returns the value of an access.
+    """
+    return cast(lower_expr(value.expr, load), dtype) if isinstance(value, RuntimeValue) else lit(value, dtype)
 
 
 def combine(op: str, *args: ir.Expr) -> ir.Expr:
