@@ -20,6 +20,7 @@ from importlib.util import find_spec
 __all__ = ["Ratio", "Run", "Samples", "installed", "interleaved", "one_cpu", "seconds_of", "threads"]
 
 Run = Callable[[], object]
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,13 @@ class Samples:
 
 
 def interleaved(
-    runs: Mapping[str, Run], *, rounds: int | None = None, sample: float = 2e-3, budget: float = 3.0, warmup: int = 2
+    runs: Mapping[str, Run],
+    *,
+    rounds: int | None = None,
+    sample: float = 2e-3,
+    budget: float = 3.0,
+    warmup: int = 2,
+    clock: Clock = time.perf_counter,
 ) -> Samples:
     """Time every run in turns.
 
@@ -67,12 +74,14 @@ def interleaved(
         Seconds to spend, more or less.
     warmup : int
         Calls before the first sample.
+    clock : callable
+        Tells the time in seconds.
     """
     repeats, each = {}, {}
     for name, run in runs.items():
         for _ in range(warmup):
             run()
-        repeats[name], each[name] = _calibrate(run, sample)
+        repeats[name], each[name] = _calibrate(run, sample, clock)
     if rounds is None:
         a_round = sum((1 + repeats[name]) * each[name] for name in runs)
         rounds = min(51, max(7, int(budget / a_round)))
@@ -83,7 +92,7 @@ def interleaved(
             first = turn % len(names)
             for name in names[first:] + names[:first]:
                 runs[name]()  # whoever ran before may have left this one's operands in the cache, or others
-                seconds[name].append(_sample(runs[name], repeats[name]))
+                seconds[name].append(_sample(runs[name], repeats[name], clock))
     return Samples(seconds)
 
 
@@ -140,20 +149,20 @@ def _no_gc() -> Iterator[None]:
             gc.enable()
 
 
-def _calibrate(run: Run, sample: float) -> tuple[int, float]:
+def _calibrate(run: Run, sample: float, clock: Clock) -> tuple[int, float]:
     """Calls a sample, and seconds a call."""
     count = 1
     while True:
-        each = _sample(run, count)
+        each = _sample(run, count, clock)
         if each * count >= sample:
             return count, each
         count = max(2 * count, min(int(1.2 * sample / max(each, 1e-9)), 100 * count))
 
 
-def _sample(run: Run, count: int) -> float:
+def _sample(run: Run, count: int, clock: Clock) -> float:
     """Seconds a call, over ``count`` calls whose results die at once, as a caller's temporaries would."""
     loop = range(count)
-    begin = time.perf_counter()
+    begin = clock()
     for _ in loop:
         run()
-    return (time.perf_counter() - begin) / count
+    return (clock() - begin) / count

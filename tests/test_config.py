@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from weft.code_options import code_options
 from weft.config import SETTINGS, Config, available_cpus
 
 module = sys.modules["weft.config"]
@@ -81,6 +82,9 @@ def test_foreign_variables_never_warn():
         ("debug", 3, TypeError),
         ("debug", [3], TypeError),
         ("debug", "irr", ValueError),
+        ("disable", 3, TypeError),
+        ("disable", [3], TypeError),
+        ("disable", {"prefetch", "prefetching"}, ValueError),
         ("memory_pool", -1, ValueError),
     ],
 )
@@ -100,6 +104,8 @@ def test_good_values():
     assert found.reassociate is False
     found.debug = ["c", "ir"]
     assert found.debug == {"c", "ir"}
+    found.disable = "prefetch, vector math"
+    assert found.disable == {"prefetch", "vector-math"}
     found.cc = ""
     assert found.cc is None
 
@@ -123,6 +129,49 @@ def test_override_restores_and_is_all_or_nothing():
     with pytest.raises(ZeroDivisionError), found.override(num_threads=7):
         _ = 1 / 0
     assert found.num_threads == available_cpus()
+
+
+def test_unknown_optimisations_are_answered_with_the_known_ones():
+    with pytest.raises(
+        ValueError, match=r"no optimisation 'tilling'; the optimisations are independent-sums, .*tiling"
+    ):
+        Config({}).disable = {"tilling"}
+    with pytest.warns(RuntimeWarning, match=r"WEFT_DISABLE='tilling' is ignored: .*tiling"):
+        assert Config({"WEFT_DISABLE": "tilling"}).disable == frozenset()
+    assert Config({"WEFT_DISABLE": "tiling,fused-sums"}).disable == {"tiling", "fused-sums"}
+
+
+def test_the_settings_that_affect_code_are_one_value():
+    found, other = Config({}), Config({})
+    before = found.code
+    assert before is other.code is code_options()
+    changes = {
+        "reassociate": False,
+        "vector_functions": False,
+        "disable": "tiling",
+        "debug": "verify",
+        "cc": "other",
+        "cflags": "-g",
+        "optimization": 0,
+        "sanitize": True,
+    }
+    seen = {before}
+    for name, value in changes.items():
+        with found.override(**{name: value}):
+            seen.add(found.code)
+            setattr(other, name, value)
+            assert found.code is other.code is not before
+            setattr(other, name, getattr(Config({}), name))
+        assert found.code is before is other.code
+    assert len(seen) == 1 + len(changes)
+    for name in ("num_threads", "parallel_threshold", "memory_pool"):
+        with found.override(**{name: 1}):
+            assert found.code is before
+    found.optimization = 1
+    found.reset({})
+    assert found.code is before
+    with pytest.raises(AttributeError, match="code"):
+        found.code = before
 
 
 def test_every_setting_is_documented_with_its_variable():

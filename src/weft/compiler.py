@@ -18,13 +18,13 @@ from .analysis.derived_variables import level_variables, spelling
 from .analysis.implicit_values import RuntimeValue
 from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
+from .code_options import CodeOptions
 from .codegen import CText, NameMaker, print_module
 from .codegen.prelude import LONG
 from .codegen.support.vectors import MANY
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
 from .concrete_notation.nodes import accesses, assignments
-from .config import config
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
@@ -41,7 +41,6 @@ from .lowering.lowerer import Lowerer
 from .lowering.parallel_append import ParallelAppendLowerer
 from .lowering.result_writer import FunctionKind
 from .lowering.workspaces import LISTED
-from .pass_names import VERIFY
 from .records import cached, record, replace
 from .scheduling.operand_conversions import coordinate_list_format
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, views_of
@@ -96,6 +95,11 @@ class Lowered:
         old = self.schedule.types[name]
         wide = replace(old, index_dtypes=("int64",) * len(old.index_dtypes))
         return replace(self, schedule=replace(self.schedule, types={**self.schedule.types, name: wide}))
+
+    @property
+    def options(self) -> CodeOptions:
+        """The settings that affect code."""
+        return self.variant.options
 
     @cached
     def fills(self) -> Mapping[str, RuntimeValue]:
@@ -162,8 +166,8 @@ class Lowered:
     def sums(self) -> object:
         """Return the order in which each element is summed, with whether products are fused; None if it is unknown."""
         s = self.schedule
-        order = order_of_sums(s.program, s.target, s.types)
-        return None if order is None else (order, _fuses(self.evaluation[1]))
+        order = order_of_sums(s.program, s.target, s.types, self.options.reassociates)
+        return None if order is None else (order, self._fuses(self.evaluation[1]))
 
     def is_within(self, most: float) -> bool:
         """Return whether the merges have at most ``most`` cases."""
@@ -177,7 +181,8 @@ class Lowered:
         s = self.schedule
         used = {s.target.tensor, *self.operands}
         types = {name: type for name, type in s.types.items() if name in used}
-        return lowerer_class(s.program, s.target, types | self.fill_types, self.names, kind, self.skip_fill, most)
+        types |= self.fill_types
+        return lowerer_class(s.program, s.target, types, self.names, kind, self.options, self.skip_fill, most)
 
     def function(
         self,
@@ -187,7 +192,7 @@ class Lowered:
         trace: Trace | None = None,
     ) -> tuple[Function, Lowerer]:
         """Return one function of the kernel as IR, and its lowerer."""
-        trace, lowerer = trace or _usual_trace(), self.lowerer(kind, lowerer_class, most)
+        trace, lowerer = trace or _usual_trace(self.options), self.lowerer(kind, lowerer_class, most)
         try:
             return trace("simplify", simplify, trace("lowering", lowerer.lower, (*self.operands, *self.fills))), lowerer
         except ScheduleError as error:
@@ -201,26 +206,37 @@ class Lowered:
     @cached
     def source(self) -> CText:
         """Return C text that stands alone, with a function for each kind."""
-        return generate([self._of(kind)[0] for kind in self.kinds], fuse=_fuses(self.evaluation[1]))
+        return generate([self._of(kind)[0] for kind in self.kinds], self.options, fuse=self._fuses(self.evaluation[1]))
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
         function, lowerer = self._of(kind)
-        return generate([function], fuse=_fuses(lowerer), shared=True)
+        return generate([function], self.options, fuse=self._fuses(lowerer), shared=True)
 
     def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
         function, lowerer = self.function(kind, ParallelAppendLowerer)
-        return generate([function], fuse=_fuses(lowerer), shared=True)
+        return generate([function], self.options, fuse=self._fuses(lowerer), shared=True)
 
     @cached
     def appends_in_parallel(self) -> bool:
         """Return whether threads can append in parts."""
+        if not self.options.enabled("parallel-append"):
+            return False
         whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
         return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
 
     def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
+
+    def _fuses(self, lowered: Lowerer) -> bool:
+        """Return whether products are fused with the additions behind them.
+
+        A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a
+        fused multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions
+        there are: these take the fused ones.
+        """
+        return self.options.enabled("fused-sums") and (not lowered.sums_on or lowered.dense_inside)
 
     @cached
     def kinds(self) -> tuple[FunctionKind, ...]:
@@ -241,7 +257,7 @@ class Lowered:
         trace = Trace(keep=True)
         _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
         function, lowerer = self.function(FunctionKind.EVALUATE, trace=trace)
-        generate([function], fuse=_fuses(lowerer), trace=trace)
+        generate([function], self.options, fuse=self._fuses(lowerer), trace=trace)
         return trace.texts()
 
     @cached
@@ -260,16 +276,6 @@ class Lowered:
             "ir": function_text(function),
             "c": self.source,
         }
-
-
-def _fuses(lowered: Lowerer) -> bool:
-    """Return whether products are fused with the additions behind them.
-
-    A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a fused
-    multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions there
-    are: these take the fused ones.
-    """
-    return not lowered.sums_on or lowered.dense_inside
 
 
 def _variables(s: Schedule) -> list[str]:
@@ -309,7 +315,7 @@ def plan_loops(
     user_schedule : callable, optional
         Changes the automatic schedule.
     """
-    explicit, planned = _planned(assignment, types, variant, user_schedule, _usual_trace())
+    explicit, planned = _planned(assignment, types, variant, user_schedule, _usual_trace(variant.options))
     read = _read(planned)
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
@@ -328,7 +334,7 @@ def _planned(
     # In which forms. Sums over different variables may stand apart, where that is cheaper.
     explicit = trace("explicit sums", explicit_sums, assignment)
     merged = trace("merged reductions", one_reduction, explicit, types)
-    forms = trace("independent sums", forms_of, merged, types)
+    forms = trace("independent sums", forms_of, merged, types, whole)
     # In which views. A structured operand is walked by its own levels, or stored plainly first.
     views = trace("format views", views_of, forms, types, whole)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
@@ -344,7 +350,12 @@ def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable
 
 
 def generate(
-    functions: Sequence[Function], *, fuse: bool = True, shared: bool = False, trace: Trace | None = None
+    functions: Sequence[Function],
+    options: CodeOptions,
+    *,
+    fuse: bool = True,
+    shared: bool = False,
+    trace: Trace | None = None,
 ) -> CText:
     """Run the back half: return the C text of functions whose IR is simplified.
 
@@ -352,45 +363,49 @@ def generate(
     ----------
     functions : sequence of Function
         The IR of each function.
+    options : CodeOptions
+        The settings that affect code.
     fuse : bool
         True if products are rounded together with the sums that they are added to.
     shared : bool
         True for pointers in place of the support functions that take long to compile; else the text stands alone.
     trace : Trace, optional
-        Calls the passes; else they are called as ``config.debug`` says.
+        Calls the passes; else they are called as ``options`` say.
     """
-    trace = trace or _usual_trace()
-    return print_module([_optimized(function, fuse, trace) for function in functions], shared=shared)
+    trace = trace or _usual_trace(options)
+    return print_module([_optimized(function, options, fuse, trace) for function in functions], shared=shared)
 
 
-def _optimized(function: Function, fuse: bool, trace: Trace) -> Function:
+def _optimized(function: Function, options: CodeOptions, fuse: bool, trace: Trace) -> Function:
     """Return a function with the same results whose loops are faster, and can be interrupted."""
-    function = trace("reciprocals", divide_by_reciprocals, function)
-    if config.vector_functions:
+    if options.enabled("reciprocals"):
+        function = trace("reciprocals", divide_by_reciprocals, function)
+    if options.vector_functions and options.enabled("vector-math"):
         function = trace("vector math", batch_math_calls, function, MANY)
     # Prefetching copies the expressions of addresses, so it comes after what changes these.
-    function = trace("prefetch", prefetch_memory, function)
+    if options.enabled("prefetch"):
+        function = trace("prefetch", prefetch_memory, function)
     function = trace("polling", with_polls, function, LONG)
     # Fused sums come last, since no other pass knows a fused multiply-add.
-    return trace("fused sums", with_fused_sums, function) if fuse else function
+    return trace("fused sums", with_fused_sums, function) if fuse and options.enabled("fused-sums") else function
 
 
-def _usual_trace() -> Trace:
-    return Trace(verify=VERIFY in config.debug)
+def _usual_trace(options: CodeOptions) -> Trace:
+    return Trace(verify=options.verify)
 
 
 _ROWS = 256
 """Rows in a tile: entries that go to the same ones come while these are in the cache."""
 
 
-def schedule_entry_loops(source: TensorType, target: TensorType) -> Lowered:
+def schedule_entry_loops(source: TensorType, target: TensorType, options: CodeOptions) -> Lowered:
     """Return loops over the entries of a tensor that assign each to ``B``, whose coordinates are the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
-    types, variant = {"B": coordinate_list, "A": source}, Variant(conversion=True)
-    _, planned = _planned(assignment, types, variant, None, _usual_trace())
-    return Lowered(assignment, planned, ("A",), types=planned.types)
+    types, variant = {"B": coordinate_list, "A": source}, Variant(conversion=True, options=options)
+    _, planned = _planned(assignment, types, variant, None, _usual_trace(options))
+    return Lowered(assignment, planned, ("A",), types=planned.types, variant=variant)
 
 
 def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
@@ -399,6 +414,8 @@ def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
     It helps if the entries of a row come apart, as those of diagonals do.
     """
     s = lowered.schedule
+    if not lowered.variant.tiles:
+        return lowered
     if format.is_structured or len(format.levels) < 2 or not format.levels[0].has_every:
         return lowered
     rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))

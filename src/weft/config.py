@@ -7,6 +7,7 @@ setting                variable                    default              meaning
 ``parallel_threshold`` ``WEFT_PARALLEL_THRESHOLD`` 250000               work below which a kernel runs on one thread
 ``reassociate``        ``WEFT_REASSOCIATE``        ``True``             SIMD and threads may reassociate reductions
 ``vector_functions``   ``WEFT_VECTOR_FUNCTIONS``   ``True``             compute log1p and the like on SIMD vectors
+``disable``            ``WEFT_DISABLE``            nothing              optimisations to do without, by name
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
 ``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
@@ -23,6 +24,8 @@ setting                variable                    default              meaning
 ====================== =========================== ==================== ============================================
 
 Settings are slots of a plain object, so that reading a setting costs an attribute read. Assigning a setting checks it.
+Settings that affect code take effect at once, also for expressions that have been computed before, and for all threads.
+The names that ``disable`` takes are in :doc:`optimisations`.
 """
 
 from __future__ import annotations
@@ -31,15 +34,19 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache, wraps
+from typing import Any, TypeVar
 
-from .pass_names import NAMES
+from . import optimizations
+from .code_options import CodeOptions, code_options
+from .pass_names import NAMES, VERIFY
 from .records import record
 
-__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
+__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "kept_by_code", "physical_memory"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 MIB = 1 << 20
 
@@ -129,17 +136,22 @@ def _flags(value: Any) -> str:
     return value
 
 
-def _stages(value: Any) -> frozenset[str]:
-    if isinstance(value, str):
-        value = value.split(",")
-    elif not isinstance(value, (list, tuple, set, frozenset)):
-        raise TypeError(f"expects stage names, not {type(value).__name__}")
-    if not all(isinstance(name, str) for name in value):
-        raise TypeError("expects stage names, all of them strings")
-    found = frozenset(name.strip().replace("-", " ") for name in value if name.strip())
-    if unknown := sorted(found.difference(NAMES)):
-        raise ValueError(f"there is no stage {unknown[0]!r}; the stages are {', '.join(NAMES)}")
-    return found
+def _names(kind: str, known: Sequence[str], separator: str) -> Callable[[Any], frozenset[str]]:
+    """Return a checker of sets of names, whose words may be separated by spaces or hyphens."""
+
+    def check(value: Any) -> frozenset[str]:
+        if isinstance(value, str):
+            value = value.split(",")
+        elif not isinstance(value, (list, tuple, set, frozenset)):
+            raise TypeError(f"expects {kind} names, not {type(value).__name__}")
+        if not all(isinstance(name, str) for name in value):
+            raise TypeError(f"expects {kind} names, all of them strings")
+        found = frozenset(separator.join(name.replace("-", " ").split()) for name in value if name.strip())
+        if unknown := sorted(found.difference(known)):
+            raise ValueError(f"there is no {kind} {unknown[0]!r}; the {kind}s are {', '.join(known)}")
+        return found
+
+    return check
 
 
 def _seconds(value: Any) -> float:
@@ -227,6 +239,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("parallel_threshold", _BYTES, lambda: 250_000, (("WEFT_PARALLEL_THRESHOLD", None),)),
         Setting("reassociate", _boolean, lambda: True, (("WEFT_REASSOCIATE", None),)),
         Setting("vector_functions", _boolean, lambda: True, (("WEFT_VECTOR_FUNCTIONS", None),)),
+        Setting("disable", _names("optimisation", optimizations.NAMES, "-"), frozenset, (("WEFT_DISABLE", None),)),
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
         Setting("memory_pool", _BYTES, lambda: min(physical_memory() // 16, 1024 * MIB), (("WEFT_MEMORY_POOL", None),)),
@@ -237,7 +250,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("compile", _one_of("auto", "never"), lambda: "auto", (("WEFT_COMPILE", None),)),
         Setting("compile_timeout", _seconds, lambda: 120.0, (("WEFT_COMPILE_TIMEOUT", None),)),
         Setting("sanitize", _boolean, lambda: False, (("WEFT_SANITIZE", None),)),
-        Setting("debug", _stages, frozenset, (("WEFT_DEBUG", None),)),
+        Setting("debug", _names("stage", NAMES, " "), frozenset, (("WEFT_DEBUG", None),)),
         Setting("log", _one_of("", "info", "debug"), lambda: "", (("WEFT_LOG", None),)),
         Setting("record", _path_or_nothing, lambda: "", (("WEFT_RECORD", None),)),
     )
@@ -247,6 +260,11 @@ SETTINGS: dict[str, Setting] = {
 class Config:
     """Settings of weft; the docstring of the module lists them.
 
+    Attributes
+    ----------
+    code : CodeOptions
+        The settings that affect code, as one value for the keys of plans.
+
     Examples
     --------
     >>> from weft.config import config
@@ -255,11 +273,13 @@ class Config:
     1
     """
 
-    __slots__ = tuple(SETTINGS)
+    __slots__ = (*SETTINGS, "code")
+    code: CodeOptions
     num_threads: int
     parallel_threshold: int
     reassociate: bool
     vector_functions: bool
+    disable: frozenset[str]
     cache_dir: str
     cache_limit: int
     memory_pool: int
@@ -286,12 +306,24 @@ class Config:
             Environment variables; by default those of the process.
         """
         found = os.environ if environ is None else environ
-        for setting in SETTINGS.values():
-            # Values that are read from variables are checked already.
-            object.__setattr__(self, setting.name, setting.read(found))
+        # Values that are read from variables are checked already.
+        self._store({setting.name: setting.read(found) for setting in SETTINGS.values()})
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, self._checked(name, value))
+        self._store({name: self._checked(name, value)})
+
+    def _store(self, checked: Mapping[str, Any]) -> None:
+        """Store values that are checked, and then what follows from all of them."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        options = code_options(
+            reassociate=self.reassociate,
+            vector_functions=self.vector_functions,
+            disabled=self.disable,
+            verify=VERIFY in self.debug,
+            build=(self.cc, self.cflags, self.optimization, self.sanitize),
+        )
+        object.__setattr__(self, "code", options)
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"config.{name} cannot be deleted")
@@ -327,12 +359,10 @@ class Config:
         checked = {name: self._checked(name, value) for name, value in settings.items()}
         saved = {name: getattr(self, name) for name in checked}
         try:
-            for name, value in checked.items():
-                object.__setattr__(self, name, value)
+            self._store(checked)
             yield self
         finally:
-            for name, value in saved.items():
-                object.__setattr__(self, name, value)
+            self._store(saved)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all settings by name."""
@@ -343,3 +373,29 @@ class Config:
 
 
 config = Config()
+
+
+def kept_by_code(maxsize: int) -> Callable[[_F], _F]:
+    """Return a decorator that keeps the results of a function, for each of the settings that affect code.
+
+    The function may read ``config.code``, which is part of the key.
+
+    Parameters
+    ----------
+    maxsize : int
+        The number of results that are kept.
+    """
+
+    def decorate(function: _F) -> _F:
+        @lru_cache(maxsize=maxsize)
+        def kept(_: CodeOptions, *args: Any, **options: Any) -> Any:
+            return function(*args, **options)
+
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            return kept(config.code, *args, **options)
+
+        call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+        return call  # type: ignore[return-value]
+
+    return decorate

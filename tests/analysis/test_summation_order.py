@@ -88,7 +88,7 @@ def test_rows_in_no_order_are_shared_as_they_are():
 def test_the_order_of_sums():
     def order(text, **tensors):
         s = planned(text, **tensors).kernel.lowered.schedule
-        return order_of_sums(s.program, s.target, s.types)
+        return order_of_sums(s.program, s.target, s.types, True)
 
     dense = weft.asarray(X)
     assert order("y(i,k) = A(i,j)*X(j,k)", A=tensor("csr"), X=dense) == (("j",),)

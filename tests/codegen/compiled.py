@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.codegen import STRUCT, declaration, symbol
 from weft.compiler import generate
+from weft.config import config
 from weft.ir.verify import verify
 
 FLAGS = ("-O1", "-fwrapv", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
@@ -34,7 +35,7 @@ def module(*functions, flags=("-fopenmp",)):
     for function in functions:
         verify(function)
     declarations = "\n".join(declaration(f.name, len(f.params)) for f in functions)
-    ffi, library = build(generate(functions), flags, declarations)
+    ffi, library = build(generate(functions, config.code), flags, declarations)
 
     def caller(function):
         def call(*tensors, counts=None, threads=1):

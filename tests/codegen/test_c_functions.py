@@ -8,6 +8,7 @@ from ir.examples import spmv, tensor
 from weft.codegen import OUT_OF_MEMORY
 from weft.codegen.c_printer import print_function
 from weft.compiler import generate
+from weft.config import config
 from weft.errors import LoweringError
 from weft.ir import (
     Allocate,
@@ -43,8 +44,8 @@ PLAIN = ("-Wno-unknown-pragmas", "-Wno-unused-parameter")
 
 
 def test_golden(golden):
-    golden("spmv.c", generate([simplify(spmv())]))
-    golden("row_sums.c", generate([row_sums()]))
+    golden("spmv.c", generate([simplify(spmv())], config.code))
+    golden("row_sums.c", generate([row_sums()], config.code))
 
 
 @pytest.mark.parametrize("make", [spmv, lambda: simplify(spmv()), lambda: spmv(simd=False)])
@@ -102,7 +103,7 @@ def test_out_of_memory_frees_what_is_held():
     inner = block(Allocate(large, Binary("*", i, lit(1 << 61))), Store(y.vals, i, lit(1.0, "float64")), Free(large))
     body = block(Allocate(small, lit(10), zero=True), For(i, lit(0), y.dimensions[0], inner), Free(small))
     function = verify(Function("f", (y,), body))
-    text = generate([function])
+    text = generate([function], config.code)
     assert text.count("goto done;") == 3  # of two allocations, and where the loop is told to stop
     assert re.search(r"done:;\n  weft_free\(small\);\n  weft_free\(large\);\n  return weft_status;", text)
     kernel = module(function)["f"]
@@ -176,7 +177,7 @@ def test_read_only_pointers_are_const():
     y, x = tensor("y", 1, output=True), tensor("x", 1)
     q = var("q", "float64*")
     body = block(Declare(q, Binary("+", x.vals, lit(1))), Store(y.vals, lit(0), load(q, lit(0))))
-    assert "const double *q = x_vals + 1;" in generate([Function("f", (y, x), body)])
+    assert "const double *q = x_vals + 1;" in generate([Function("f", (y, x), body)], config.code)
     kernel = module(Function("f", (y, x), body))["f"]
     vals = np.zeros(1)
     assert kernel(dense(vals), dense(np.array([1.0, 2.0]))) == 0
@@ -193,14 +194,14 @@ def test_names_are_mangled():
 
 
 def test_same_input_same_text():
-    assert generate([spmv(), row_sums()]) == generate([spmv(), row_sums()])
-    assert "math.h" not in generate([spmv()])
-    assert "weft_alloc" not in generate([spmv()])
+    assert generate([spmv(), row_sums()], config.code) == generate([spmv(), row_sums()], config.code)
+    assert "math.h" not in generate([spmv()], config.code)
+    assert "weft_alloc" not in generate([spmv()], config.code)
 
 
 def test_undeclared_names_are_an_error():
     with pytest.raises(LoweringError, match="nothing"):
-        generate([Function("f", (), Return(Var("nothing")))])
+        generate([Function("f", (), Return(Var("nothing")))], config.code)
 
 
 def test_thread_numbers():

@@ -3,6 +3,7 @@ import pytest
 
 from ir.examples import tensor
 from weft.compiler import generate
+from weft.config import config
 from weft.ir import Block, Declare, For, Function, Parallel, Param, Set, Store, While
 from weft.ir.builder import add, block, lit, load, lt, maximum, var
 from weft.ir.nodes import Binary
@@ -54,7 +55,7 @@ def test_every_quotient_is_exact():
 
 @pytest.mark.parametrize("divisor", [SIZE, maximum(SIZE, lit(1))], ids=str)
 def test_nothing_is_divided(divisor):
-    text = generate([divided(divisor)])
+    text = generate([divided(divisor)], config.code)
     assert " / D1_dim" not in text
     assert text.count("reciprocal_of_D1_dim = weft_reciprocal(D1_dim)") == 1
 
@@ -71,12 +72,12 @@ def test_a_size_of_zero_divides_as_one():
 def test_outside_loops_divisions_stay():
     quotient = Binary("/", load(N.vals, lit(0)), SIZE)
     function = Function("once", (Q, N, D), Store(Q.vals, lit(0), quotient))
-    assert "weft_reciprocal" not in generate([function])
+    assert "weft_reciprocal" not in generate([function], config.code)
 
 
 def test_what_hides_a_size_is_no_size():
     hidden = Block((Declare(SIZE, lit(3)), divided(SIZE).body))
-    assert "weft_reciprocal" not in generate([Function("hidden", (Q, R, N, D), hidden)])
+    assert "weft_reciprocal" not in generate([Function("hidden", (Q, R, N, D), hidden)], config.code)
 
 
 def test_in_loops_of_all_kinds():
@@ -89,7 +90,7 @@ def test_in_loops_of_all_kinds():
     }
     for name, loop in loops.items():
         function = Function(f"by_{name}", (Q, N, D), loop)
-        assert "weft_quotient" in generate([function])
+        assert "weft_quotient" in generate([function], config.code)
         q = np.empty_like(n)
         assert module(function)[f"by_{name}"](((50,), (), q), ((50,), (), n), ((7,), (), n), threads=2) == 0
         assert (q == n // 7).all()

@@ -141,9 +141,9 @@ def test_what_goes_in_batches():
 
 def test_switched_off():
     function = flat("y(i) = log1p(x(i))", "float64", "x")
-    assert "weft_each_log1p_float64" in generate([function])
+    assert "weft_each_log1p_float64" in generate([function], config.code)
     with config.override(vector_functions=False):
-        assert "weft_each" not in generate([function])
+        assert "weft_each" not in generate([function], config.code)
 
 
 @pytest.mark.parametrize("flags", [(), ("-march=native", "-Wno-psabi")])
@@ -151,4 +151,4 @@ def test_c_without_warnings(flags):
     """On machines that have such vectors, and on others."""
     for dtype in ("float64", "float32"):
         text = "y(i) = " + " + ".join(f"{name}(x(i))" for name in ONE) + " + power(x(i), x(i))"
-        build(generate([flat(text, dtype, "x")]), ("-fopenmp", *flags))
+        build(generate([flat(text, dtype, "x")], config.code), ("-fopenmp", *flags))

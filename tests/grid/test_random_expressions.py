@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, reject
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from tests import strategies
 from tests.oracle import evaluate_dense
@@ -14,6 +14,7 @@ from weft.execution import alternatives
 from weft.formats import parse_format
 from weft.index_notation import accesses, to_text, use_computation_dtype
 from weft.index_notation.nodes import Apply, Reduce
+from weft.optimizations import NAMES
 from weft.records import replace
 from weft.storage import check
 
@@ -32,6 +33,18 @@ def extremes(expr):
 
 @given(data=st.data())
 def test_against_the_oracle(data):
+    compare_with_oracle(data)
+
+
+@pytest.mark.parametrize("disabled", [*([name] for name in NAMES), NAMES], ids=[*NAMES, "all"])
+@settings(max_examples=6)
+@given(data=st.data())
+def test_without_optimisations(data, disabled):
+    with config.override(disable=disabled):
+        compare_with_oracle(data)
+
+
+def compare_with_oracle(data):
     assignment = data.draw(strategies.assignments())
     extents = data.draw(strategies.extents)
     density = data.draw(strategies.densities)

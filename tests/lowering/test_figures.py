@@ -12,6 +12,7 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
 from weft.lowering.result_writer import FunctionKind
+from weft.scheduling.variant import Variant
 
 FIGURES = {
     "fig01": ("A(i,j) = B(i,j,k)*c(k)", {"A": "dd", "B": "ddd", "c": "d"}),
@@ -44,7 +45,7 @@ SKELETONS = {
 
 def lowered(text, formats):
     types = {name: TensorType.of("float64", parse_format(f, len(f))) for name, f in formats.items()}
-    return plan_loops(parse(text), types)
+    return plan_loops(parse(text), types, Variant(options=config.code))
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..concrete_notation.nodes import Assign, Fill, Forall, Program, Split, Stmt, Where, accesses
 from ..concrete_notation.nodes import Sequence as Seq
-from ..config import config
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from .derived_variables import level_variables
@@ -17,7 +16,7 @@ __all__ = ["order_of_sums"]
 
 
 def order_of_sums(
-    program: Program, target: Access, types: Mapping[str, TensorType]
+    program: Program, target: Access, types: Mapping[str, TensorType], reassociates: bool
 ) -> tuple[tuple[str, ...], ...] | None:
     """Return the variables over which each term of a result is summed, in the order of their loops.
 
@@ -32,6 +31,8 @@ def order_of_sums(
         The result.
     types : mapping
         Types of the tensors.
+    reassociates : bool
+        True if sums into scalars are reassociated.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def order_of_sums(
     if np.dtype(dtype).kind not in "fc":
         return ()
     # A workspace in another dtype rounds differently. A scalar whose sum may be reassociated has no fixed order.
-    if any(w.dtype != dtype or (w.kind == "scalar" and config.reassociate) for w in program.workspaces):
+    if any(w.dtype != dtype or (w.kind == "scalar" and reassociates) for w in program.workspaces):
         return None
     # Loops over tiles of the result do not divide the sum of an element.
     whole = {s.inner: s.var for s in program.splits}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.implicit_values import without_conversions
 from ..analysis.iteration_graph import distinct_accesses
+from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Program, assignments
 from ..formats import TensorType
 from ..formats.tensor_vars import TensorVars
@@ -51,6 +52,8 @@ class EntryLowerer(Lowerer):
         The C name of every tensor and index variable.
     kind : FunctionKind
         The function kind, which decides if values are needed.
+    options : CodeOptions
+        The settings that affect code.
     skip_fill : bool
         If true, entries equal to the fill value are left out.
     """
@@ -64,9 +67,10 @@ class EntryLowerer(Lowerer):
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
         kind: FunctionKind,
+        options: CodeOptions,
         skip_fill: bool = False,
     ):
-        super().__init__(program, target, types, names, kind, skip_fill)
+        super().__init__(program, target, types, names, kind, options, skip_fill)
         self.target.chains = ()  # nothing is appended
         self.made = self.tensors[target.tensor]
         self.source = next(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables
+from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Program
 from ..formats import Format, LevelFormat, TensorType
 from ..index_notation.nodes import Access
@@ -55,6 +56,8 @@ class HashInsertionLowerer(EntryLowerer):
         The C name of every tensor and index variable.
     adds : bool
         If true, a value is added to one that is already stored. Otherwise it replaces the stored value.
+    options : CodeOptions
+        The settings that affect code.
     """
 
     def __init__(
@@ -64,8 +67,9 @@ class HashInsertionLowerer(EntryLowerer):
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
         adds: bool,
+        options: CodeOptions,
     ):
-        super().__init__(program, target, types, names, FunctionKind.COMPUTE)
+        super().__init__(program, target, types, names, FunctionKind.COMPUTE, options)
         self.adds = adds
         self.used = ir.Var(f"{self.made.name}_used", "int64*")
         self.take(self.made, (self.used,))

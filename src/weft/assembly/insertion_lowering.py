@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables
+from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import LevelVars, TensorType
 from ..index_notation.nodes import Access
@@ -70,6 +71,8 @@ class InsertionLowerer(EntryLowerer):
         The C name of every tensor and index variable.
     phase : InsertionPass
         The pass.
+    options : CodeOptions
+        The settings that affect code.
     skip_fill : bool
         If true, entries equal to the fill value are left out.
     entry_order : EntryOrder
@@ -89,6 +92,7 @@ class InsertionLowerer(EntryLowerer):
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
         phase: InsertionPass,
+        options: CodeOptions,
         skip_fill: bool = False,
         entry_order: EntryOrder = UNSORTED,
         threads: bool = False,
@@ -96,7 +100,7 @@ class InsertionLowerer(EntryLowerer):
         shares: bool = False,
     ):
         kind = FunctionKind.COMPUTE if (phase.level is None and not shares) or skip_fill else FunctionKind.ASSEMBLE
-        super().__init__(program, target, types, names, kind, skip_fill)
+        super().__init__(program, target, types, names, kind, options, skip_fill)
         self.phase = phase
         self.shared = unordered_shared(types[target.tensor].format, entry_order)
         self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
@@ -346,7 +350,8 @@ class InsertionLowerer(EntryLowerer):
 
     def _fetched(self, k: int, env: Environment) -> ir.Stmt:
         """Return the prefetch of the memory for a later entry."""
-        if self.phase.level is not None or not env.coords.keys() >= {*self.path}:
+        wanted = self.phase.level is None and self.options.enabled("prefetch")
+        if not wanted or not env.coords.keys() >= {*self.path}:
             return block()
         source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
         result = self.format, self.own, self.path

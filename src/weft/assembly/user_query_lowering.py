@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import TensorType
 from ..index_notation.nodes import Access
@@ -39,6 +40,8 @@ class UserQueryLowerer(EntryLowerer):
         The C name of every tensor and index variable.
     statements : sequence of Statement
         The statements of the queries.
+    options : CodeOptions
+        The settings that affect code.
     """
 
     def __init__(
@@ -48,8 +51,9 @@ class UserQueryLowerer(EntryLowerer):
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
         statements: Sequence[Statement],
+        options: CodeOptions,
     ):
-        super().__init__(program, target, types, names, FunctionKind.ASSEMBLE)
+        super().__init__(program, target, types, names, FunctionKind.ASSEMBLE, options)
         self.statements = tuple(statements)
         self.answers = [ir.Var(f"answer{n + 1}", "int64*") for n in range(len(statements))]
         self.temporaries = {

@@ -69,6 +69,8 @@ class Alternative:
         Whether a plan can have it, by types alone.
     wanted : callable
         Whether the operands of a call want it.
+    optimization : str, optional
+        The optimisation that it is, if it is one: ``config.disable`` switches it off.
     keeps_order : bool
         True if loops that the user has scheduled stay as they are.
     """
@@ -78,6 +80,7 @@ class Alternative:
     change: Mapping[str, Any]
     possible: Callable[[Plan], bool]
     wanted: Callable[[Plan, Sequence[Storage]], bool]
+    optimization: str | None = None
     keeps_order: bool = False
 
 
@@ -135,6 +138,7 @@ DENSE_RESULT = Alternative(
     {"accumulator": "dense"},
     lambda plan: plan.schedule.dense_result_possible,
     _fills_result,
+    "dense-result",
 )
 HASH_LOOKUP = Alternative(
     "hash lookup",
@@ -142,6 +146,7 @@ HASH_LOOKUP = Alternative(
     {"hash_lookup": True},
     lambda plan: bool(plan.schedule.repeated_scans),
     _scans_long_vector,
+    "hash-lookup",
 )
 PARALLEL_LOOPS = Alternative(
     "parallel loops",
@@ -149,6 +154,7 @@ PARALLEL_LOOPS = Alternative(
     {"parallel_loops": True},
     lambda plan: plan.schedule.serial,
     _has_work_for_threads,
+    "parallel-loops",
 )
 ALTERNATIVES = (NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
 """The alternatives in the order in which they are tried."""

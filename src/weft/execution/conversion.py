@@ -17,7 +17,8 @@ import numpy as np
 from ..analysis.append_chains import is_appendable, is_unordered_list
 from ..analysis.implicit_values import same_value
 from ..assembly.hash_insertion import tables_of
-from ..config import config
+from ..code_options import CodeOptions
+from ..config import config, kept_by_code
 from ..dtypes import adds_alike
 from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
@@ -78,7 +79,7 @@ def convert(
     """
     try:
         # The types decide everything about a conversion to a dense format: the checks below need not be repeated.
-        warm = _warm.get((id(storage.type), id(format))) if dtype is None and not prune else None
+        warm = _warm.get((id(storage.type), id(format), config.code)) if dtype is None and not prune else None
         if warm is not None and (warm[0].chunked or storage.vals.size < config.parallel_threshold):
             return warm[0].run((storage,))
         return _converted(storage, format, dtype or storage.type.dtype, index_dtype, prune, strict)
@@ -112,7 +113,7 @@ def _converted(
     if format.is_dense and dtype == source.dtype and not prune:
         found = _direct_step(source, target, skip_fill)
         if isinstance(found, Kernel):
-            _warm[id(source), id(format)] = found, source, format
+            _warm[id(source), id(format), config.code] = found, source, format
     return _convert(storage, target, skip_fill) if index_dtype else _widened(storage, target, skip_fill)
 
 
@@ -138,7 +139,7 @@ def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:
     return storage.with_values(storage.vals.astype(dtype), storage.type.fill)
 
 
-_warm: dict[tuple[int, int], tuple[Kernel, TensorType, Format]] = {}
+_warm: dict[tuple[int, int, CodeOptions], tuple[Kernel, TensorType, Format]] = {}
 """Kernels of conversions to dense formats, by the identities of source type and target format.
 
 Each entry holds the type and the format, too, so that neither identity is given to another object.
@@ -216,7 +217,8 @@ def _by_rows(storage: Storage, target: TensorType, skip_fill: bool) -> Storage |
     source, format = storage.format, target.format
     rows = _rows_of(format)
     # Each row costs something even if it is empty, so that a sort is faster for a few entries in many rows.
-    if rows is None or storage.vals.size < rows.level_shape(storage.shape)[0]:
+    wanted = config.code.enabled("row-sort")
+    if not wanted or rows is None or storage.vals.size < rows.level_shape(storage.shape)[0]:
         return None
     if format != rows:
         return _convert(_convert(storage, _over(rows, storage, target), skip_fill), target, False)
@@ -432,7 +434,7 @@ def _index_dtype(storage: Storage, format: Format) -> str:
     return "int64" if wide else "int32"
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code(maxsize=4096)
 def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | InsertionKernel | str:
     """Return the kernel that converts in one step, by appending or else by insertion; or the reason why none does."""
     if not target.format.is_structured and is_appendable(target.format):
@@ -449,7 +451,7 @@ def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Ker
     return _insertion_kernel(source, target, skip_fill)
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code(maxsize=4096)
 def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> InsertionKernel | None:
     """Return the insertion kernel of a conversion if threads can share its passes, else None."""
     found = _insertion_kernel(source, target, skip_fill)

@@ -10,6 +10,7 @@ import numpy as np
 from ..analysis.runtime_fills import with_runtime_conversion
 from ..codegen import emit_library
 from ..compiler import plan_loops
+from ..config import config, kept_by_code
 from ..dtypes import name_of
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
@@ -60,14 +61,15 @@ def _lister(type: TensorType) -> Kernel:
     return copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code(maxsize=4096)
 def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     read, made, fills = with_runtime_conversion(source, target)
     if fills:
         return copier(read, made, skip_fill).with_fills(fills, target)
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
-    return Kernel(plan_loops(assignment, {"B": target, "A": source}, Variant(conversion=True), skip_fill=skip_fill))
+    types, variant = {"B": target, "A": source}, Variant(conversion=True, options=config.code)
+    return Kernel(plan_loops(assignment, types, variant, skip_fill=skip_fill))
 
 
 def sort_coordinate_list(

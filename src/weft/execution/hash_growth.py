@@ -11,6 +11,7 @@ import numpy as np
 
 from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
 from ..compiler import generate, schedule_entry_loops
+from ..config import config, kept_by_code
 from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.level import LevelEntries
@@ -223,15 +224,15 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
     return bool(status == FULL)
 
 
-@lru_cache(maxsize=256)
+@kept_by_code(maxsize=256)
 def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     seen = tables_of(target.format)
     assert seen is not None
     # The list gets the fill value of the target: implicit entries of the list then change nothing.
     entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-    lowered = schedule_entry_loops(entries, target)
-    s = lowered.schedule
+    lowered = schedule_entry_loops(entries, target, config.code)
+    s, options = lowered.schedule, lowered.options
     types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-    function = HashInsertionLowerer(s.program, s.target, types, lowered.names, adds).lower(("A",))
+    function = HashInsertionLowerer(s.program, s.target, types, lowered.names, adds, options).lower(("A",))
     what = f"the insertion of entries into {target.format} {target.dtype}"
-    return load(generate((simplify(function),), shared=True), ["grow"], 2, what)
+    return load(generate((simplify(function),), options, shared=True), ["grow"], 2, what)

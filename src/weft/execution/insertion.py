@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -33,6 +32,7 @@ from ..assembly.insertion_plan import (
 from ..assembly.query_lowering import LevelQuery
 from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
+from ..config import config, kept_by_code
 from ..formats import LevelFormat, TensorType
 from ..ir.nodes import Function
 from ..ir.passes.simplify import simplify
@@ -133,7 +133,8 @@ class InsertionKernel:
         source = lowered.schedule.types["A"]
         # Entries that keep their positions need no new array of values, and perhaps none of coordinates.
         self._stays = position_preserving_level(target.format, entry_order)
-        self.shares = self._stays is not None and source.dtype == target.dtype
+        sharing = lowered.options.enabled("shared-arrays")
+        self.shares = sharing and self._stays is not None and source.dtype == target.dtype
         self.kept = shared_coordinates(source, target, entry_order) if self.shares else {}
         self.phases = insertion_passes(target.format, entry_order)
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
@@ -182,6 +183,7 @@ class InsertionKernel:
                 types,
                 self.lowered.names,
                 phase,
+                self.lowered.options,
                 skip_fill,
                 self.entry_order,
                 threads,
@@ -202,7 +204,7 @@ class InsertionKernel:
     @cached
     def source(self) -> str:
         """C source of all passes."""
-        return generate(self.functions)
+        return generate(self.functions, self.lowered.options)
 
     @cached
     def _compiled(self) -> Functions:
@@ -215,7 +217,7 @@ class InsertionKernel:
 
     def _loaded(self, passes: Sequence[Function]) -> Functions:
         """Return the functions of all passes, which a conversion calls one by one."""
-        texts = {one.name: generate([one], shared=True) for one in passes}
+        texts = {one.name: generate([one], self.lowered.options, shared=True) for one in passes}
         return Functions(texts.__getitem__, 2 + len(self.lowered.fills), self._described).have(*texts)
 
     @cached
@@ -363,7 +365,7 @@ class InsertionKernel:
             fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code(maxsize=4096)
 def insertion_kernel(
     source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
 ) -> InsertionKernel | str:
@@ -389,7 +391,7 @@ def insertion_kernel(
     if fills:
         shared = insertion_kernel(read, made, skip_fill, curved)
         return shared if isinstance(shared, str) else shared.with_fills(target, fills)
-    lowered = schedule_entry_loops(source, target)
+    lowered = schedule_entry_loops(source, target, config.code)
     if not source.format.is_unique and target.format.is_unique:
         return f"{source.format} may hold a coordinate twice"
     comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])

@@ -184,7 +184,7 @@ class Kernel:
             return None
         # The sizes of operand levels bound the result only if nothing but stored entries leads to its coordinates.
         expr = self.lowered.renamed_value
-        if not self.lowered.reaches_stored_only:
+        if not (self.lowered.reaches_stored_only and self.lowered.options.enabled("size-bounds")):
             return None
         gathered = isinstance(expr, Reduce) and FunctionKind.BOUND in self.lowered.kinds
         variables, definitions = (
@@ -406,7 +406,8 @@ class Kernel:
     def _count(self, room: ResultBuffers, structs: Sequence[Any], threads: int) -> tuple[np.ndarray, list[int]]:
         """Return where each chunk starts, and the room for each chain: its exact size, or a bound if that is enough."""
         n = len(self.chains)
-        if threads == 1 and FunctionKind.BOUND in self.lowered.kinds:
+        bounded = FunctionKind.BOUND in self.lowered.kinds and self.lowered.options.enabled("size-bounds")
+        if threads == 1 and bounded:
             counts = np.zeros(2 * n, np.int64)
             if status := self._bounding["bound"](room.empty_result.struct, *structs, counts_pointer(counts), 1):
                 self._fail(status, room.shape)

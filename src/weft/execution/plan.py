@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops
+from ..config import config, kept_by_code
 from ..errors import (
     CompilerError,
     DTypeError,
@@ -32,7 +33,7 @@ from ..index_notation.nodes import Assignment
 from ..records import cached, record, replace
 from ..scheduling.schedule import Schedule
 from ..scheduling.user_schedule import LoopNest
-from ..scheduling.variant import DEFAULT, Variant
+from ..scheduling.variant import Variant
 from ..storage import Storage, fill_of, tensor_type
 from .alternatives import ALTERNATIVES, NO_DENSE_LEVELS, PARALLEL_LOOPS, Alternative
 from .conversion import convert, convert_result
@@ -99,6 +100,8 @@ class Plan:
     def _may_take(self, alternative: Alternative) -> bool:
         """Return whether this plan can have an alternative: one that differs, and keeps the user's own loops."""
         lowered = self.kernel.lowered
+        if alternative.optimization in lowered.options.disabled:
+            return False
         differs = any(getattr(lowered.variant, name) != value for name, value in alternative.change.items())
         return differs and (alternative.keeps_order or lowered.user_schedule is None) and alternative.possible(self)
 
@@ -348,7 +351,7 @@ def target_type(
     return tensor_type(dtype, format, (index,) * len(format.roles), fill)
 
 
-@lru_cache(maxsize=4096)
+@kept_by_code(maxsize=4096)
 def plan_for(
     assignment: Assignment,
     operand_types: tuple[TensorType, ...],
@@ -357,7 +360,7 @@ def plan_for(
     dtype: str | None = None,
     user_schedule: Callable[[LoopNest], LoopNest] | None = None,
     prune: bool = False,
-    variant: Variant = DEFAULT,
+    variant: Variant | None = None,
 ) -> Plan:
     """Plan an assignment for operands of given types.
 
@@ -376,15 +379,15 @@ def plan_for(
     prune : bool
         If true, leave out results equal to the fill value where coordinates are appended. Coordinates that are
         inserted, or that the levels above imply, stay.
-    variant : Variant
-        The assumptions for which the assignment is planned.
+    variant : Variant, optional
+        The assumptions for which the assignment is planned; by default the usual ones, with the current settings.
 
     Returns
     -------
     Plan
         The plan, whose ``run`` takes operands in the order of their types.
     """
-    names = _names(assignment)
+    names, variant = _names(assignment), variant or Variant(options=config.code)
     types = dict(zip(names, operand_types, strict=True))
     if dtype is not None:
         assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
@@ -563,14 +566,15 @@ def compile(
             f"{to_text(assignment)}: that is two kernels, which evaluate() runs; or compile for one dtype"
         )
     target = types.get(assignment.target.tensor) or target_type(assignment, operands, None, None)
-    lowered = plan_loops(assignment, {assignment.target.tensor: target, **operands}, user_schedule=user_schedule)
+    known, variant = {assignment.target.tensor: target, **operands}, Variant(options=config.code)
+    lowered = plan_loops(assignment, known, variant, user_schedule=user_schedule)
     # A kernel with too many cases would take too long to compile.
     if (
         user_schedule is None
         and (pairs := in_pairs(explicit, operands)) is not None
         and not lowered.is_within(MANY_CASES)
     ):
-        asked = _Asked(target.format, target.dtype, False, DEFAULT)
+        asked = _Asked(target.format, target.dtype, False, variant)
         again = partial(plan_for, assignment, tuple(operands.values()), format=target.format, dtype=target.dtype)
         return SteppedPlan(pairs, operands, asked, lambda variant: again(variant=variant))
     return Kernel(lowered)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..assembly.query_lowering import source_facts
 from ..assembly.user_query_lowering import UserQueryLowerer
 from ..compiler import Lowered, generate, schedule_entry_loops
+from ..config import config, kept_by_code
 from ..formats import Format, TensorType
 from ..ir.passes.simplify import simplify
 from ..queries import Statement, Width
@@ -118,16 +118,17 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
     return answers
 
 
-@lru_cache(maxsize=1024)
+@kept_by_code(maxsize=1024)
 def _planned(type: TensorType) -> Lowered:
     """Return the schedule of loops over the entries of a tensor."""
-    return schedule_entry_loops(type, TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill))
+    target = TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill)
+    return schedule_entry_loops(type, target, config.code)
 
 
-@lru_cache(maxsize=1024)
+@kept_by_code(maxsize=1024)
 def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
-    s = lowered.schedule
-    function = UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements).lower(("A",))
+    s, options = lowered.schedule, lowered.options
+    function = UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements, options).lower(("A",))
     what = f"a query about {type.format} {type.dtype}"
-    return load(generate((simplify(function),), shared=True), ["ask"], 2, what)
+    return load(generate((simplify(function),), options, shared=True), ["ask"], 2, what)

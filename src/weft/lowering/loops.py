@@ -17,7 +17,6 @@ from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
 from ..concrete_notation.nodes import Sequence as Seq
-from ..config import config
 from ..errors import LoweringError
 from ..index_notation.nodes import Access, Expr
 from ..index_notation.operator_table import OPERATORS
@@ -142,7 +141,7 @@ class LoopEmitter:
         if it.format.iteration == "value":
             body = block(self._picked_ahead(it, end), self._cases([it], env))
             loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
-            return split_by_mean_length(fuse_adjacent_ranges(loop), whole)
+            return split_by_mean_length(self._fused(loop), whole)
         # A branchless level has one coordinate for each parent: a declaration instead of a loop. Below a run of
         # duplicate parents it is a segment like any other (iterator chaining; 2018, section 4.3).
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
@@ -157,7 +156,7 @@ class LoopEmitter:
         if it.format.unique or owner.apart or self._may_revisit(it):
             loop = self.entry_loop(it, begin, end)
             return split_by_row_length(
-                split_by_mean_length(fuse_adjacent_ranges(loop), whole), self._simd(begin, end), owner.name
+                split_by_mean_length(self._fused(loop), whole), self._simd(begin, end), owner.name
             )
         self._require_order([it])
         runs = self.duplicate_run_loop(it, begin, end)
@@ -169,13 +168,18 @@ class LoopEmitter:
     def _picked_ahead(self, it: LevelIterator, end: ir.Expr) -> ir.Stmt:
         """Return the prefetch of entries of a later coordinate, which is empty unless positions are scattered."""
         owner = self.owner
-        if it.access is None or not it.format.scattered or not owner.kind.values:
+        wanted = owner.kind.values and owner.options.enabled("prefetch")
+        if it.access is None or not it.format.scattered or not wanted:
             return block()
         parent = self.env.parent(it.access, it.level)
         if parent is None:
             return block()
         tensor, name = owner.tensors[it.access.tensor], owner.name(f"p{it.name}_later")
         return prefetch.prefetch_rows(tensor, it.level, parent, self.coord, end, name)
+
+    def _fused(self, loop: ir.For) -> ir.For:
+        """Return a loop over adjoining segments as one loop."""
+        return fuse_adjacent_ranges(loop) if self.owner.options.enabled("fused-ranges") else loop
 
     def entry_loop(self, it: LevelIterator, begin: ir.Expr, end: ir.Expr) -> ir.For:
         """Return a loop that visits each position separately."""
@@ -245,7 +249,7 @@ class LoopEmitter:
         if isinstance(begin, ir.Const) and isinstance(end, ir.Const) and int(end.value) - int(begin.value) <= SHORT:  # type: ignore[arg-type]
             return None
         body = self.stmt.body
-        if isinstance(body, Assign) and config.reassociate and self.owner.kind.values:
+        if isinstance(body, Assign) and self.owner.options.reassociates and self.owner.kind.values:
             w = self.owner.workspaces.get(body.target.tensor)
             if w is not None and w.kind == "scalar" and w.dtype in ("float32", "float64"):
                 extreme = body.op is not None and OPERATORS[body.op].extreme != 0

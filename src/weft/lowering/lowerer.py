@@ -25,6 +25,7 @@ from ..analysis.implicit_values import UNKNOWN, implicit_value, neutral_in_sum, 
 from ..analysis.iteration_graph import is_full, level_iterators
 from ..analysis.merge_lattice import LevelIterator, Point, TooManyCases
 from ..analysis.runtime_fills import fill_name, is_fill_name
+from ..code_options import CodeOptions
 from ..concrete_notation.nodes import (
     Assign,
     Fill,
@@ -83,6 +84,8 @@ class Lowerer:
         A legal and unique C name for every tensor, workspace and index variable.
     kind : FunctionKind
         The function of the kernel.
+    options : CodeOptions
+        The settings that affect code.
     skip_fill : bool
         If true, entries whose value is the fill value of the result are not appended, as in a conversion from a dense
         operand.
@@ -100,9 +103,11 @@ class Lowerer:
         types: Mapping[str, TensorType],
         names: Mapping[str, str],
         kind: FunctionKind,
+        options: CodeOptions,
         skip_fill: bool = False,
         most: float = inf,
     ):
+        self.options = options
         self.skip_fill, self.most, self.cases = skip_fill, most, 0
         self.program, self.types, self.names, self.kind = program, types, names, kind
         self.given = types
@@ -531,7 +536,7 @@ class Lowerer:
         for d in self.derived:
             if not d.inside and d.var not in coords and d.var not in whole and d.needs & coords.keys():
                 fits_whole = self._fits_whole(d, coords)
-                if fits_whole is not None:
+                if fits_whole is not None and self.options.enabled("whole-blocks"):
                     # This is known outside the loop over the coordinate. Inner loops are emitted with and without the
                     # condition on each coordinate.
                     whole[d.var] = name = ir.Var(self.name(f"{self.names[d.var]}_whole").name, "bool")

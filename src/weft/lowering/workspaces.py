@@ -163,7 +163,9 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 def _widest(owner: Lowerer, name: str) -> ir.Var:
     """Return the largest number of values that reach a workspace at one time, which separate loops count first."""
     widest = ir.Var(f"{name}_widest")
-    finder = type(owner)(owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST)
+    finder = type(owner)(
+        owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST, owner.options
+    )
     finder.widest = widest
     finder.share_names(owner)
     owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Environment())]

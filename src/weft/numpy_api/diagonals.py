@@ -11,7 +11,6 @@ Examples
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
+from ..config import kept_by_code
 from ..dtypes import shifted
 from ..errors import ShapeError
 from ..formats import Format, FormatLike, TensorType
@@ -155,7 +155,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     return SparseTensor(relabel_fill(found, tensor._storage.type.fill))
 
 
-@lru_cache(maxsize=1024)
+@kept_by_code(maxsize=1024)
 def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
     """Return the plan that selects the elements whose coordinates in two axes are equal."""
     n = type.format.order

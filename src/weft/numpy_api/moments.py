@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..config import config
 from ..dtypes import value_dtype
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -241,7 +242,7 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     if gone:
         value = Reduce("add", gone, value)
     # The plan is kept for operands of the same types.
-    key = ("squares", axes.gone, bool(axes.kept), *(s.type for s in storages))
+    key = ("squares", axes.gone, bool(axes.kept), config.code, *(s.type for s in storages))
     plan = _plans.get(key)
     if plan is None:
         target = Assignment(Access("C", kept), value)

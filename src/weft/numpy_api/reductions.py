@@ -29,6 +29,7 @@ from numpy.typing import DTypeLike
 
 from .. import execution
 from ..analysis.implicit_values import same_value
+from ..config import config
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
 from ..formats import Compressed, Dense, Format, TensorType
@@ -110,7 +111,7 @@ def _reduce_stored(
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
     operands = (storage,) if beside is None else (storage, beside)
-    key = (op, chain, id(storage.type), axes.gone, format, len(operands))  # a plan keeps its types alive
+    key = (op, chain, id(storage.type), axes.gone, format, len(operands), config.code)  # a plan keeps its types alive
     plan = _plans.get(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))

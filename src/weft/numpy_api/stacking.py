@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
+from ..config import kept_by_code
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..operations.elementwise import ElementwisePlan
@@ -319,7 +319,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     return SparseTensor(execution.convert(whole, like))
 
 
-@lru_cache(maxsize=256)
+@kept_by_code(maxsize=256)
 def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[ElementwisePlan, Format]:
     """Return the plan of a Kronecker product, and the format whose arrays the plan makes."""
     n = first.format.order

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import execution
+from ..code_options import CodeOptions
+from ..config import config
 from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
@@ -99,7 +101,7 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan
     ShapeError
         If the shapes do not broadcast.
     """
-    if levelwise.is_apt(left, right):
+    if config.code.enabled("levelwise") and levelwise.is_apt(left, right):
         return LevelwisePlan(op, (left.type, right.type)), (left, right)
     return _plan_over_axes(op, left, right)
 
@@ -119,7 +121,8 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Elementwise
     if depends_on_values(op, left, right):
         looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
         assignment = looked.assignment
-    key = (op, left.type, right.type, first, second, target, looked is not None and bool(looked.holding))
+    holds = looked is not None and bool(looked.holding)
+    key = (op, left.type, right.type, first, second, target, holds, config.code)
     plan = _binary.get(key)
     if plan is None:
         # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the
@@ -303,7 +306,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     scalar_first : bool
         True if the scalar is the left operand.
     """
-    key = (op, id(storage.type), type(scalar), scalar_first)
+    key = (op, id(storage.type), type(scalar), scalar_first, config.code)
     warm = _beside_scalars.get(key)
     if warm is not None and warm.takes(scalar):
         return warm.run(storage, scalar)
@@ -343,11 +346,11 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     # A format that appends its entries is copied by one kernel that leaves some out.
     if not _appends_alone(found.format):
         return drop_explicit_fill(found)
-    plan = _copies.get(found.type)
+    plan = _copies.get(key := (found.type, config.code))
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
         copy = Assignment(Access("C", indices), Access("A", indices))
-        plan = _copies[found.type] = ElementwisePlan(copy, (found.type,), found.format, prune=True)
+        plan = _copies[key] = ElementwisePlan(copy, (found.type,), found.format, prune=True)
     return plan.run((found,))
 
 
@@ -363,7 +366,7 @@ def _asks(op: str) -> bool:
     return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
-_copies: dict[TensorType, ElementwisePlan] = {}
+_copies: dict[tuple[TensorType, CodeOptions], ElementwisePlan] = {}
 
 
 class ScalarPlan:
@@ -439,7 +442,7 @@ class ScalarPlan:
         return plan
 
 
-_beside_scalars: dict[tuple[str, int, type, bool], ScalarPlan] = {}
+_beside_scalars: dict[tuple[str, int, type, bool, CodeOptions], ScalarPlan] = {}
 _SCALARS = 256
 
 
@@ -481,7 +484,7 @@ def apply_unary(op: str, storage: Storage) -> Storage:
         The tensor.
     """
     # The plan and the types are kept for the identity of the operand's type, which _alone keeps alive.
-    warm = _alone.get((op, id(storage.type)))
+    warm = _alone.get((op, id(storage.type), config.code))
     if warm is not None:
         plan, (_, vector, type) = warm
         values = storage.vals
@@ -491,11 +494,12 @@ def apply_unary(op: str, storage: Storage) -> Storage:
     result = _map(op, storage, args, (), linear, False)
     if _keeps_structure(storage, linear):
         vector = tensor_type(storage.type.dtype, _FLAT)
-        _alone[op, id(storage.type)] = _flat[Apply(op, args), vector], (storage.type, vector, result.type)
+        plan = _flat[Apply(op, args), config.code, vector]
+        _alone[op, id(storage.type), config.code] = plan, (storage.type, vector, result.type)
     return _pruned_answers(op, result)
 
 
-_alone: dict[tuple[str, int], tuple[ElementwisePlan, tuple[TensorType, TensorType, TensorType]]] = {}
+_alone: dict[tuple[str, int, CodeOptions], tuple[ElementwisePlan, tuple[TensorType, TensorType, TensorType]]] = {}
 
 
 def _map(
@@ -538,7 +542,7 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
     storages : tuple of Storage
         Dense vectors of one length, and scalars.
     """
-    key = (value, *(s.type for s in storages))
+    key = (value, config.code, *(s.type for s in storages))
     plan = _flat.get(key)
     if plan is None:
         plan = _flat[key] = ElementwisePlan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))

@@ -8,13 +8,13 @@ all tensors become one coordinate list, which is sorted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from .. import execution
+from ..config import kept_by_code
 from ..dtypes import index_dtype, name_of, shifted
 from ..errors import ShapeError
 from ..formats import Format, TensorType
@@ -152,7 +152,7 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     return relabel_fill(moved[0], fill)
 
 
-@lru_cache(maxsize=256)
+@kept_by_code(maxsize=256)
 def _sum(left: TensorType, right: TensorType) -> ElementwisePlan:
     indices = tuple(f"i{axis}" for axis in range(left.format.order))
     value = Apply("add", (Access("A", indices), Access("B", indices)))

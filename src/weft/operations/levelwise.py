@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import execution
+from ..config import kept_by_code
 from ..dtypes import name_of
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
@@ -75,7 +76,7 @@ def _over_levels(format: Format) -> Format | None:
     return Format(Remapping.identity(len(levels)), levels) if len(levels) == len(found) else None
 
 
-@lru_cache(maxsize=1024)
+@kept_by_code(maxsize=1024)
 def _plan(op: str, left: TensorType, right: TensorType) -> execution.Plan | None:
     """Return the plan over levels; None if its result has another format than the operands."""
     axes = tuple(f"i{k}" for k in range(left.format.order))

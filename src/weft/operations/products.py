@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import execution
+from ..config import config
 from ..errors import ShapeError
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
@@ -45,7 +46,7 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
-    key = (left.type, right.type, first, second, target, dense)
+    key = (left.type, right.type, first, second, target, dense, config.code)
     plan = _plans.get(key)
     if plan is None:
         # Batch axes of size 1 that could not be left out have variables of their own, which are summed.

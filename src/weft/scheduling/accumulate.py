@@ -262,8 +262,10 @@ class Accumulation(Orders):
             return None  # an axis of the result follows from what is reduced over
         sizes = [size_of(v, distinct_accesses(term), self.types) for v in inner]
         # The sizes inside a block are known. A loop of unknown size counts as too large.
-        small = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
-        single = self.variant.tile and len(bound) == len(inner) == 1
+        known = prod(SMALL_WORKSPACE + 1 if n is None else n for n in sizes) <= SMALL_WORKSPACE
+        enabled = self.variant.options.enabled
+        small = known and enabled("register-blocks")
+        single = self.variant.tile and enabled("register-strips") and len(bound) == len(inner) == 1
         return (outer, inner, small) if small or (single and self.is_stripped(term, inner[0])) else None
 
     def best_passing(self, term: Expr) -> LoopOrder | None:
@@ -309,7 +311,8 @@ class Accumulation(Orders):
         v, rest = order[0], order[1:]
         remaining = {u for u in order if u in bound}
         # A factor can be hoisted here only if the target has none of the remaining reduction loops.
-        if v in bound and outer and not self.loops_of(target) & remaining and self.meets_once(factors):
+        hoists = self.variant.options.enabled("factor-hoisting") and not self.loops_of(target) & remaining
+        if v in bound and outer and hoists and self.meets_once(factors):
             below = [u for u in order if u not in bound]
             hoisted = [f for f in factors if not (self.loops_of(f) & remaining) and self.loops_of(f) & set(below)]
             kept = [f for f in factors if f not in hoisted]

@@ -257,8 +257,8 @@ class _Scheduler(Accumulation):
 
     def propose_workspace_of_copy(self, problem: _Problem) -> _Candidate | None:
         """Propose to sort the entries of a conversion row by row."""
-        term = problem.only
-        if term is None or not (self.variant.conversion and problem.copies and problem.additive):
+        term, sorts = problem.only, self.variant.options.enabled("row-sort")
+        if term is None or not (sorts and self.variant.conversion and problem.copies and problem.additive):
             return None
         in_order = not problem.dense and all(level.ordered for level in self.result.format.levels)
         gathers = in_order and self.neutral_terms(problem.terms)
@@ -323,7 +323,7 @@ class _Scheduler(Accumulation):
 
     def cut_into_tiles(self, stmt: Stmt) -> Stmt:
         """Return an accumulating statement with its loops cut, if that keeps the result in the cache."""
-        if not (self.result.format.is_dense and self.variant.tile):
+        if not (self.result.format.is_dense and self.variant.tiles):
             return stmt
         tiles = Tiler(self.target, self.types, self.view.derived, self.fresh)
         stmt = tiles.cut(stmt)
@@ -425,12 +425,13 @@ class _Scheduler(Accumulation):
         self.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
         value = self.stored_for(self.value, nest.order, nest.converts)
         stored = value
-        value = hoist_factors(value, self.dtype, self.loops_of)
+        if self.variant.options.enabled("factor-hoisting"):
+            value = hoist_factors(value, self.dtype, self.loops_of)
         producers: list[Stmt] = []
         value = self.in_scalars(value, nest.order, producers)
         stmt: Stmt = Assign(self.target, converted(value, self.dtypes, self.result.dtype), self.assignment.op)
         # A loop without reductions that strides through an array may be cut into lines of it.
-        whole = not self.variant.tile or producers
+        whole = not self.variant.tiles or producers
         cut = None if whole else across(free, self.target, distinct_accesses(value), self.types, self.fresh)
         if cut is not None:
             self.splits.append(cut[0])
@@ -607,8 +608,12 @@ def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> As
     return replace(assignment, value=merge_reductions(assignment.value, lambda e: dtype_of(e, dtypes)))
 
 
-def forms_of(assignment: Assignment, types: Mapping[str, TensorType]) -> tuple[Assignment, ...]:
+def forms_of(
+    assignment: Assignment, types: Mapping[str, TensorType], variant: Variant = DEFAULT
+) -> tuple[Assignment, ...]:
     """Return the assignment, and the one with sums over different variables apart where that is another."""
+    if not variant.options.enabled("independent-sums"):
+        return (assignment,)
     dtypes = {name: type.dtype for name, type in types.items()}
     apart = replace(assignment, value=with_independent_sums(assignment.value, lambda e: dtype_of(e, dtypes)))
     return tuple(dict.fromkeys((assignment, apart)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..code_options import CodeOptions, code_options
 from ..records import record
 
 __all__ = ["DEFAULT", "Variant"]
@@ -28,6 +29,8 @@ class Variant:
         True if vectors have so many entries that none is iterated for each row of another operand.
     parallel_loops : bool
         True if threads are to share the loops.
+    options : CodeOptions
+        The settings that affect code.
     """
 
     conversion: bool = False
@@ -36,6 +39,12 @@ class Variant:
     no_dense_levels: bool = False
     hash_lookup: bool = False
     parallel_loops: bool = False
+    options: CodeOptions = code_options()
+
+    @property
+    def tiles(self) -> bool:
+        """True if loops are cut into tiles where that pays."""
+        return self.tile and self.options.enabled("tiling")
 
 
 DEFAULT = Variant()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ..code_options import CodeOptions
+from ..config import config
 from ..errors import ShapeError
 from ..operations.elementwise import (
     ElementwisePlan,
@@ -33,10 +35,11 @@ __all__ = ["Operators", "elementwise", "in_place", "matmul", "power", "unary", "
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
-# Kept plans by the identities of the operands' types (and the dtype and the number of axes of an ndarray).
-_same_shape: dict[tuple[str, int, int], ElementwisePlan] = {}
-_products: dict[tuple[int, int, bool], ElementwisePlan] = {}
-_arrays: dict[tuple[int, np.dtype[Any], int], ElementwisePlan] = {}
+# Kept plans by the identities of the operands' types (and the dtype and the number of axes of an ndarray), and by the
+# settings that affect code.
+_same_shape: dict[tuple[str, int, int, CodeOptions], ElementwisePlan] = {}
+_products: dict[tuple[int, int, bool, CodeOptions], ElementwisePlan] = {}
+_arrays: dict[tuple[int, np.dtype[Any], int, CodeOptions], ElementwisePlan] = {}
 
 
 def wrap_result(cls: type[StorageHolder], result: Storage, has_array: bool) -> Any:
@@ -56,7 +59,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     if type(left) is cls and type(right) is cls:
         a, b = left._storage, right._storage
         if a.shape == b.shape:
-            key = (op, id(a.type), id(b.type))
+            key = (op, id(a.type), id(b.type), config.code)
             plan = _same_shape.get(key) or _plan_same_shape(op, a, b)
             return cls(plan.run((a, b)))
     if type(left) is cls and type(right) in _NUMBERS:
@@ -80,7 +83,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
             return wrap_result(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
     storages = a, b
     if a.shape == b.shape:
-        plan = _same_shape.get((op, id(a.type), id(b.type))) or _plan_same_shape(op, a, b)
+        plan = _same_shape.get((op, id(a.type), id(b.type), config.code)) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_binary(op, a, b)
     return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
@@ -90,7 +93,7 @@ def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
     """Return a plan that computes ``a op b``, and keep it unless it depends on values."""
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):
-        _same_shape[op, id(a.type), id(b.type)] = _keep(plan, a, b)
+        _same_shape[op, id(a.type), id(b.type), config.code] = _keep(plan, a, b)
     return plan
 
 
@@ -110,7 +113,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
                 return product
         elif type(right) is cls:
             b = right._storage
-            plan = _products.get((id(a.type), id(b.type), False))
+            plan = _products.get((id(a.type), id(b.type), False, config.code))
             if plan is not None and a.shape[-1] == b.shape[0]:
                 return cls(plan.run((a, b)))
     if is_scalar(left) or is_scalar(right):
@@ -120,7 +123,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         return NotImplemented
     a, b = first.storage, second.storage
     has_array = first.is_array or second.is_array
-    key = id(a.type), id(b.type), has_array
+    key = id(a.type), id(b.type), has_array, config.code
     plan = _products.get(key)
     if plan is not None and a.shape[-1] == b.shape[0]:
         return wrap_result(cls, plan.run((a, b)), has_array)
@@ -132,7 +135,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         _products[key] = _keep(plan, a, b)
         plain = type(right) is _ndarray and right.flags.c_contiguous and right.dtype.isnative
         if plain and type(left) is cls and result.format.is_dense:
-            _arrays[id(a.type), right.dtype, right.ndim] = plan
+            _arrays[id(a.type), right.dtype, right.ndim, config.code] = plan
     if not result.shape:
         return result.vals[0]
     return wrap_result(cls, result, has_array)
@@ -140,7 +143,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
 
 def _times_array(a: Storage, right: np.ndarray) -> Any:
     """Return the product with an ndarray of one or two axes as an ndarray; None if no plan for it is kept."""
-    plan = _arrays.get((id(a.type), right.dtype, right.ndim))
+    plan = _arrays.get((id(a.type), right.dtype, right.ndim, config.code))
     if plan is None or right.shape[0] != a.shape[-1]:
         return None
     if right.ndim == 1:

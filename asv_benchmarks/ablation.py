@@ -1,0 +1,340 @@
+"""The worth of each optimisation: ``python -m asv_benchmarks.ablation [--markdown] [NAME ...]``.
+
+Every case of an optimisation runs with and without it, in turns, in one process. A ratio is the time without it for
+each second with it, so that an optimisation that pays has one above 1. The last columns tell how many lines of IR and C
+the case's functions have with it, and without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+import weft
+from weft import compiler
+from weft.config import config
+from weft.ir.nodes import Function
+from weft.ir.printer import function_text
+from weft.optimizations import OPTIMIZATIONS, Optimization
+
+from .inputs import matrix, scaled, shifted, tensor
+from .measure import Ratio, Run, interleaved, threads
+
+__all__ = ["CASES", "Lines", "Row", "lines_of", "main", "measured"]
+
+WORTH = 1.05
+"""The ratio below which an optimisation does not earn its place."""
+
+HEADER = ("optimisation", "geometric mean", "worst case", "cases", "IR with/without", "C with/without")
+
+
+def csr(name: str) -> Any:
+    return weft.asarray(matrix(name))
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).uniform(0.5, 1.5, shape)
+
+
+def unsorted_entries() -> Run:
+    found = matrix("uniform").tocoo()
+    order = np.random.default_rng(1).permutation(found.nnz)
+    coords, values = np.array([found.row, found.col])[:, order], found.data[order]
+    return lambda: weft.from_coords(coords, values, found.shape, format="csr")
+
+
+def unordered() -> Run:
+    a = csr("uniform").asformat("dok")
+    return lambda: a.asformat("csr")
+
+
+def two_sums() -> Run:
+    a, b = csr("ecology1"), csr("Lin")
+    n = min(a.shape[0], b.shape[0])
+    a, b, x, z = a[:n, :n], b[:n, :n], numbers(n), numbers(n)
+    return lambda: weft.evaluate("y(i) = A(i,j)*x(j)*B(i,k)*z(k)", A=a, B=b, x=x, z=z)
+
+
+def mttkrp() -> Run:
+    t = tensor("uniform3d")
+    b = weft.from_coords(t.coords, t.values, t.shape, format="csf")
+    c, d = numbers(t.shape[1], 25), numbers(t.shape[2], 25)
+    return lambda: weft.evaluate("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)", B=b, C=c, D=d, format="dense")
+
+
+def scaled_rows() -> Run:
+    a = csr("denormal")
+    x, y, z = (numbers(n) for n in (a.shape[1], a.shape[0], a.shape[0]))
+    return lambda: weft.evaluate("r(i) = z(i)*y(i)*A(i,j)*x(j)", A=a, x=x, y=y, z=z)
+
+
+def product(name: str, format: str, columns: int = 0) -> Callable[[], Run]:
+    def make() -> Run:
+        a = csr(name).asformat(format)
+        x = numbers(a.shape[1], columns) if columns else numbers(a.shape[1])
+        return lambda: a @ x
+
+    return make
+
+
+def dense_transpose() -> Run:
+    a = weft.asarray(numbers(scaled(1500), scaled(1500)))
+    return lambda: weft.evaluate("B(i,j) = A(j,i)", A=a)
+
+
+def dense_product() -> Run:
+    a, b = weft.asarray(numbers(scaled(300), scaled(300))), numbers(scaled(300), scaled(300))
+    return lambda: weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=a, B=b)
+
+
+def conversion(source: Callable[[], Any], format: str) -> Callable[[], Run]:
+    def make() -> Run:
+        a = source()
+        return lambda: a.asformat(format)
+
+    return make
+
+
+def dense_dot() -> Run:
+    x, y = numbers(scaled(200_000)), numbers(scaled(200_000) + 1)[1:].copy()
+    return lambda: weft.evaluate("a = x(i)*y(i)", x=x, y=y)
+
+
+def long_rows() -> Run:
+    a = weft.random((scaled(1000), 20_000), nnz=scaled(1_000_000), format="csr", rng=0)
+    x = numbers(a.shape[1])
+    return lambda: a @ x
+
+
+def unary(name: str, run: Callable[[Any], Any]) -> Callable[[], Run]:
+    def make() -> Run:
+        a = csr(name)
+        return lambda: run(a)
+
+    return make
+
+
+def reshape(format: str) -> Callable[[], Run]:
+    def make() -> Run:
+        n = scaled(1000)
+        a = weft.random((4 * n, 6 * n), nnz=40 * n, format=format, rng=0)
+        return lambda: a.reshape((6 * n, 4 * n))
+
+    return make
+
+
+def scattered_rows() -> Run:
+    a = csr("uniform")
+    order = np.random.default_rng(0).permutation(a.shape[0])
+    return lambda: a[order]
+
+
+def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Callable[[], Run]:
+    def make() -> Run:
+        a, b = (weft.asarray(s).asformat(format) for s in (matrix(name), shifted(matrix(name), 1)))
+        return lambda: run(a, b)
+
+    return make
+
+
+def dia_sum() -> Run:
+    a = csr("Lin").asformat("dia")
+    b = a * 2.0
+    return lambda: a + b
+
+
+def full_columns() -> Run:
+    a = csr("uniform")
+    x = numbers(a.shape[0])
+    return lambda: weft.evaluate("y(j) = A(i,j)*x(i)", A=a, x=x, format="s")
+
+
+def full_product() -> Run:
+    n = scaled(400)
+    a, b = (weft.random((20 * n, n), nnz=60 * n, format="csr", rng=k) for k in range(2))
+    return lambda: weft.evaluate("C(i,j) = A(k,i)*B(k,j)", A=a, B=b, format="csr")
+
+
+def sparse_vector() -> Run:
+    a = csr("ecology1")
+    x = weft.random((a.shape[1],), nnz=max(a.shape[1] // 20, 1), format="s", rng=0)
+    return lambda: weft.evaluate("y(i) = A(i,j)*x(j)", A=a, x=x)
+
+
+def transposed(name: str, columns: int) -> Callable[[], Run]:
+    def make() -> Run:
+        a = csr(name).T
+        x = numbers(a.shape[1], columns)
+        return lambda: a @ x
+
+    return make
+
+
+CASES: dict[str, Callable[[], Run]] = {
+    "two sums": two_sums,
+    "MTTKRP": mttkrp,
+    "scaled rows": scaled_rows,
+    "dia SpMV": product("Lin", "dia"),
+    "dense transpose": dense_transpose,
+    "csr to dia": conversion(lambda: csr("Lin"), "dia"),
+    "SpMM 32": product("Lin", "csr", 32),
+    "dense product": dense_product,
+    "bsr SpMV": product("blocked3", "bsr"),
+    "bsr SpMM": product("blocked3", "bsr", 32),
+    "dense dot": dense_dot,
+    "long rows SpMV": long_rows,
+    "sum of values": unary("uniform", lambda a: a.sum()),
+    "column sums": unary("uniform", lambda a: a.sum(axis=0)),
+    "column extremes": unary("uniform", lambda a: a.max(axis=0)),
+    "csr reshape": reshape("csr"),
+    "coo reshape": reshape("coo"),
+    "log1p": unary("uniform", np.log1p),
+    "power": unary("uniform", lambda a: a**1.7),
+    "short rows SpMV": product("ecology1", "csr"),
+    "scattered SpMV": product("powerlaw", "csr"),
+    "coo SpMV": product("uniform", "coo"),
+    "csr to csc": conversion(lambda: csr("uniform"), "csc"),
+    "scattered rows": scattered_rows,
+    "full columns": full_columns,
+    "full product": full_product,
+    "sparse vector SpMV": sparse_vector,
+    "threads: csc SpMM": product("Lin", "csc", 32),
+    "threads: A.T @ X": transposed("uniform", 32),
+    "threads: A + B": binary("uniform", lambda a, b: a + b),
+    "A + B": binary("uniform", lambda a, b: a + b),
+    "A * B": binary("Lin", lambda a, b: a * b),
+    "SpGEMM": binary("Lin", lambda a, b: a @ b),
+    "csr to coo": conversion(lambda: csr("uniform"), "coo"),
+    "coo to csr": conversion(lambda: csr("uniform").asformat("coo"), "csr"),
+    "unsorted to csr": unsorted_entries,
+    "dok to csr": unordered,
+    "dia + dia": dia_sum,
+}
+"""What is run, by name; cases whose names begin with ``threads`` have two threads, the others one."""
+
+_runs = count()
+made = cache(lambda case: CASES[case]())
+
+
+@dataclass
+class Lines:
+    """Lines of IR and C that were generated."""
+
+    functions: list[Function] = field(default_factory=list)
+    ir: int = 0
+    c: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """The worth of one optimisation."""
+
+    name: str
+    ratios: dict[str, Ratio]
+    ir: tuple[int, int]
+    c: tuple[int, int]
+
+    @property
+    def mean(self) -> float:
+        return float(np.exp(np.mean([np.log(ratio.median) for ratio in self.ratios.values()])))
+
+    @property
+    def settled(self) -> bool:
+        """True if no quartile of a case lies on the other side of ``WORTH`` than the mean."""
+        return all((r.low >= WORTH) == (r.high >= WORTH) for r in self.ratios.values())
+
+    def cells(self) -> tuple[str, ...]:
+        worst = min(self.ratios, key=lambda case: self.ratios[case].median)
+        doubt = "" if self.settled else " (not settled)"
+        cases = "; ".join(f"{case} {ratio}" for case, ratio in self.ratios.items())
+        mean, least = f"{self.mean:.2f}{doubt}", f"{self.ratios[worst].median:.2f}, {worst}"
+        return (self.name, mean, least, cases, *(f"{a} / {b}" for a, b in (self.ir, self.c)))
+
+
+@contextmanager
+def recorded() -> Iterator[Lines]:
+    """Count the lines of all functions that are printed as C."""
+    found, own = Lines(), compiler.print_module
+
+    def counting(functions: Sequence[Function], **options: Any) -> Any:
+        text = own(functions, **options)
+        found.functions += functions
+        found.ir += sum(len(function_text(function).splitlines()) for function in functions)
+        found.c += len(text.splitlines())
+        return text
+
+    compiler.print_module = counting
+    try:
+        yield found
+    finally:
+        compiler.print_module = own
+
+
+def lines_of(run: Run, disabled: Sequence[str]) -> Lines:
+    """The lines that a first run generates without some optimisations."""
+    # Plans are kept by the settings that affect code: a flag that nothing reads makes the plans of this run new ones.
+    mark = f"-DWEFT_ABLATION_{next(_runs)}"
+    with recorded() as found, config.override(disable=disabled, cflags=mark, optimization=0):
+        run()
+    return found
+
+
+def in_turns(name: str, run: Run) -> dict[str, Run]:
+    """The same run with an optimisation and without it."""
+
+    def without(disabled: Sequence[str]) -> Run:
+        def call() -> object:
+            config.disable = disabled
+            return run()
+
+        return call
+
+    return {"with": without(()), "without": without((name,))}
+
+
+def measured(optimization: Optimization, *, budget: float = 2.0) -> Row:
+    """Time every case of an optimisation with and without it."""
+    ratios, ir, c = {}, [0, 0], [0, 0]
+    before = config.disable
+    for case in optimization.cases:
+        run = made(case)
+        try:
+            together = case.startswith("threads")
+            with threads(2 if together else 1):
+                # The time of the process alone, without what others take of the CPU, where there is one thread.
+                clock = perf_counter if together else process_time
+                samples = interleaved(in_turns(optimization.name, run), budget=budget, clock=clock)
+                ratios[case] = samples.ratio("without", "with")
+                for k, disabled in enumerate([(), (optimization.name,)]):
+                    lines = lines_of(run, disabled)
+                    ir[k], c[k] = ir[k] + lines.ir, c[k] + lines.c
+        finally:
+            config.disable = before
+    return Row(optimization.name, ratios, (ir[0], ir[1]), (c[0], c[1]))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="the worth of each optimisation")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="optimisations; all by default")
+    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown")
+    given = parser.parse_args(argv)
+    known = {one.name: one for one in OPTIMIZATIONS}
+    if unknown := [name for name in given.names if name not in known]:
+        parser.error(f"there is no optimisation {unknown[0]!r}; there are {', '.join(known)}")
+    if given.markdown:
+        print("| " + " | ".join(HEADER) + " |\n" + "|---" * len(HEADER) + "|")
+    for name in given.names or known:
+        cells = measured(known[name]).cells()
+        print("| " + " | ".join(cells) + " |" if given.markdown else "  ".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()

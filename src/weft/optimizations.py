@@ -1,0 +1,128 @@
+"""Optimisations by name, which ``config.disable`` switches off one by one.
+
+An optimisation changes how long a computation takes, and at most the rounding of its result. Each has a name, a
+sentence, and the cases in which it is expected to pay. ``python -m asv_benchmarks.ablation`` measures these cases.
+"""
+
+from __future__ import annotations
+
+from .records import record
+
+__all__ = ["NAMES", "OPTIMIZATIONS", "Optimization"]
+
+
+@record
+class Optimization:
+    """Optimisation that can be switched off.
+
+    Parameters
+    ----------
+    name : str
+        Its name, as ``config.disable`` takes it.
+    summary : str
+        The change that it makes, in one sentence.
+    cases : tuple of str
+        Names of the benchmark cases in which it is expected to pay (``asv_benchmarks/ablation.py``).
+    """
+
+    name: str
+    summary: str
+    cases: tuple[str, ...]
+
+
+OPTIMIZATIONS = (
+    # Concrete index notation: in which loops a result is computed.
+    Optimization(
+        "independent-sums", "Sums over different variables are computed apart where that is cheaper.", ("two sums",)
+    ),
+    Optimization(
+        "factor-hoisting",
+        "Factors that a loop does not change are multiplied outside of it.",
+        ("MTTKRP", "scaled rows"),
+    ),
+    Optimization(
+        "tiling",
+        "Loops over a dense result or across an array are cut into tiles that stay in the cache.",
+        ("dia SpMV", "dense transpose", "csr to dia"),
+    ),
+    Optimization(
+        "register-strips", "Strips of a dense row of the result are summed in registers.", ("SpMM 32", "dense product")
+    ),
+    Optimization(
+        "register-blocks", "Blocks of the result whose size is known are summed in registers.", ("bsr SpMV", "bsr SpMM")
+    ),
+    # The IR: how these loops are written.
+    Optimization(
+        "simd-reductions",
+        "Sums of many terms are reassociated, so that SIMD instructions compute them.",
+        ("dense dot", "long rows SpMV", "sum of values"),
+    ),
+    Optimization(
+        "whole-blocks",
+        "Blocks inside the tensor are computed in loops without the checks that blocks at its edge need.",
+        ("bsr SpMV", "bsr SpMM"),
+    ),
+    Optimization(
+        "fused-ranges",
+        "Loops over adjoining segments are one loop over all of their positions.",
+        ("column sums", "column extremes"),
+    ),
+    Optimization(
+        "reciprocals",
+        "Division by a size in a loop is multiplication by its reciprocal.",
+        ("csr reshape", "coo reshape"),
+    ),
+    Optimization(
+        "vector-math",
+        "Functions such as log1p are computed for batches of elements by SIMD instructions.",
+        ("log1p", "power"),
+    ),
+    Optimization(
+        "prefetch",
+        "Memory is asked for some entries before it is read or written.",
+        ("short rows SpMV", "scattered SpMV", "coo SpMV", "csr to csc", "scattered rows"),
+    ),
+    Optimization("fused-sums", "A product and its addition are one instruction.", ("SpMM 32", "dense product")),
+    # Variants and functions of a plan, chosen by the data.
+    Optimization(
+        "dense-result",
+        "A result most of whose coordinates get a value is collected in one workspace, without sorting.",
+        ("full columns", "full product"),
+    ),
+    Optimization(
+        "hash-lookup",
+        "A vector with many entries is searched in a hash table for each entry of a row.",
+        ("sparse vector SpMV",),
+    ),
+    Optimization(
+        "parallel-loops", "Several threads get loops that they can share.", ("threads: csc SpMM", "threads: A.T @ X")
+    ),
+    Optimization(
+        "parallel-append", "Threads append parts of a result, before it is known how long each is.", ("threads: A + B",)
+    ),
+    Optimization(
+        "size-bounds",
+        "A result is allocated by an upper bound of its size, without a pass that counts its entries.",
+        ("A + B", "A * B", "SpGEMM"),
+    ),
+    # Conversions and operations on storage.
+    Optimization(
+        "shared-arrays",
+        "A conversion takes over the arrays of values and coordinates that stay as they are.",
+        ("csr to coo", "coo to csr"),
+    ),
+    Optimization(
+        "row-sort",
+        "Entries go into rows, each of which is sorted on its own.",
+        ("unsorted to csr", "dok to csr"),
+    ),
+    Optimization(
+        "levelwise",
+        "Operators on two tensors of one structured format work on its levels instead of its axes.",
+        ("dia + dia",),
+    ),
+)  # fmt: skip
+"""All optimisations, in the order in which they take part."""
+
+NAMES = tuple(one.name for one in OPTIMIZATIONS)
+"""The names, in the same order."""
