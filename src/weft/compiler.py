@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf
+from typing import Literal as OneOf
 
 from .analysis import merge_lattice
 from .analysis.append_chains import append_chains
@@ -43,8 +44,8 @@ from .lowering.result_writer import FunctionKind
 from .lowering.workspaces import LISTED
 from .records import cached, record, replace
 from .scheduling.operand_conversions import coordinate_list_format
-from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, views_of
-from .scheduling.tiling import Tiler
+from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
+from .scheduling.tiling import Tiler, tile_loops
 from .scheduling.user_schedule import LoopNest
 from .scheduling.variant import DEFAULT, Variant
 from .tracing import Trace
@@ -85,7 +86,7 @@ class Lowered:
     user_schedule: Callable[[LoopNest], LoopNest] | None = None
     variant: Variant = DEFAULT
 
-    def with_accumulator(self, how: str) -> Lowered:
+    def with_accumulator(self, how: OneOf["hash", "dense"]) -> Lowered:
         """Return the same with other workspaces: ``"hash"`` or ``"dense"``."""
         return plan_loops(self.assignment, self.types, replace(self.variant, accumulator=how), skip_fill=self.skip_fill)
 
@@ -339,6 +340,10 @@ def _planned(
     views = trace("format views", views_of, forms, types, whole)
     # In which loops. Every strategy prices every view; only the cheapest is written out as concrete index notation.
     planned = trace("cheapest schedule", cheapest_schedule, views, merged, types, whole)
+    # Loops are cut where that keeps data in the cache. Threads share the outermost one if iterations are independent.
+    if whole.tiles:
+        planned = trace("tiling", tile_loops, planned)
+    planned = trace("parallel loop", share_loop, planned)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
     return explicit, planned
@@ -346,7 +351,7 @@ def _planned(
 
 def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable[[LoopNest], LoopNest]) -> Schedule:
     loops = change(LoopNest(planned.program, explicit, planned.types))
-    return replace(planned, program=loops.checked(), notes=(*planned.notes, "scheduled by hand"))
+    return replace(planned, program=loops.checked(), decisions=(*planned.decisions, "scheduled by hand"))
 
 
 def generate(

@@ -6,8 +6,9 @@ A pass is one line of ``weft.compiler``. A stage is a view of what several passe
 __all__ = ["NAMES", "PASSES", "STAGES", "VERIFY"]
 
 PASSES = (
-    "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "user schedule",
-    "lowering", "simplify", "reciprocals", "vector math", "prefetch", "polling", "fused sums",
+    "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
+    "parallel loop", "user schedule", "lowering", "simplify", "reciprocals", "vector math", "prefetch", "polling",
+    "fused sums",
 )  # fmt: skip
 STAGES = ("index notation", "formats", "schedule", "concrete notation", "lattices", "ir", "c")
 VERIFY = "verify"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 from ..index_notation.nodes import Access, Apply, Expr, Literal
 from ..index_notation.operator_table import OPERATORS
@@ -33,6 +34,7 @@ __all__ = [
     "TileSweep",
     "Where",
     "Workspace",
+    "WorkspaceKind",
     "accesses",
     "assignments",
     "foralls_of",
@@ -92,6 +94,10 @@ class Sequence(Stmt):
     stmts: tuple[Stmt, ...]
 
 
+WorkspaceKind: TypeAlias = OneOf["scalar", "dense", "list", "hash", "flags", "pairs"]
+"""Data structure of a workspace."""
+
+
 @record
 class Workspace:
     """Temporary tensor inside one ``Where``.
@@ -117,7 +123,7 @@ class Workspace:
 
     name: str
     indices: tuple[str, ...]
-    kind: OneOf["scalar", "dense", "list", "hash", "flags", "pairs"]
+    kind: WorkspaceKind
     dtype: str
     op: str = "add"
     repeats: bool = False

@@ -20,15 +20,18 @@ import numpy as np
 
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components, single_coordinate_levels
 from ..analysis.iteration_graph import places
-from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
+from ..analysis.terms import foralls
+from ..concrete_notation.nodes import Assign, Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..records import replace
 from ..remapping.inverse import linear
 from .cost_model import is_strided
+from .loop_problem import fresh_name
+from .schedule import Schedule
 
-__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiler", "across"]
+__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiler", "tile_loops"]
 
 TILE = 64
 """Coordinates in a tile with few loop iterations above it: so few that the memory of all these is read as streams."""
@@ -43,43 +46,70 @@ LINE = 16
 """Rows that are iterated in strides at a time: elements of one or two cache lines."""
 
 
-def across(
-    order: Sequence[str],
-    target: Access,
-    read: Sequence[Access],
-    types: Mapping[str, TensorType],
-    fresh: Callable[[str], str],
-) -> tuple[Split, tuple[str, ...]] | None:
-    """Return loops over arrays of different orders, and the cut of one of them.
+def tile_loops(schedule: Schedule) -> Schedule:
+    """Return a schedule with its loops cut, if that keeps in the cache what they use again.
 
     Parameters
     ----------
-    order : sequence of str
-        Variables of the loops, outermost first.
-    target : Access
-        The result.
-    read : sequence of Access
-        The operands.
-    types : mapping
-        Types of the tensors.
-    fresh : callable
-        Function from a name that may be taken to one that is not.
+    schedule : Schedule
+        The schedule, whose loops are whole.
 
     Returns
     -------
-    tuple of (Split, tuple of str), or None
-        The cut, and the new order of the loops. None if no array is iterated in strides.
+    Schedule
     """
-    formats = [types[a.tensor].format for a in (target, *read)]
-    if not all(f.is_dense and not f.is_structured for f in formats) or not target.indices:
+    if not schedule.result.format.is_dense:
+        return schedule
+    taken = schedule.names
+
+    def fresh(stem: str) -> str:
+        name = fresh_name(stem, taken)
+        taken.add(name)
+        return name
+
+    stmt, program, notes = schedule.program.stmt, schedule.program, schedule.decisions
+    if (crossing := _across(schedule, fresh)) is not None:
+        cut, stmt = crossing
+        splits: Sequence[Split] = [cut]
+        notes = (*notes, f"the loop over {cut.var} is cut: other arrays are passed across in lines of {LINE}")
+    elif schedule.candidate.strategy.accumulates:
+        tiles = Tiler(schedule.target, schedule.types, schedule.problem.derived, fresh)
+        stmt, splits, notes = tiles.cut(stmt), tiles.splits, (*notes, *tiles.notes)
+    else:
+        return schedule
+    return replace(schedule, program=replace(program, stmt=stmt, splits=(*program.splits, *splits)), decisions=notes)
+
+
+def _across(schedule: Schedule, fresh: Callable[[str], str]) -> tuple[Split, Stmt] | None:
+    """Return the cut of a loop, and the loops in another order, if arrays of different orders are iterated.
+
+    None if the loops are around more than one assignment, or stride through no array.
+    """
+    target, types = schedule.target, schedule.types
+    order, body = _nest_of(schedule.program.stmt)
+    if not isinstance(body, Assign) or schedule.program.workspaces or not target.indices:
         return None
     # The result is written along its innermost axis; an operand with another one is read in strides.
-    along = level_variables(target, formats[0])[-1]
-    others = [level_variables(a, f)[-1] for a, f in zip(read, formats[1:], strict=True) if is_strided(a, along, f)]
-    if not others:
+    read = list(dict.fromkeys(accesses(body.value)))
+    if any(not types[a.tensor].format.is_dense or types[a.tensor].format.is_structured for a in (target, *read)):
         return None
+    along = level_variables(target, types[target.tensor].format)[-1]
+    strided = [a for a in read if is_strided(a, along, types[a.tensor].format)]
+    if not strided:
+        return None
+    other = level_variables(strided[0], types[strided[0].tensor].format)[-1]
     cut = Split(along, fresh(f"{along}_line"), fresh(f"{along}_inside"), LINE, tiles=along)
-    return cut, (*(v for v in order if v not in (along, others[0])), cut.outer, others[0], cut.inner)
+    outside = [v for v in order if v not in (along, other)]
+    return cut, foralls((*outside, cut.outer, other, cut.inner), body)
+
+
+def _nest_of(stmt: Stmt) -> tuple[list[str], Stmt]:
+    """Return the variables of a nest of loops, outermost first, and the statement inside."""
+    order: list[str] = []
+    while isinstance(stmt, Forall):
+        order.append(stmt.var)
+        stmt = stmt.body
+    return order, stmt
 
 
 @dataclass
@@ -135,11 +165,7 @@ class Tiler:
 
         A nest whose outermost loop already decides which part of the result is written need not be cut.
         """
-        order: list[str] = []
-        body: Stmt = loops
-        while isinstance(body, Forall):
-            order.append(body.var)
-            body = body.body
+        order, body = _nest_of(loops)
         # Loops over levels with a single coordinate do not count: such a coordinate is derived.
         stored = [a for s in assignments(body) for a in (*accesses(s.value), s.target) if a.tensor in self.types]
         none = single_coordinate_levels(stored, self.types)

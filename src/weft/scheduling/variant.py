@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal as OneOf
+
 from ..code_options import CodeOptions, code_options
 from ..records import record
 
@@ -34,7 +36,7 @@ class Variant:
     """
 
     conversion: bool = False
-    accumulator: str = "list"
+    accumulator: OneOf["list", "hash", "dense"] = "list"
     tile: bool = True
     no_dense_levels: bool = False
     hash_lookup: bool = False

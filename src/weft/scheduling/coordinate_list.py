@@ -1,0 +1,98 @@
+"""Coordinate lists: coordinates and values are appended in the order in which they are computed, and sorted later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.append_chains import is_unordered_list
+from ..analysis.iteration_graph import Visit
+from ..analysis.terms import foralls
+from ..concrete_notation.nodes import Assign, Stmt, Where
+from ..concrete_notation.nodes import Sequence as Seq
+from ..formats import TensorType
+from ..index_notation.nodes import Expr, Reduce
+from ..remapping import Remapping
+from .cost_model import CONVERT, leaves
+from .draft import Draft
+from .loop_orders import loop_orders, weigh
+from .loop_problem import LoopOrder, LoopProblem
+from .operand_conversions import coordinate_list_format
+from .strategy import Candidate, Strategy
+
+__all__ = ["CoordinateList"]
+
+
+class CoordinateList(Strategy):
+    """The strategy that appends coordinates and values, which a conversion sorts and sums afterwards.
+
+    Each term has its own nest, which appends to the same list.
+    """
+
+    rank = 3
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        terms = problem.terms
+        if problem.dense or not problem.additive or not problem.result.format.order:
+            return None
+        if not (problem.variant.conversion or problem.neutral):
+            return None
+        nests = tuple(_best(problem, t) for _, t in terms)
+        pairs = zip(terms, nests, strict=True)
+        # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
+        tuples = sum(leaves(t, n.order, problem.with_formats(n.converts)) for (_, t), n in pairs)
+        return Candidate(problem, self, sum(n.cost for n in nests) + CONVERT * tuples, nests)
+
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        # The result is a coordinate list first, unless its format is one.
+        if not is_unordered_list(candidate.problem.result.format):
+            _store_list(draft)
+        pairs = zip(candidate.problem.terms, candidate.nests, strict=True)
+        stmts = tuple(_appended(negative, term, nest, draft) for (negative, term), nest in pairs)
+        return stmts[0] if len(stmts) == 1 else Seq(stmts)
+
+    def sorts(self, problem: LoopProblem) -> bool:
+        return not is_unordered_list(problem.result.format)
+
+
+def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
+    """Return the cheapest nest that appends coordinates in the order in which they are computed.
+
+    A reduction inside the last free variable is summed first.
+    """
+
+    def visit(order: Sequence[str]) -> Visit:
+        return "scatter" if not order or order[-1] in problem.free else "gather"
+
+    bound = term.vars if isinstance(term, Reduce) else ()
+    orders = loop_orders(problem, problem.free, bound, each=len(problem.terms))
+    return min((weigh(problem, term, order, visit(order)) for order in orders), key=lambda nest: nest.cost)
+
+
+def _store_list(draft: Draft) -> None:
+    """Make the result a coordinate list, which a conversion sorts and sums afterwards."""
+    type, name = draft.problem.result, draft.problem.target.tensor
+    coordinate_list = coordinate_list_format(Remapping.identity(type.format.order))
+    draft.types[name] = TensorType.of(type.dtype, coordinate_list, "int64", type.fill)
+    draft.final_format = draft.final_format or type.format
+    draft.notes.append(
+        f"no level of {type.format} can be assembled in this loop order: "
+        "a coordinate list is appended, sorted and summed"
+    )
+
+
+def _appended(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
+    """Return the nest that appends the values of one term."""
+    problem = draft.problem
+    draft.notes.append(f"loop order {', '.join(nest.order)}; appends to a coordinate list")
+    term = draft.stored_for(term, nest.order, nest.converts)
+    body = term.body if isinstance(term, Reduce) else term
+    # Reductions inside the last free variable are summed first, so that a coordinate is appended once.
+    depth = problem.depth_of_result(nest.order)
+    outer, inner = nest.order[:depth], nest.order[depth:]
+    if not inner:
+        return foralls(outer, Assign(problem.target, draft.signed(negative, body, problem.result.dtype)))
+    dtype = draft.dtype(body)
+    t = draft.workspace((), "scalar", dtype)
+    producer = foralls(inner, Assign(t, draft.converted(body, dtype), "add"))
+    consumer = Assign(problem.target, draft.signed(negative, t, problem.result.dtype))
+    return foralls(outer, Where(consumer, producer))

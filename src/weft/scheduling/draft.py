@@ -1,0 +1,144 @@
+"""Drafts: the parts of a schedule while its statement is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from ..analysis.implicit_values import TypedLiteral, converted
+from ..analysis.iteration_graph import distinct_accesses
+from ..analysis.terms import dtype_of
+from ..concrete_notation.nodes import RegisterStrips, Workspace, WorkspaceKind
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Expr
+from ..records import replace
+from .loop_orders import stored_as
+from .loop_problem import LoopProblem, fresh_name, loops_of
+from .operand_conversions import OperandConversion, widest_index
+
+__all__ = ["Draft"]
+
+
+class Draft:
+    """The names, workspaces, conversions and notes of a statement that a strategy writes.
+
+    A draft lives while one statement is written. The parts of the finished statement go to a frozen ``Schedule``.
+
+    Parameters
+    ----------
+    problem : LoopProblem
+        The problem that the statement solves.
+    """
+
+    def __init__(self, problem: LoopProblem) -> None:
+        view = problem.view
+        self.problem = problem
+        self.types, self.dtypes = dict(problem.types), dict(problem.dtypes)
+        self.final_format = view.final_format
+        self.workspaces: list[Workspace] = []
+        self.conversions: list[OperandConversion] = []
+        self.strips: list[RegisterStrips] = []
+        self.notes: list[str] = []
+        self._taken = set(problem.names)
+        self._inside: dict[str, str] = {}
+        for old, new in view.stored_plainly:
+            self._store_first(old, new, f"{old} is not walked by the levels of {self.types[old].format}")
+        for old, new in view.looked_up:
+            self._store_first(old, new, f"the table of {old} is asked for whole coordinates, no array changes")
+        if view.final_format is not None:
+            self.notes.append(f"the result is computed in {problem.result.format} and converted to {view.final_format}")
+
+    # -- names --------------------------------------------------------------------------------------------------
+    def fresh(self, stem: str) -> str:
+        """Return a name that no tensor, variable or workspace has yet."""
+        name = fresh_name(stem, self._taken)
+        self._taken.add(name)
+        return name
+
+    def workspace(
+        self,
+        indices: tuple[str, ...],
+        kind: WorkspaceKind,
+        dtype: str,
+        op: str = "add",
+        repeats: bool = False,
+    ) -> Access:
+        """Add a workspace, and return the access of all of it."""
+        # Inside a strip, a workspace is only as large as the strip.
+        indices = tuple(self._inside.get(v, v) for v in indices)
+        w = Workspace(self.fresh("t" if kind == "scalar" else "w"), indices, kind, dtype, op, repeats)
+        self.workspaces.append(w)
+        self.dtypes[w.name] = dtype
+        return Access(w.name, indices)
+
+    @contextmanager
+    def inside(self, strips: RegisterStrips) -> Iterator[None]:
+        """Add strips, inside which workspaces over the variable of the strips have the size of one strip."""
+        self.strips.append(strips)
+        self._inside[strips.var] = strips.inner
+        yield
+        del self._inside[strips.var]
+
+    # -- expressions --------------------------------------------------------------------------------------------
+    def dtype(self, expr: Expr) -> str:
+        """Return the dtype of an expression, in which tensors and workspaces are read."""
+        return dtype_of(expr, self.dtypes)
+
+    def loops_of(self, expr: Expr) -> set[str]:
+        """Return the loops that an expression depends on."""
+        return loops_of(expr, self.types, self.problem.derived)
+
+    def converted(self, value: Expr, dtype: str) -> Expr:
+        """Return an expression with its value converted to a dtype."""
+        return converted(value, self.dtypes, dtype)
+
+    def signed(self, negative: bool, term: Expr, dtype: str) -> Expr:
+        """Return a term in the dtype in which it is added, subtracted from zero if it is ``negative``.
+
+        The negation of an implicit zero would be -0.0. Zero minus zero is 0.0, and so adds nothing.
+        """
+        value = self.converted(term, dtype)
+        return Apply("subtract", (TypedLiteral(0, dtype), value)) if negative else value
+
+    # -- operands that are stored another way -------------------------------------------------------------------
+    def stored_for(self, expr: Expr, order: Sequence[str], converts: Mapping[Access, Format]) -> Expr:
+        """Return an expression in which operands that do not fit the loops are stored again, and note the conversions.
+
+        The formats of the new operands follow the order of the loops.
+        """
+        for access, wanted in converts.items():
+            type = self.types[access.tensor]
+            origin = self.problem.origins.get(access.tensor, access.tensor)
+            # Two accesses of one operand that need the same format share its conversion.
+            made = next((c for c in self.conversions if c.tensor == origin and c.format == wanted), None)
+            if made is None:
+                axes = "".join(access.indices[m] for m in wanted.mode_order)
+                name = self.fresh(f"{access.tensor}_{axes}")
+                reason = (
+                    f"loops {','.join(order)} {self._misfit(access, wanted, order)} {access.tensor} in {type.format}"
+                )
+                made = OperandConversion(origin, name, wanted, reason)
+                self.types[name] = TensorType.of(type.dtype, wanted, widest_index(type), type.fill)
+                self.dtypes[name] = type.dtype
+                self.notes.append(f"{access.tensor} is converted from {type.format} to {wanted}: {reason}")
+            else:
+                self.conversions.remove(made)
+            made = replace(made, accesses=(*made.accesses, access))
+            self.conversions.append(made)
+            expr = made.renamed(expr)
+        return expr
+
+    def _misfit(self, access: Access, wanted: Format, order: Sequence[str]) -> str:
+        """Return the phrase that says what the loops would do with an operand if it was not stored again."""
+        format = self.types[access.tensor].format
+        if format.is_dense:
+            return "would pass across"
+        kept = wanted.remapping == format.remapping and not format.levels[0].full
+        return "would walk all of" if kept and wanted != stored_as(self.problem, access, order) else "cannot traverse"
+
+    def _store_first(self, old: str, new: str, reason: str) -> None:
+        """Record that an operand is converted before anything else."""
+        original, type = self.types[old], self.types[new]
+        read = tuple(Access(old, a.indices) for a in distinct_accesses(self.problem.value) if a.tensor == new)
+        self.conversions.append(OperandConversion(old, new, type.format, reason, read))
+        self.notes.append(f"{old} is converted from {original.format} to {type.format}: {reason}")

@@ -1,0 +1,62 @@
+"""Fills: the elements of a result that plain assignments do not reach are initialized first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import level_variables, radix_components
+from ..analysis.iteration_graph import is_full
+from ..concrete_notation.nodes import Fill, Forall, Stmt
+from ..concrete_notation.nodes import Sequence as Seq
+from ..index_notation.nodes import Expr
+from .draft import Draft
+from .loop_problem import LoopProblem
+
+__all__ = ["filled"]
+
+
+def filled(stmt: Stmt, order: Sequence[str], value: Expr, draft: Draft) -> Stmt:
+    """Return a statement that first initializes the elements that its plain assignments do not reach.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    order : sequence of str
+        Variables of the loops that may leave out coordinates.
+    value : Expr
+        The expression whose operands the loops iterate.
+    draft : Draft
+        The draft of the schedule.
+
+    Returns
+    -------
+    Stmt
+    """
+    problem = draft.problem
+    if problem.accumulating or not problem.free:
+        return stmt
+    # A loop that does not visit every coordinate leaves elements of a dense result unwritten.
+    incomplete = [v for v in order if not is_full(value, v, draft.types)]
+    if not incomplete:
+        return stmt
+    if problem.dense:
+        return Seq((Fill(problem.target, problem.result.fill), stmt))
+    # Dense levels below an appended one are filled where their parent is appended, unless loops write all of them.
+    variables = level_variables(problem.target, problem.result.format)
+    last = append_chains(problem.result.format)[-1].last
+    below = [radix_components(v, problem.derived) for v in variables[last + 1 :]]
+    if all(loops and set(loops).isdisjoint(incomplete) for loops in below):
+        return stmt
+    return _filled_inside(stmt, max(radix_components(variables[last], problem.derived), key=order.index), problem)
+
+
+def _filled_inside(stmt: Stmt, var: str, problem: LoopProblem) -> Stmt:
+    """Return a statement with the result filled inside the loop over ``var``."""
+    match stmt:
+        case Forall(var=v, body=body, parallel=parallel):
+            fill = Fill(problem.target, problem.result.fill)
+            inner = Seq((fill, body)) if v == var else _filled_inside(body, var, problem)
+            return Forall(v, inner, parallel)
+    return stmt

@@ -1,0 +1,215 @@
+"""Gathering: loops over the result outside, and each reduction into a scalar inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+from math import factorial
+
+from ..analysis.iteration_graph import Visit, distinct_accesses, strip
+from ..analysis.terms import bound_variables, foralls, hoist_factors, nested, reductions_of, without_reductions
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of
+from ..formats import TensorType
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..records import replace
+from .cost_model import RUNS, cost, iterations
+from .draft import Draft
+from .fills import filled
+from .loop_orders import can_store_again, formats_for, loop_orders, price_of, weigh
+from .loop_problem import LoopOrder, LoopProblem
+from .strategy import Candidate, Strategy
+
+__all__ = ["Gather"]
+
+
+class Gather(Strategy):
+    """The strategy with free variables outside and every reduction inside, in a scalar workspace.
+
+    The strategy is always possible if all operands can be converted.
+    """
+
+    rank = 0
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        # Several terms that are added to a result have nests of their own: that is a scatter.
+        if problem.accumulating and len(problem.terms) > 1:
+            return None
+        # The orders of the bound variables multiply the number of nests.
+        many = factorial(max((len(bound_variables(r)) for r in reductions_of(problem.value)), default=0))
+        nests = [
+            _weigh(problem, free)
+            for free in loop_orders(problem, problem.free, each=many)
+            if (problem.dense or problem.follows_result(free))
+            # A coordinate of the result must not follow from what is reduced over.
+            and problem.depth_of_result((*free, *problem.bound)) <= len(free)
+        ]
+        best = min((nest for nest in nests if nest is not None), key=lambda nest: nest.cost, default=None)
+        return None if best is None else Candidate(problem, self, best.cost, (best,))
+
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        problem, (nest,) = candidate.problem, candidate.nests
+        free = nest.order[: len(problem.free)]
+        draft.notes.append(f"loop order {', '.join(nest.order) or '(none)'}; reductions gathered in scalars")
+        stored = draft.stored_for(problem.value, nest.order, nest.converts)
+        producers: list[Stmt] = []
+        hoists = problem.enabled("factor-hoisting")
+        value = hoist_factors(stored, draft.dtype, draft.loops_of) if hoists else stored
+        value = _in_scalars(value, nest.order, producers, draft)
+        stmt = Assign(problem.target, draft.converted(value, problem.result.dtype), problem.assignment.op)
+        return filled(_around(stmt, free, producers, draft), free, stored, draft)
+
+
+# -- the cost of one order ------------------------------------------------------------------------------------------
+def _weigh(problem: LoopProblem, free: tuple[str, ...]) -> LoopOrder | None:
+    """Return the cheapest nest with these loops outside; None if it needs a conversion that cannot be made."""
+    value, dense = problem.value, problem.dense
+    # Nested reductions are weighed as one reduction over all of their variables.
+    reductions, bare = reductions_of(value), without_reductions(value)
+    flat = [Reduce(r.op, bound_variables(r), strip(r)) for r in reductions] if nested(value) else reductions
+    # A lone reduction into a dense result sums entries one by one, and a copy writes them in place. Anything else
+    # merges operands.
+    how: Visit = "gather" if dense and len(flat) == 1 and bare is None else "merge"
+    if dense and isinstance(value, Access):
+        how = "place"
+    entered = {} if bare is None and len(reductions) == 1 else iterations(value, problem.types)
+    outside = {v: n for v, n in entered.items() if v in free}
+    order, total = list(free), 0.0
+    # Each reduction has loops of its own, inside those free ones that change it.
+    for whole, as_is in zip(flat, reductions, strict=True):
+        inner = _best_reduction(problem, whole, as_is, free, how, outside)
+        order += [v for v in inner.order if v not in free]
+        total += inner.cost
+    # Sums of duplicates need the ends of runs of equal coordinates.
+    above = (u for a in distinct_accesses(value) for u in problem.types[a.tensor].format.levels[:-1])
+    if flat and any(not level.unique for level in above):
+        total *= RUNS
+    total += cost(bare if bare is not None else value, free, problem.types) if entered else 0.0
+    # Conversions are priced for the whole nest, whose loops decide which operands do not fit.
+    converts = formats_for(problem, value, order, how)
+    if not can_store_again(problem, converts, order):
+        return None
+    # Without reductions the nest is weighed as a whole. Beside a reduction, operands outside it pay for their own
+    # conversions.
+    if not flat:
+        return weigh(problem, value, free, how, problem.target if dense else None)
+    if bare is not None:
+        total += price_of(problem, (a for a in distinct_accesses(bare) if a in converts))
+    return LoopOrder(tuple(order), total, converts)
+
+
+def _best_reduction(
+    problem: LoopProblem, flat: Reduce, as_is: Reduce, free: Sequence[str], how: Visit, entered: Mapping[str, float]
+) -> LoopOrder:
+    """Return the cheapest loops of one reduction, inside those free loops that change it.
+
+    The mapping ``entered`` has the number of times that the free loops run. Nested reductions are merged in ``flat``,
+    and still separate in ``as_is``.
+    """
+    within = nested(as_is)
+    changing = problem.loops_of(flat)
+    around = tuple(free[: max((n + 1 for n, v in enumerate(free) if v in changing), default=0)])
+    bounds = loop_orders(problem, flat.vars, each=factorial(len(problem.free)))
+    orders = [b for b in bounds if all(_comes_after(outer, inner, b, problem) for outer, inner in within)]
+    if not orders:
+        # The order of the paths may not respect the nesting: then any permutation that does will do.
+        every = permutations(flat.vars)
+        orders = [next(b for b in every if all(_comes_after(outer, inner, b, problem) for outer, inner in within))]
+    nests = [weigh(problem, flat, (*around, *b), how, entered=entered) for b in orders]
+    # Replace the cost of the merged loops by that of the nested ones.
+    if reductions_of(as_is.body):
+        nests = [_weighed_as_nested(problem, nest, flat, as_is, around, entered) for nest in nests]
+    return min(nests, key=lambda n: n.cost)
+
+
+def _weighed_as_nested(
+    problem: LoopProblem, nest: LoopOrder, flat: Reduce, as_is: Reduce, around: Sequence[str],
+    entered: Mapping[str, float],
+) -> LoopOrder:  # fmt: skip
+    """Return a nest of merged reductions with the cost of the nested ones."""
+    types = problem.with_formats(nest.converts)
+    nested_cost = _cost_of_nested(problem, as_is, around, nest.order, types, entered)
+    return replace(nest, cost=nest.cost + (nested_cost - cost(flat, nest.order, types, entered=entered)))
+
+
+def _cost_of_nested(
+    problem: LoopProblem, reduction: Reduce, around: Sequence[str], order: Sequence[str],
+    types: Mapping[str, TensorType], entered: Mapping[str, float],
+) -> float:  # fmt: skip
+    """Return the iterations of a reduction and of those inside it, each in the loops that it depends on."""
+    loops = tuple(v for v in order if v in {*around, *reduction.vars})
+    inside = reductions_of(reduction.body)
+    bare = without_reductions(reduction.body)
+    total = cost(bare, loops, types, entered=entered) if bare is not None else 0.0
+    for r in inside:
+        needed = problem.loops_of(r)
+        total += _cost_of_nested(problem, r, tuple(v for v in loops if v in needed), order, types, entered)
+    return total if inside else cost(reduction, loops, types, entered=entered)
+
+
+def _comes_after(outer: Reduce, inner: Reduce, order: Sequence[str], problem: LoopProblem) -> bool:
+    """Return whether a reduction inside another has its loops inside, if it depends on that one's variables."""
+    if not _depends_on(inner, outer, problem.loops_of):
+        return True
+    place = {v: n for n, v in enumerate(order)}
+    return all(place[v] < place[w] for v in outer.vars for w in inner.vars if v in place and w in place)
+
+
+def _depends_on(inner: Reduce, outer: Reduce, loops_of: Callable[[Expr], set[str]]) -> bool:
+    """Return whether the inner reduction depends on the variables of the outer one."""
+    return bool(loops_of(inner) & set(outer.vars))
+
+
+# -- the statement --------------------------------------------------------------------------------------------------
+def _around(stmt: Stmt, free: Sequence[str], producers: Sequence[Stmt], draft: Draft) -> Stmt:
+    """Return a statement with loops around it, and with the statements that compute its scalars inside.
+
+    Each scalar is computed inside the innermost loop that changes it.
+    """
+    depths: dict[str, int] = {}
+    for producer in reversed(producers):  # later producers compute the scalars that earlier ones read
+        # The producer goes inside the loops of its operands, and not outside another producer that it reads.
+        read = [a for s in assignments(producer) for a in accesses(s.value)]
+        loops = {v for a in read for v in draft.loops_of(a)}
+        inside = max((n + 1 for n, v in enumerate(free) if v in loops), default=0)
+        made = max((depths[a.tensor] for a in read if a.tensor in depths), default=0)
+        depths[result_of(producer).target.tensor] = max(inside, made)
+    for depth in range(len(free), -1, -1):
+        stmt = _after(stmt, [p for p in producers if depths[result_of(p).target.tensor] == depth])
+        stmt = Forall(free[depth - 1], stmt) if depth else stmt
+    return stmt
+
+
+def _in_scalars(
+    expr: Expr, order: Sequence[str], made: list[Stmt], draft: Draft,
+    around: tuple[tuple[Reduce, list[Stmt]], ...] = (),
+) -> Expr:  # fmt: skip
+    """Return an expression whose reductions are scalar workspaces.
+
+    Their producers are added to the list ``made``, the first to run last. A nested reduction is computed in the loops
+    of the innermost reduction that it depends on. Each pair in ``around`` is such an outer reduction and the list of
+    the statements in its loops.
+    """
+    match expr:
+        case Reduce(op=op, vars=vars, body=body):
+            # Leave reductions that do not change this one: it is computed outside their loops.
+            while around and not _depends_on(expr, around[-1][0], draft.loops_of):
+                around = around[:-1]
+            home = around[-1][1] if around else made
+            place, inside = len(home), list[Stmt]()
+            dtype = draft.dtype(body)
+            t = draft.workspace((), "scalar", dtype, op)
+            home.append(Fill(t, 0))  # placeholder: scalars that this one reads come later in the list
+            body = _in_scalars(body, order, made, draft, (*around, (expr, inside)))
+            assign = Assign(t, draft.converted(body, dtype), op)
+            home[place] = foralls([v for v in order if v in vars], _after(assign, inside))
+            return t
+        case Apply(op=op, args=args):
+            return Apply(op, tuple(_in_scalars(arg, order, made, draft, around) for arg in args))
+    return expr
+
+
+def _after(stmt: Stmt, producers: Sequence[Stmt]) -> Stmt:
+    """Return a statement with the producers of its workspaces around it, the first one innermost."""
+    for producer in producers:
+        stmt = Where(stmt, producer)
+    return stmt

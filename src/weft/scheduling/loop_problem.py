@@ -1,0 +1,276 @@
+"""Loop problems: one view of an assignment, and what its terms allow a strategy to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
+from ..analysis.implicit_values import same_value
+from ..analysis.iteration_graph import distinct_accesses, is_never_empty, places, typed_implicit_value
+from ..analysis.terms import additive_terms, bound_variables, dtype_of, is_flat, reductions_of
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Assignment, Expr, Reduce
+from ..index_notation.operator_table import OPERATORS
+from ..records import cached, record
+from .cost_model import CONVERT, nonzeros
+from .format_views import FormatView
+from .variant import Variant
+
+__all__ = ["LoopOrder", "LoopProblem", "fresh_name", "loops_of"]
+
+
+@record
+class LoopOrder:
+    """A loop order for one term, or for the whole expression, with its cost.
+
+    Parameters
+    ----------
+    order : tuple of str
+        Variables of the loops, outermost first.
+    cost : float
+        Estimated cost, conversions included; infinite if the order is impossible.
+    converts : mapping
+        For each access whose operand must be stored another way its new format.
+    """
+
+    order: tuple[str, ...]
+    cost: float
+    converts: Mapping[Access, Format]
+
+
+@record
+class LoopProblem:
+    """A view of an assignment whose loops are to be found, for one variant.
+
+    Parameters
+    ----------
+    view : FormatView
+        The view.
+    variant : Variant
+        The assumptions for which loops are scheduled.
+    """
+
+    view: FormatView
+    variant: Variant
+
+    # -- the assignment -----------------------------------------------------------------------------------------
+    @cached
+    def assignment(self) -> Assignment:
+        """Return the assignment of the view."""
+        return self.view.assignment
+
+    @cached
+    def value(self) -> Expr:
+        """Return the right-hand side."""
+        return self.assignment.value
+
+    @cached
+    def target(self) -> Access:
+        """Return the result."""
+        return self.assignment.target
+
+    @cached
+    def types(self) -> Mapping[str, TensorType]:
+        """Return the types of all tensors."""
+        return self.view.types
+
+    @cached
+    def dtypes(self) -> Mapping[str, str]:
+        """Return the dtypes of all tensors."""
+        return {name: type.dtype for name, type in self.types.items()}
+
+    @cached
+    def result(self) -> TensorType:
+        """Return the type of the result."""
+        return self.types[self.target.tensor]
+
+    @cached
+    def free(self) -> tuple[str, ...]:
+        """Return the loops over which nothing is reduced."""
+        return self.view.free_loops
+
+    @cached
+    def derived(self) -> tuple[DerivedVariable, ...]:
+        """Return the variables that follow from the loops."""
+        return self.view.derived
+
+    @cached
+    def bound(self) -> tuple[str, ...]:
+        """Return the loops that are reduced over."""
+        return tuple(dict.fromkeys(v for r in reductions_of(self.value) for v in bound_variables(r)))
+
+    @cached
+    def origins(self) -> Mapping[str, str]:
+        """Return the user's names of operands that have others in the view."""
+        return {new: old for old, new in (*self.view.stored_plainly, *self.view.looked_up)}
+
+    @cached
+    def names(self) -> frozenset[str]:
+        """Return the names of tensors and index variables."""
+        return frozenset({*self.types, *(v for a in distinct_accesses(self.value) for v in a.indices)})
+
+    @cached
+    def price_of_operands(self) -> float:
+        """Return the cost of storing operands plainly before the loops."""
+        return sum(CONVERT * nonzeros(self.types[old].format) for old, _ in self.view.stored_plainly)
+
+    @cached
+    def price_of_result(self) -> float:
+        """Return the cost of converting the result after the loops."""
+        return 0.0 if self.view.final_format is None else CONVERT * nonzeros(self.result.format)
+
+    def enabled(self, optimisation: str) -> bool:
+        """Return whether an optimisation is switched on."""
+        return self.variant.options.enabled(optimisation)
+
+    def dtype(self, expr: Expr) -> str:
+        """Return the dtype of an expression."""
+        return dtype_of(expr, self.dtypes)
+
+    def loops_of(self, expr: Expr) -> set[str]:
+        """Return the loops that an expression depends on."""
+        return loops_of(expr, self.types, self.derived)
+
+    def with_formats(self, formats: Mapping[Access, Format]) -> dict[str, TensorType]:
+        """Return the types of all tensors, with some operands stored in other formats."""
+        types = dict(self.types)
+        for a, format in formats.items():
+            types[a.tensor] = TensorType.of(types[a.tensor].dtype, format, fill=types[a.tensor].fill)
+        return types
+
+    # -- the assignment as a sum of terms -----------------------------------------------------------------------
+    @cached
+    def terms(self) -> Sequence[tuple[bool, Expr]]:
+        """Return the terms of the sum. With each comes whether it is subtracted."""
+        return additive_terms(self.value, self.dtype)
+
+    @property
+    def only(self) -> Expr | None:
+        """The term of an assignment with exactly one; None otherwise."""
+        return self.terms[0][1] if len(self.terms) == 1 else None
+
+    @property
+    def copies(self) -> bool:
+        """True if there is only one term, and it is no reduction: duplicates of operands are all that is summed."""
+        return self.only is not None and not isinstance(self.only, Reduce)
+
+    @property
+    def dense(self) -> bool:
+        """True if the result has random access."""
+        return self.result.format.is_dense
+
+    @property
+    def accumulating(self) -> bool:
+        """True if the terms are added to the values that the result holds."""
+        return self.assignment.op is not None
+
+    @cached
+    def additive(self) -> bool:
+        """Return whether each term is one sum around all of it, or has no reduction."""
+        return all(is_flat(t.body if isinstance(t, Reduce) else t) for _, t in self.terms) and all(
+            not isinstance(t, Reduce) or t.op == "add" for _, t in self.terms
+        )
+
+    @cached
+    def neutral(self) -> bool:
+        """Return whether implicit entries of each term add nothing, so that terms can be accumulated one by one."""
+        if not same_value(self.result.fill, 0):
+            return False
+        return self.dense or all(same_value(typed_implicit_value(t, self.types), 0) for _, t in self.terms)
+
+    def folds(self, negative: bool, term: Expr, counting: bool = False) -> bool:
+        """Return whether a term can be reduced into the result entry by entry, by another operator than addition.
+
+        The entries can come in any order. If implicit entries change the reduction, their number must be known. Such a
+        reduction folds only with ``counting``.
+        """
+        if negative or not isinstance(term, Reduce) or term.op == "add" or not is_flat(term.body):
+            return False
+        # An element starts as the operator's neutral value, which implicit entries must not change.
+        dtype, row = self.dtype(term.body), OPERATORS[term.op]
+        absent = typed_implicit_value(term.body, self.types)
+        neutral = same_value(absent, row.start(dtype)) or (
+            counting and is_never_empty(term.op, absent) and same_value(absent, self.result.fill)
+        )
+        # Duplicates would have to be summed before they are reduced.
+        once = all(self.types[a.tensor].format.is_unique for a in distinct_accesses(term))
+        # Reductions that skip NaN, and so start from it, are not folded.
+        starts = row.start(dtype) is not None and not row.skips_nan
+        return starts and neutral and once and dtype == self.result.dtype
+
+    # -- the result among the loops -----------------------------------------------------------------------------
+    def follows_result(self, order: Sequence[str]) -> bool:
+        """Return whether the loops over free variables have the order in which the result's levels are appended."""
+        appended = append_chains(self.result.format)
+        depth = appended[-1].last + 1 if appended else 0
+        wanted: list[str] = []
+        for v in level_variables(self.target, self.result.format)[:depth]:
+            # A derived level variable is in order if its digits are, the most significant outermost.
+            found = radix_components(v, self.derived)
+            if not found:
+                return False
+            wanted += found
+        return list(order[: len(wanted)]) == wanted
+
+    def depth_of_result(self, order: Sequence[str]) -> int:
+        """Return the number of outer loops after which every coordinate of the result is known."""
+        place = places(order, self.derived)
+        found = [place[v] for v in self.target.indices if v in place]
+        return 1 + max([*found, *(n for n, v in enumerate(order) if v in self.free)], default=-1)
+
+    def passes_edge(self, v: str) -> bool:
+        """Return whether a loop over all values of ``v`` leaves the tensor.
+
+        Blocks that store coordinates have no guards at the edge of the tensor.
+        """
+        indices = {u for a in (*distinct_accesses(self.value), self.target) for u in a.indices}
+        return any(d.inside and v in d.needs and d.var in indices for d in self.derived)
+
+
+def loops_of(expr: Expr, types: Mapping[str, TensorType], derived: Sequence[DerivedVariable]) -> set[str]:
+    """Return the loops that an expression depends on.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression.
+    types : mapping
+        Types of the tensors. Accesses of others are of workspaces.
+    derived : sequence of DerivedVariable
+        The variables that follow from the loops.
+
+    Returns
+    -------
+    set of str
+    """
+    found = {v for a in distinct_accesses(expr) for v in a.indices}
+    found |= {
+        v for a in distinct_accesses(expr) if a.tensor in types for v in level_variables(a, types[a.tensor].format)
+    }
+    # A derived variable depends on the loops from which it follows.
+    for d in derived:
+        if d.var in found:
+            found |= d.needs
+    return found - {d.var for d in derived}
+
+
+def fresh_name(stem: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the stem, with a number behind it if need be.
+
+    Parameters
+    ----------
+    stem : str
+        Beginning of the name.
+    taken : collection of str
+        Names that it must not be.
+
+    Returns
+    -------
+    str
+    """
+    name, n = stem, 0
+    while name in taken:
+        n += 1
+        name = f"{stem}{n}"
+    return name

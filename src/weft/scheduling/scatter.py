@@ -1,0 +1,158 @@
+"""Scattering: loops over the reductions outside, each value added to a result with random access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..analysis.append_chains import append_chains
+from ..analysis.derived_variables import level_variables
+from ..analysis.implicit_values import UNKNOWN, implicit_value, is_constant
+from ..analysis.iteration_graph import distinct_accesses, is_full, level_iterators
+from ..analysis.terms import foralls
+from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt
+from ..concrete_notation.nodes import Sequence as Seq
+from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..records import replace
+from .accumulate import accumulated, in_registers
+from .draft import Draft
+from .loop_orders import best_scatter, loop_orders, weigh
+from .loop_problem import LoopOrder, LoopProblem
+from .strategy import Candidate, Strategy
+
+__all__ = ["BlockScatter", "Scatter"]
+
+
+class Scatter(Strategy):
+    """The strategy in which each additive term has its own nest that accumulates into a dense result."""
+
+    rank = 1
+    accumulates = True
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        value = problem.value
+        repeats = isinstance(value, Access) and not problem.types[value.tensor].format.is_unique
+        worth = repeats or not problem.copies  # a copy accumulates only if the operand may hold duplicates
+        if not (problem.dense and problem.additive and worth and problem.neutral):
+            return None
+        nests = tuple(best_scatter(problem, t, len(problem.terms)) for _, t in problem.terms)
+        return Candidate(problem, self, sum(n.cost for n in nests) + len(nests), nests)
+
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        problem, nests = candidate.problem, candidate.nests
+        for nest in nests:
+            draft.notes.append(f"loop order {', '.join(nest.order)}; accumulates into {problem.target.tensor}")
+        if len(problem.terms) == 1 and not problem.accumulating:
+            ((negative, term),), (nest,) = problem.terms, nests
+            return _filled_inside(negative, term, nest, draft)
+        return _sum_of_terms(nests, draft)
+
+
+class BlockScatter(Scatter):
+    """The strategy with the appended levels of the result outside, in order.
+
+    The dense block below each appended coordinate is accumulated into.
+    """
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        term, format = problem.only, problem.result.format
+        if problem.dense or not problem.additive or not isinstance(term, Reduce) or not problem.neutral:
+            return None
+        variables, appended = level_variables(problem.target, format), append_chains(format)
+        if not appended or appended[-1].last + 1 == len(variables) or term.op != "add":
+            return None
+        # Below the appended levels, the loops may have any order.
+        outer, inner = variables[: appended[-1].last + 1], variables[appended[-1].last + 1 :]
+        orders = ((*outer, *order) for order in loop_orders(problem, inner, term.vars))
+        nest = min((weigh(problem, term, order) for order in orders), key=lambda n: n.cost)
+        return Candidate(problem, self, nest.cost, (nest,))
+
+
+def _filled_inside(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:
+    """Return the nest of a single accumulating term, with the initialization of the result.
+
+    The result is filled as deep inside the loops as every coordinate is still visited.
+    """
+    problem = draft.problem
+    term = draft.stored_for(term, nest.order, nest.converts)
+    nest = replace(nest, converts={})
+    bound = term.vars if isinstance(term, Reduce) else ()
+    variables = level_variables(problem.target, problem.result.format)
+    appended = append_chains(problem.result.format)
+    # The dense levels below the last appended one are filled where the loops have appended it.
+    depth = appended[-1].last + 1 if appended else 0
+    first = next((n for n, v in enumerate(nest.order) if v in bound), 0)
+    # A register workspace stores each element once, and so needs no fill if the loops reach all elements.
+    reached = depth <= first and all(is_full(term, v, draft.types) for v in nest.order[depth:first])
+    if reached and (stmt := in_registers(negative, term, nest, None, draft)) is not None:
+        return stmt
+    # Go inside while the loops follow the levels of a dense result and visit every coordinate.
+    while (
+        not appended
+        and depth < len(variables)
+        and depth < len(nest.order)
+        and nest.order[depth] == variables[depth]
+        and is_full(term, variables[depth], draft.types)
+    ):
+        depth += 1
+    inner_free = [v for v in nest.order[depth:] if v in problem.free]
+    stmt = accumulated(negative, term, nest, draft)
+    # The loops assign each element exactly once: no fill is written.
+    if not inner_free and depth == len(problem.free) and not bound:
+        return stmt
+    outer = nest.order[:depth]
+    for _ in outer:
+        assert isinstance(stmt, Forall)
+        stmt = stmt.body
+    return foralls(outer, Seq((Fill(problem.target, 0), stmt)))
+
+
+def _sum_of_terms(nests: Sequence[LoopOrder], draft: Draft) -> Stmt:
+    """Return the nests of several terms, or of terms that are added to a result, one after the other."""
+    problem = draft.problem
+    # A term that writes every element comes first, so that it can initialize the result.
+    pairs = sorted(zip(problem.terms, nests, strict=True), key=lambda pair: not _covers(pair[0][1], draft))
+    terms = [t for (_, t), _ in pairs]
+    stmts = [accumulated(n, t, nest, draft) for (n, t), nest in pairs]
+    before: list[Stmt] = []
+    if not problem.accumulating:
+        negative, first = pairs[0][0]
+        if _covers(first, draft):  # it writes every element, and so can initialize the result
+            value = draft.converted(first, problem.result.dtype)
+            value = Apply("negative", (value,)) if negative else value
+            if is_constant(value):  # a fill replaces the loops of a constant
+                before.append(Fill(problem.target, np.asarray(implicit_value(value, lambda a: UNKNOWN)).item()))
+                stmts, terms = stmts[1:], terms[1:]
+            else:
+                stmts[0] = foralls(pairs[0][1].order, Assign(problem.target, value))
+        else:
+            before.append(Fill(problem.target, 0))
+    # Nests that share their outermost loop pass over the result once.
+    if (v := _shared_loop(stmts, terms, draft)) is not None:
+        bodies = [s.body for s in stmts if isinstance(s, Forall)]
+        if v == level_variables(problem.target, problem.result.format)[0]:
+            return Forall(v, Seq((*before, *bodies)))
+        stmts = [Forall(v, Seq(tuple(bodies)))]
+    return stmts[0] if len(stmts) + len(before) == 1 else Seq((*before, *stmts))
+
+
+def _shared_loop(stmts: Sequence[Stmt], terms: Sequence[Expr], draft: Draft) -> str | None:
+    """Return the variable of the outermost loop that several nests can share; None if they cannot.
+
+    The loop must visit all coordinates in each nest.
+    """
+    outermost = {s.var if isinstance(s, Forall) else None for s in stmts}
+    v = outermost.pop() if len(stmts) > 1 and len(outermost) == 1 else None
+    if v is None or not all(is_full(t, v, draft.types) for t in terms):
+        return None
+    # The shared loop merges the levels that each nest iterates; unordered levels cannot be merged.
+    found = [it.format for t in terms for a in distinct_accesses(t) for it in level_iterators(a, v, draft.types)]
+    walked = [level for level in found if not level.has_every]
+    return v if len(walked) < 2 or all(level.merges for level in walked) else None
+
+
+def _covers(term: Expr, draft: Draft) -> bool:
+    """Return whether a term has no reduction and reads dense operands alone, so that it writes every element."""
+    reads = distinct_accesses(term)
+    return not isinstance(term, Reduce) and all(draft.types[a.tensor].format.is_dense for a in reads)

@@ -1,0 +1,61 @@
+"""The table of strategies, and the choice among what they propose.
+
+A statement can be nested by these strategies:
+
+* *gather*: free variables outside, each reduction into a scalar workspace inside;
+* *scatter*: each additive term has its own nest that accumulates into a result with random access, or into the dense
+  blocks of an appended one;
+* *fold*: the same for a reduction by another operator than addition;
+* *row workspace*: the result's last level is collected in a workspace (sparse times sparse);
+* *coordinate list*: coordinates and values are appended, and a conversion sorts and sums them afterwards;
+* *dense result*: the whole result is collected in a workspace, for variants that know it to have few gaps.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..errors import FormatError
+from .coordinate_list import CoordinateList
+from .fold import Fold
+from .gather import Gather
+from .loop_problem import LoopProblem
+from .scatter import BlockScatter, Scatter
+from .strategy import Candidate, Strategy
+from .workspace import DenseResult, RowWorkspace
+
+__all__ = ["DENSE_RESULT", "STRATEGIES", "cheapest"]
+
+STRATEGIES: tuple[Strategy, ...] = (
+    Gather(), Scatter(), Fold(), BlockScatter(), RowWorkspace(), CoordinateList(),
+)  # fmt: skip
+DENSE_RESULT = DenseResult()
+"""The strategy that is taken wherever it is possible, by variants that ask for it, and not at all by others."""
+
+
+def cheapest(problem: LoopProblem) -> Candidate | None:
+    """Return the cheapest candidate of all strategies; None if none is possible.
+
+    Parameters
+    ----------
+    problem : LoopProblem
+        The problem.
+
+    Returns
+    -------
+    Candidate or None
+
+    Raises
+    ------
+    FormatError
+        If the assignment adds to a result without random access.
+    """
+    if problem.accumulating and not problem.dense:
+        raise FormatError(f"'+=' needs a result with random access, not {problem.result.format}")
+    if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
+        return whole
+    proposed = [strategy.propose(problem) for strategy in STRATEGIES]
+    # A conversion must not ask for another conversion.
+    copying = problem.variant.conversion
+    possible = [c for c in proposed if c is not None and c.cost < inf and not (copying and c.converts)]
+    return min(possible, key=lambda c: (c.cost, c.strategy.rank), default=None)

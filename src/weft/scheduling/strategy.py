@@ -1,0 +1,74 @@
+"""Strategies: the interface of the ways to nest a statement, and the candidates that these propose."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from ..concrete_notation.nodes import Stmt
+from ..records import record
+from .draft import Draft
+from .loop_problem import LoopOrder, LoopProblem
+
+__all__ = ["Candidate", "Strategy"]
+
+
+class Strategy(ABC):
+    """One way to nest a statement.
+
+    A strategy holds no data: the facts on an assignment are in the problem, and the decisions are in the candidate.
+
+    Attributes
+    ----------
+    rank : int
+        The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
+    accumulates : bool
+        True if the loops are not those of the result, and add to elements of the result one after the other.
+    """
+
+    rank: ClassVar[int]
+    accumulates: ClassVar[bool] = False
+
+    @abstractmethod
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        """Return the cheapest loops of this strategy for a problem; None if there are none."""
+
+    @abstractmethod
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        """Return the statement of a candidate of this strategy. Its workspaces and conversions go to the draft."""
+
+    def sorts(self, problem: LoopProblem) -> bool:
+        """Return whether coordinates of the result are sorted on the way."""
+        return False
+
+
+@record
+class Candidate:
+    """A strategy for a problem, with its loops.
+
+    Parameters
+    ----------
+    problem : LoopProblem
+        The problem.
+    strategy : Strategy
+        The strategy.
+    cost : float
+        Estimated cost of the loops.
+    nests : tuple of LoopOrder
+        The loops: one nest for the whole expression, or one for each term.
+    """
+
+    problem: LoopProblem
+    strategy: Strategy
+    cost: float
+    nests: tuple[LoopOrder, ...]
+
+    @property
+    def converts(self) -> bool:
+        """True if an operand is stored another way for these loops."""
+        return any(nest.converts for nest in self.nests)
+
+    @property
+    def price(self) -> float:
+        """The cost of the loops, and of the conversions before and after them."""
+        return self.cost + self.problem.price_of_result + self.problem.price_of_operands

@@ -1,0 +1,149 @@
+"""Workspaces: a row of the result, or all of it, is collected in a workspace that takes coordinates in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from ..analysis.append_chains import append_chains, is_appendable
+from ..analysis.derived_variables import level_variables
+from ..analysis.implicit_values import same_value
+from ..analysis.iteration_graph import distinct_accesses, is_full, typed_implicit_value
+from ..analysis.terms import foralls
+from ..concrete_notation.nodes import Assign, Fill, Stmt, Where, WorkspaceKind
+from ..concrete_notation.nodes import Sequence as Seq
+from ..index_notation.nodes import Access, Expr, Reduce
+from ..records import replace
+from .cost_model import nonzeros
+from .draft import Draft
+from .loop_orders import best_scatter, loop_orders, weigh
+from .loop_problem import LoopOrder, LoopProblem
+from .strategy import Candidate, Strategy
+
+__all__ = ["DenseResult", "RowWorkspace"]
+
+_APPENDED = 4.0
+"""Cost of an entry that is copied from a workspace and appended, in entries that are stored in place."""
+
+
+class RowWorkspace(Strategy):
+    """The strategy that collects the last level of the result in a workspace, below the loops over the others.
+
+    It multiplies sparse matrices, and sorts the entries of a conversion row by row.
+    """
+
+    rank = 2
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        term = problem.only
+        if term is None or problem.accumulating:
+            return None
+        if isinstance(term, Reduce):
+            negative = problem.terms[0][0]
+            # A workspace collects sparse results, and reductions in which implicit entries must be counted.
+            sparse = problem.additive and not problem.dense
+            gathers = not negative and (sparse or problem.folds(negative, term, counting=True))
+        else:
+            in_order = not problem.dense and all(level.ordered for level in problem.result.format.levels)
+            sorts = problem.variant.conversion and problem.enabled("row-sort")
+            gathers = sorts and problem.additive and in_order and problem.neutral
+            term = Reduce("add", (), term)
+        nest = _best_row(problem, term) if gathers else None
+        return None if nest is None else Candidate(problem, self, nest.cost, (nest,))
+
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        problem, term = candidate.problem, candidate.problem.terms[0][1]
+        *outer, last = level_variables(problem.target, problem.result.format)
+        accumulator = problem.variant.accumulator
+        kind: WorkspaceKind = "list" if accumulator == "dense" else accumulator
+        if problem.dense and not outer:
+            kind = "flags"  # the whole result is iterated once anyway
+        if kind == "list" and isinstance(term, Access):
+            kind = "pairs"  # only duplicates are reduced
+        return _collected(term, candidate.nests[0], outer, (last,), kind, draft)
+
+    def sorts(self, problem: LoopProblem) -> bool:
+        return len(problem.free) == 1
+
+
+class DenseResult(Strategy):
+    """The strategy that collects the whole result in a workspace with flags.
+
+    The loops can have any order, and operands are iterated as they are stored. The workspace pays if the result has few
+    gaps.
+    """
+
+    rank = 0
+
+    def propose(self, problem: LoopProblem) -> Candidate | None:
+        format, term = problem.result.format, problem.only
+        if problem.variant.conversion or problem.accumulating or not isinstance(term, Reduce):
+            return None
+        negative = problem.terms[0][0]
+        appended = append_chains(format)
+        listed = bool(appended) and appended[-1].last + 1 == len(format.levels)  # no dense level below is to be filled
+        if negative or format.is_structured or not listed or not is_appendable(format):
+            return None
+        # Implicit entries must not change a sum. Another reduction may count them if the fill value is their value.
+        absent = typed_implicit_value(term.body, problem.types)
+        counted = problem.folds(negative, term, counting=True) and same_value(problem.result.fill, absent)
+        if not ((problem.additive and problem.neutral) or counted):
+            return None
+        nest = best_scatter(problem, term)
+        # A derived variable has no loop there.
+        loops_alone = set(level_variables(problem.target, format)) <= set(nest.order)
+        possible = nest.cost < inf and not nest.converts and loops_alone
+        return Candidate(problem, self, nest.cost, (nest,)) if possible else None
+
+    def write(self, candidate: Candidate, draft: Draft) -> Stmt:
+        problem, (nest,) = candidate.problem, candidate.nests
+        over = level_variables(problem.target, problem.result.format)
+        return _collected(problem.terms[0][1], nest, (), over, "flags", draft)
+
+
+def _best_row(problem: LoopProblem, term: Reduce) -> LoopOrder | None:
+    """Return the cheapest nest that collects the result's last level in a workspace; None if there is none.
+
+    The result's other levels are outside, in order. The last level is below the reduction.
+    """
+    format = problem.result.format
+    variables, appended = level_variables(problem.target, format), append_chains(format)
+    if not variables or not (problem.dense or (appended and appended[-1].first == len(variables) - 1)):
+        return None
+    *outer, last = variables
+    loose = frozenset((last, *term.vars))
+    # The last variable can follow any loop of the reduction: a workspace takes its coordinates in any order.
+    best = min(
+        (
+            weigh(problem, term, (*outer, *bound[: depth + 1], last, *bound[depth + 1 :]), "workspace", loose=loose)
+            for bound in loop_orders(problem, term.vars, each=len(term.vars))
+            for depth in range(max(len(bound), 1))
+        ),
+        key=lambda nest: nest.cost,
+    )
+    # Every entry is copied from the workspace to the result, which costs more if it is appended.
+    return replace(best, cost=best.cost + (_APPENDED if appended else 1.0) * nonzeros(format))
+
+
+def _collected(
+    term: Expr, nest: LoopOrder, outer: Sequence[str], over: tuple[str, ...], kind: WorkspaceKind, draft: Draft
+) -> Stmt:
+    """Return loops over ``outer`` levels of the result around a workspace over the others, which is then appended."""
+    problem = draft.problem
+    target, result = problem.target, problem.result
+    term = draft.stored_for(term, nest.order, nest.converts)
+    term = term if isinstance(term, Reduce) else Reduce("add", (), term)
+    gathered = f"{', '.join(over)} {'is' if len(over) == 1 else 'are'} gathered in a {kind} workspace"
+    draft.notes.append(f"loop order {', '.join(nest.order)}; {gathered}")
+    dtype = draft.dtype(term.body)
+    repeats = kind == "pairs" and not all(draft.types[a.tensor].format.is_unique for a in distinct_accesses(term))
+    w = draft.workspace(over, kind, dtype, term.op, repeats)
+    producer = foralls(nest.order[len(outer) :], Assign(w, draft.converted(term.body, dtype), term.op))
+    consumer = foralls(over, Assign(target, draft.converted(w, result.dtype)))
+    stmt: Stmt = Where(consumer, producer)
+    if not problem.dense:
+        return foralls(outer, stmt)
+    # A dense result is filled outside the first loop that does not visit every coordinate.
+    whole = next((n for n, v in enumerate(outer) if not is_full(term, v, draft.types)), len(outer))
+    filled = Seq((Fill(target, result.fill), foralls(outer[whole:], stmt)))
+    return foralls(outer[:whole], filled)

@@ -1,0 +1,106 @@
+"""Strategies: each is the cheapest somewhere; the passes after them cut loops, and mark the loop that threads share."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft.concrete_notation import to_text
+from weft.errors import FormatError
+from weft.formats import TensorType, parse_format
+from weft.index_notation import explicit_sums, parse
+from weft.scheduling.schedule import cheapest_schedule, forms_of, share_loop, views_of
+from weft.scheduling.strategies import DENSE_RESULT, STRATEGIES
+from weft.scheduling.tiling import tile_loops
+from weft.scheduling.variant import DEFAULT, Variant
+
+COPY, DENSE = Variant(conversion=True), Variant(accumulator="dense")
+MATRICES = {"A": "csr", "B": "csr", "C": "csr"}
+CASES = {  # for each strategy, what it is the cheapest for
+    "Gather": ("y(i) = A(i,j)*x(j)", {"A": "csr", "x": "dense", "y": "dense"}, Variant()),
+    "Scatter": ("y(j) = A(i,j)*x(i)", {"A": "csr", "x": "dense", "y": "dense"}, Variant()),
+    "Fold": ("y(j) = max(i, A(i,j))", {"A": "coo", "y": "dense"}, Variant()),
+    "BlockScatter": ("Y(i,k) = A(i,j)*X(j,k)", {"A": "dcsr", "X": "dense", "Y": "sd"}, Variant()),
+    "RowWorkspace": ("C(i,k) = A(i,j)*B(j,k)", MATRICES, Variant()),
+    "CoordinateList": ("C(i,j) = A(i,j)", {"A": "dia", "C": "csr"}, COPY),
+    "DenseResult": ("C(j,k) = A(i,j)*B(i,k)", MATRICES, DENSE),
+}
+
+
+def scheduled(text, formats, variant=DEFAULT):
+    assignment = explicit_sums(parse(text))
+    fill = -np.inf if "max" in text else 0.0
+    orders = {"x": 1, "y": 1}
+    types = {
+        name: TensorType.of("float64", parse_format(format, orders.get(name, 2)), fill=fill)
+        for name, format in formats.items()
+    }
+    return cheapest_schedule(views_of(forms_of(assignment, types), types, variant), assignment, types, variant)
+
+
+def strategy_of(schedule):
+    return type(schedule.candidate.strategy).__name__
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_strategy_is_the_cheapest_somewhere(name):
+    assert strategy_of(scheduled(*CASES[name])) == name
+
+
+def test_every_strategy_has_a_case():
+    assert {type(strategy).__name__ for strategy in (*STRATEGIES, DENSE_RESULT)} == CASES.keys()
+
+
+def test_the_dense_result_is_proposed_to_the_variant_alone():
+    text, formats, _ = CASES["DenseResult"]
+    usual = scheduled(text, formats)
+    assert strategy_of(usual) != "DenseResult"
+    assert usual.dense_result_possible
+    assert not scheduled(*CASES["DenseResult"]).dense_result_possible
+
+
+def test_conversions_ask_for_no_other():
+    for text, formats in [("C(i,j) = A(j,i)", {"A": "csr", "C": "csr"}), ("C(i,j) = A(i,j)", {"A": "dia", "C": "csc"})]:
+        assert scheduled(text, formats, COPY).conversions == ()
+    assert scheduled("C(i,j) = A(j,i) + B(i,j)", MATRICES).conversions
+
+
+def test_a_sparse_result_takes_no_additions():
+    with pytest.raises(FormatError, match="'\\+=' needs a result with random access, not csr"):
+        scheduled("C(i,j) += A(i,j)", MATRICES)
+
+
+def test_loops_are_cut_after_they_are_chosen():
+    whole = scheduled("y(i) = A(j,i)*x(j)", {"A": "dia", "x": "dense", "y": "dense"})
+    assert whole.program.splits == ()
+    cut = tile_loops(whole)
+    assert [split.tiles for split in cut.program.splits] == ["i"]
+    assert cut.notes[: len(whole.notes)] == whole.notes
+    assert "loops are cut into tiles over i" in cut.notes[-1]
+
+
+def test_arrays_of_different_orders_are_passed_across_in_lines():
+    whole = scheduled("Y(i,j) = A(j,i)", {"A": "dense", "Y": "dense"})
+    cut = tile_loops(whole)
+    assert to_text(whole.program.stmt) == "forall i\n  forall j\n    Y(i,j) = A(j,i)"
+    assert to_text(cut.program.stmt) == "forall j_line\n  forall i\n    forall j_inside\n      Y(i,j) = A(j,i)"
+    assert tile_loops(scheduled("Y(i,j) = A(i,j)", {"A": "dense", "Y": "dense"})).program.splits == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "shared"),
+    [("Gather", True), ("Scatter", False), ("RowWorkspace", True), ("CoordinateList", False), ("DenseResult", False)],
+)
+def test_the_outermost_loop_is_shared_where_it_writes_elements_of_its_own(name, shared):
+    schedule = scheduled(*CASES[name])
+    assert " parallel" not in to_text(schedule.program.stmt)
+    assert (" parallel" in to_text(share_loop(schedule).program.stmt)) == shared
+
+
+def test_debug_shows_tiling(capfd):
+    with weft.config.override(debug="tiling,parallel-loop"):
+        weft.compile("y(j) = A(i,j)*x(i)", A="dia", x="dense")
+    shown = capfd.readouterr().err
+    assert shown.index("forall j_tile\n") < shown.index("forall j_tile parallel\n")
+    with weft.config.override(debug="tiling"):  # loops that are scheduled by hand are whole
+        weft.compile("y(j) = A(i,j)*x(i)", A="dia", x="dense", schedule=lambda loops: loops)
+    assert "tile" not in capfd.readouterr().err
