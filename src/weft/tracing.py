@@ -78,6 +78,8 @@ def _text(result: object) -> str:
     match result:
         case Assignment():
             return to_text(result)
+        case FormatView(assignment=assignment, kept=kept, why_not=str(reason)):
+            return f"not {to_text(assignment)} by the levels of {', '.join(sorted(kept))}: {reason}"
         case FormatView(assignment=assignment, derived=derived):
             follows = ", ".join(d.var for d in derived)
             return to_text(assignment) + (f", where {follows} follow from others" if follows else "")

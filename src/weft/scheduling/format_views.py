@@ -51,6 +51,8 @@ class FormatView:
         The format to which the result is converted at the end.
     looked_up : tuple of (str, str)
         Names of operands whose arrays only locate coordinates, each with its new name.
+    why_not : str or None
+        The reason why this view cannot be scheduled, for tensors that are kept; None if it can be.
     """
 
     assignment: Assignment
@@ -61,10 +63,11 @@ class FormatView:
     derived: tuple[DerivedVariable, ...] = ()
     final_format: Format | None = None
     looked_up: tuple[tuple[str, str], ...] = ()
+    why_not: str | None = None
 
 
 def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: bool = False) -> Iterator[FormatView]:
-    """Yield every view of an assignment that is worth scheduling.
+    """Yield the views of an assignment. Those that cannot be scheduled have a reason.
 
     Parameters
     ----------
@@ -132,14 +135,12 @@ def _walked(assignment: Assignment, types: Mapping[str, TensorType], wide: bool)
     if target in candidates and _is_written_in_order(made) and not any(op for op, _ in _parts(assignment.value)):
         for n in {len(candidates) - 1, 0}:
             operands = frozenset([name for name in candidates if name != target][:n])
-            if (view := _view(assignment, types, operands, candidates, wide, written=True)) is not None:
-                yield view
+            yield _view(assignment, types, operands, candidates, wide, written=True)
     # Few candidates: try every subset. Many: try all of them, and none.
     sizes = range(len(candidates), -1, -1) if len(candidates) <= _MANY else (len(candidates), 0)
     for n in sizes:
         for kept in combinations(candidates, n):
-            if (view := _view(assignment, types, frozenset(kept), candidates, wide)) is not None:
-                yield view
+            yield _view(assignment, types, frozenset(kept), candidates, wide)
 
 
 def _is_written_in_order(format: Format) -> bool:
@@ -148,68 +149,165 @@ def _is_written_in_order(format: Format) -> bool:
     return format.is_structured and is_appendable(format) and axes is not None and len(set(axes)) == len(axes)
 
 
-# One view, or None: the tensors in ``kept`` are iterated by their levels, other structured ones are stored plainly.
 def _view(
     assignment: Assignment,
     types: Mapping[str, TensorType],
     kept: frozenset[str],
-    structured: list[str],
+    structured: Sequence[str],
     wide: bool,
     written: bool = False,
-) -> FormatView | None:
+) -> FormatView:
+    """Return a view in which the levels of some structured tensors are iterated, and others are stored plainly.
+
+    If ``written`` is true, the result is written in order, and neither kept nor converted.
+    """
     target = assignment.target
-    # Kept operands must have distinct indices, and the same loops for the axes that they share.
     accesses = [a for a in (*distinct_accesses(assignment.value), target) if a.tensor in kept]
-    if any(len(set(a.indices)) < len(a.indices) for a in accesses) or not _agree(accesses, types):
-        return None
-    types = dict(types)
-    final: Format | None = None
-    # A result that is not kept is computed in a plain format and converted at the end.
-    if target.tensor in structured and target.tensor not in kept and not written:
-        old = types[target.tensor]
-        final = old.format
-        types[target.tensor] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
-    elif target.tensor in kept and not is_appendable(types[target.tensor].format):
-        return None
-    # Operands that are not kept are stored plainly under a new name.
-    stored = []
-    value = assignment.value
-    for name in structured:
-        if name in kept or name == target.tensor:
-            continue
-        old, new = types[name], _other_name(name, "plain", types)
-        index = "int64" if "int64" in old.index_dtypes else "int32"
-        types[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
-        stored.append((name, new))
-        value = _renamed(value, name, new)
-    # The loops are over the levels of kept tensors. Indices that have no loop must follow from these.
-    derived = derived_variables(accesses, types)
-    loops = {v for a in accesses for v in level_variables(a, types[a.tensor].format)}
-    covered = {v for a in accesses for v in a.indices} - loops
-    if not covered <= {d.var for d in derived}:
-        return None
-    walked = {v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()}
-    if written:
-        levels = level_variables(target, types[target.tensor].format)
-        derived += tuple(d for d in derived_variables([target], types) if d.var in levels and d not in derived)
-    derived = tuple(d for d in derived if d.var not in loops)
-    # Replace the variables of reductions by those of the loops.
-    owners = _owners(value)
-    if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in walked.values()):
-        return None  # one loop cannot belong to two reductions
-    late = {v for a in accesses for v in _decided(a, types[a.tensor].format)}
-    value, bound = _over_loops(value, covered, walked, types, kept, late)
-    # With a reduction inside another, no part alone decides what an implicit entry contributes.
-    inside = len(set(owners.values())) > len(reductions_of(value))
-    if inside or not all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in _parts(value)):
-        partial = [a for a in accesses if not _reaches_all(types[a.tensor].format)]
-        if partial:
-            return None  # other operands need every coordinate once, which its loops do not visit
+    impossible = FormatView(assignment, types, kept=kept)
+    if (reason := _why_not_kept(accesses, types, target)) is not None:
+        return replace(impossible, why_not=reason)
+    plain = _store_plainly(assignment, types, [n for n in structured if n not in kept], wide, written)
+    loops = _loop_variables(accesses, plain.types, target if written else None)
+    value, bound = _rebind_reductions(plain.value, loops)
+    if (reason := _why_not_looped(plain, value, loops)) is not None:
+        return replace(impossible, why_not=reason)
     # Loops without a reduction: those of the result's own indices, then those of levels.
-    free = [v for v in dict.fromkeys(target.indices) if v not in covered]
-    free += [v for v in walked if v not in bound and v not in free and v not in target.indices]
-    assignment = replace(assignment, value=value)
-    return FormatView(assignment, types, tuple(stored), kept, tuple(free), derived, final)
+    free = [v for v in dict.fromkeys(target.indices) if v not in loops.covered]
+    free += [v for v in loops.made_of if v not in bound and v not in free and v not in target.indices]
+    return FormatView(
+        assignment=replace(assignment, value=value),
+        types=plain.types,
+        stored_plainly=plain.stored,
+        kept=kept,
+        free_loops=tuple(free),
+        derived=loops.derived,
+        final_format=plain.final_format,
+    )
+
+
+@record
+class _Substitution:
+    """An assignment whose operands and result have plain formats where they are not kept.
+
+    Parameters
+    ----------
+    value : Expr
+        The right-hand side, with the new names of operands.
+    types : mapping
+        The types of all tensors.
+    stored : tuple of (str, str)
+        Names of the operands that are stored plainly, each with its new name.
+    final_format : Format or None
+        The format to which the result is converted at the end.
+    """
+
+    value: Expr
+    types: Mapping[str, TensorType]
+    stored: tuple[tuple[str, str], ...]
+    final_format: Format | None
+
+
+def _store_plainly(
+    assignment: Assignment, types: Mapping[str, TensorType], names: Sequence[str], wide: bool, written: bool
+) -> _Substitution:
+    """Return the assignment with plain formats for the structured tensors of these names."""
+    target = assignment.target.tensor
+    value, known, stored, final = assignment.value, dict(types), [], None
+    for name in names:
+        old = types[name]
+        if name != target:  # an operand is stored under a new name
+            new = _other_name(name, "plain", known)
+            index = "int64" if "int64" in old.index_dtypes else "int32"
+            known[new] = TensorType.of(old.dtype, old.format.plain(wide), index, old.fill)
+            stored.append((name, new))
+            value = _renamed(value, name, new)
+        elif not written:  # the result is computed in a plain format, and converted at the end
+            final = old.format
+            known[name] = TensorType.of(old.dtype, final.plain(wide), "int64", old.fill)
+    return _Substitution(value, known, tuple(stored), final)
+
+
+@record
+class _LoopVariables:
+    """The variables of the loops over the levels of kept tensors, and those that follow from them.
+
+    Parameters
+    ----------
+    accesses : sequence of Access
+        The accesses of the kept tensors.
+    covered : set of str
+        Indices of kept tensors that have no loop.
+    derived : tuple of DerivedVariable
+        Variables that follow from the loops.
+    made_of : mapping
+        The variables of levels, each with the indices that determine it.
+    single : set of str
+        Variables of levels whose coordinates follow from those of the levels above.
+    levels : mapping
+        For each kept tensor the variables of its levels, in all its accesses.
+    """
+
+    accesses: Sequence[Access]
+    covered: Set[str]
+    derived: tuple[DerivedVariable, ...]
+    made_of: Mapping[str, frozenset[str]]
+    single: Set[str]
+    levels: Mapping[Access, Set[str]]
+
+
+def _loop_variables(
+    accesses: Sequence[Access], types: Mapping[str, TensorType], written: Access | None
+) -> _LoopVariables:
+    """Return the variables of the loops over the levels of kept tensors, and of a result that is written in order."""
+    derived = derived_variables(accesses, types)
+    levels = {a: set(level_variables(a, types[a.tensor].format)) for a in accesses}
+    loops = set().union(*levels.values())
+    if written is not None:
+        own = level_variables(written, types[written.tensor].format)
+        derived += tuple(d for d in derived_variables([written], types) if d.var in own and d not in derived)
+    return _LoopVariables(
+        accesses=accesses,
+        covered={v for a in accesses for v in a.indices} - loops,
+        derived=tuple(d for d in derived if d.var not in loops),
+        made_of={v: axes for a in accesses for v, axes in _made_of(a, types[a.tensor].format).items()},
+        single={v for a in accesses for v in _decided(a, types[a.tensor].format)},
+        levels=levels,
+    )
+
+
+# -- why a view is not possible -------------------------------------------------------------------------------------
+def _why_not_kept(accesses: Sequence[Access], types: Mapping[str, TensorType], target: Access) -> str | None:
+    """Return why tensors cannot be iterated by their levels; None if they can."""
+    if any(len(set(a.indices)) < len(a.indices) for a in accesses):
+        return "a tensor has one index for two of its axes"
+    if not _agree(accesses, types):
+        return "tensors have different loops for an axis that they share"
+    if target in accesses and not is_appendable(types[target.tensor].format):
+        return "the levels of the result cannot be appended"
+    return None
+
+
+def _why_not_looped(plain: _Substitution, value: Expr, loops: _LoopVariables) -> str | None:
+    """Return why loops over the levels of kept tensors do not compute an assignment; None if they do."""
+    if not loops.covered <= {d.var for d in loops.derived}:
+        return "an index has no loop, and follows from none"
+    owners = _owners(plain.value)
+    if any(len({owners[v] for v in axes if v in owners}) > 1 for axes in loops.made_of.values()):
+        return "one loop would belong to two reductions"
+    if not _is_driven(value, len(set(owners.values())), loops, plain.types) and not all(
+        _reaches_all(plain.types[a.tensor].format) for a in loops.accesses
+    ):
+        return "other operands need every coordinate once, and the loops leave out some"
+    return None
+
+
+def _is_driven(value: Expr, reductions: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
+    """Return whether nothing is to be computed for coordinates that the kept tensors do not store."""
+    # With a reduction inside another, no part alone decides what an implicit entry contributes.
+    kept = {a.tensor for a in loops.accesses}
+    parts = _parts(value)
+    alone = reductions <= len(reductions_of(value))
+    return alone and all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
 
 
 def _reaches_all(format: Format) -> bool:
@@ -251,7 +349,7 @@ def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -
     return op is None or same_value(typed_implicit_value(expr, types), OPERATORS[op].identity)
 
 
-def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -> bool:
+def _driven(expr: Expr, kept: Set[str], types: Mapping[str, TensorType]) -> bool:
     """Return whether an expression is implicit wherever the kept operands are."""
     match expr:
         case Access(tensor=tensor):
@@ -268,7 +366,7 @@ def _driven(expr: Expr, kept: frozenset[str], types: Mapping[str, TensorType]) -
     return False
 
 
-def _agree(accesses: list[Access], types: Mapping[str, TensorType]) -> bool:
+def _agree(accesses: Sequence[Access], types: Mapping[str, TensorType]) -> bool:
     """Return whether all kept tensors iterate each axis that they share by the same loops."""
     seen: dict[str, frozenset[str]] = {}
     for access in accesses:
@@ -296,35 +394,24 @@ def _decided(access: Access, format: Format) -> Iterator[str]:
             yield v
 
 
-def _over_loops(
-    expr: Expr,
-    covered: set[str],
-    walked: Mapping[str, frozenset[str]],
-    types: Mapping[str, TensorType],
-    kept: frozenset[str],
-    late: Set[str],
-) -> tuple[Expr, set[str]]:
+def _rebind_reductions(expr: Expr, loops: _LoopVariables) -> tuple[Expr, Set[str]]:
     """Return an expression whose reductions are over loops, and the set of these loops.
 
-    The reductions include loops in ``late``, which have one coordinate. Without these, a reduction would end before the
-    value that it reduces is known.
+    The reductions include loops that have one coordinate. Without these, a reduction would end before the value that it
+    reduces is known.
     """
     match expr:
         case Reduce(op=op, vars=vars, body=body):
-            body, bound = _over_loops(body, covered, walked, types, kept, late)
-            mine = {
-                u
-                for a in distinct_accesses(body)
-                if a.tensor in kept
-                for u in level_variables(a, types[a.tensor].format)
-            }
+            body, bound = _rebind_reductions(body, loops)
+            read = set(distinct_accesses(body))
+            mine = set().union(*(levels for a, levels in loops.levels.items() if a in read))
             # Loops that replace the variables of this reduction: those of kept operands in its body.
-            more = [u for u in walked if u in mine and u not in bound and u not in vars]
-            more = [u for u in more if walked[u] & set(vars) or "#" in u or u in late]
-            loops = (*(v for v in vars if v not in covered), *more)
-            return Reduce(op, loops, body), bound | set(loops)
+            more = [u for u in loops.made_of if u in mine and u not in bound and u not in vars]
+            more = [u for u in more if loops.made_of[u] & set(vars) or "#" in u or u in loops.single]
+            over = (*(v for v in vars if v not in loops.covered), *more)
+            return Reduce(op, over, body), bound | set(over)
         case Apply(op=op, args=args):
-            done = [_over_loops(arg, covered, walked, types, kept, late) for arg in args]
+            done = [_rebind_reductions(arg, loops) for arg in args]
             return Apply(op, tuple(e for e, _ in done)), {v for _, bound in done for v in bound}
     return expr, set()
 

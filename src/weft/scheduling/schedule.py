@@ -132,14 +132,21 @@ def forms_of(
 def views_of(
     forms: Sequence[Assignment], types: Mapping[str, TensorType], variant: Variant = DEFAULT
 ) -> tuple[FormatView, ...]:
-    """Return the views of structured operands and results that may be scheduled, for each form of an assignment."""
-    seen = [view for form in forms for view in format_views(form, types, variant.no_dense_levels)]
+    """Return the views of structured operands and results, for each form of an assignment."""
     target = forms[0].target.tensor
-    if variant.conversion:  # which must not ask for another
-        seen = [view for view in seen if not (view.stored_plainly or view.looked_up or view.final_format)]
-    elif types[target].format.is_signed:  # workspaces are over coordinates from 0
-        seen = [view for view in seen if target not in view.kept]
-    return tuple(seen)
+    seen = [view for form in forms for view in format_views(form, types, variant.no_dense_levels)]
+    return tuple(_allowed(view, target, types[target], variant) for view in seen)
+
+
+def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant) -> FormatView:
+    """Return a view, with the reason why a variant does not allow it."""
+    if view.why_not is not None:
+        return view
+    if variant.conversion and (view.stored_plainly or view.looked_up or view.final_format):
+        return replace(view, why_not="a conversion must not ask for another")
+    if not variant.conversion and result.format.is_signed and target in view.kept:
+        return replace(view, why_not="workspaces are over coordinates from 0")
+    return view
 
 
 def cheapest_schedule(
@@ -150,7 +157,7 @@ def cheapest_schedule(
     Parameters
     ----------
     views : sequence of FormatView
-        The views that may be scheduled.
+        The views. Those that cannot be scheduled are passed over.
     assignment : Assignment
         What they are views of, for messages.
     types : mapping
@@ -163,7 +170,7 @@ def cheapest_schedule(
     ScheduleError
         If no view has a schedule.
     """
-    found = [cheapest(LoopProblem(view, variant)) for view in views]
+    found = [cheapest(LoopProblem(view, variant)) for view in views if view.why_not is None]
     chosen = min((c for c in found if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
