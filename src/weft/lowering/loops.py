@@ -40,7 +40,7 @@ from ..ir.builder import (
     sub,
 )
 from ..ir.passes.adjacent_ranges import fuse_adjacent_ranges
-from ..records import replace
+from ..records import record, replace
 from . import prefetch
 from .environment import Environment, Strip
 from .result_writer import FunctionKind
@@ -54,6 +54,25 @@ __all__ = ["LoopEmitter"]
 
 RUN = 12
 """Mean number of duplicates from which on a run of them is summed first, and not added to the result one by one."""
+
+
+@record
+class _Located:
+    """Positions that are located for all cases at a coordinate.
+
+    Parameters
+    ----------
+    env : Environment
+        The environment in which the positions are known.
+    declarations : tuple of Stmt
+        Code that locates them.
+    found : mapping
+        For each iterator, the condition that the coordinate is stored.
+    """
+
+    env: Environment
+    declarations: tuple[ir.Stmt, ...]
+    found: Mapping[LevelIterator, ir.Expr]
 
 
 class LoopEmitter:
@@ -512,67 +531,101 @@ class LoopEmitter:
         steps: Mapping[LevelIterator, ir.Stmt] | None,
     ) -> ir.Stmt:
         """Return the cases at a coordinate from which all derived variables have been computed."""
-        owner, v = self.owner, self.stmt.var
-        mine = set(loop)
-        # Points with more iterators come first, so that the first case whose condition is true is the right one.
-        points = [p for p in self.points if set(p.coiterate) <= mine]
-        points.sort(key=lambda p: -len(p.iterators))
-        owner.count_cases(len(points))
-        involved = [a for a in dict.fromkeys(accesses(owner.view(self.stmt.body))) if owner._iterators(a, v)]
-        # Locate levels that may lack the coordinate, once for all cases: -1 if it is not stored.
-        missed = [it for it in loop if it.format.misses]
-        searched = list(dict.fromkeys([*missed, *(it for p in points for it in p.located if not it.certain)]))
-        decls: list[ir.Stmt] = []
-        found: dict[LevelIterator, ir.Expr] = {}
-        for it in searched:
-            assert it.access is not None
-            env, more = owner._resolve(env, [it.access])
-            parent = env.parent(it.access, it.level)
-            if parent is None:
-                raise LoweringError(f"{it} is searched before its parent")
-            p = owner.name(f"p{it.name}")
-            coords = (*owner._above(it, env), self.coord)
-            locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
-            if it.format.iteration == "value" and not it.format.misses:  # arithmetic is valid only within the bounds
-                begin, end = owner._bounds(it, v, env)
-                within = land(ge(self.coord, begin), lt(self.coord, end))
-                locate = ir.Select(within, locate, lit(-1))
-            if above := [f for f in found if f.access == it.access and f.level < it.level]:
-                locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # no parent, no child
-            decls += [*more, ir.Declare(p, locate)]
-            env = replace(env, pos={**env.pos, it.key: p})
-            found[it] = ge(p, lit(0))
-        # One branch for each lattice point: its iterators are at the coordinate, or have been located.
-        merged = [it for it in loop if it.format.iteration != "value"]
-        several = len(loop) > 1
+        points = self._points_of(loop)
+        self.owner.count_cases(len(points))
+        located = self._locate_probed(loop, points, env)
         branches: list[tuple[ir.Expr, ir.Stmt]] = []
+        for point in points:
+            at = [it for it in point.coiterate if it.format.iteration != "value"]
+            stmt, body = self._statement_at(point), block()
+            if stmt is not None:
+                body = if_(land(*guards), self._body(stmt, self._environment_at(at, located.env, steps), new))
+            advance = [steps[it] for it in at] if steps else []
+            condition = land(*self._presence(point, at, loop, points, located))
+            branches.append((condition, block(body, *advance) if steps else body))
+        return block(*located.declarations, _if_chain(branches))
+
+    def _points_of(self, loop: list[LevelIterator]) -> list[Point]:
+        """Return the lattice points of a loop, such that the first one whose iterators are present is the right one.
+
+        Points with more iterators come first.
+        """
+        mine = set(loop)
+        return sorted((p for p in self.points if set(p.coiterate) <= mine), key=lambda p: -len(p.iterators))
+
+    def _locate_probed(self, loop: list[LevelIterator], points: Sequence[Point], env: Environment) -> _Located:
+        """Return positions, located once for all cases, in levels that may lack the coordinate: -1 if it is absent."""
+        missed = [it for it in loop if it.format.misses]
+        located = _Located(env, (), {})
+        for it in dict.fromkeys([*missed, *(it for p in points for it in p.located if not it.certain)]):
+            located = self._with_probe(it, located)
+        return located
+
+    def _with_probe(self, it: LevelIterator, located: _Located) -> _Located:
+        """Return the located positions with that of one more iterator."""
+        owner, found = self.owner, located.found
+        assert it.access is not None
+        env, more = owner._resolve(located.env, [it.access])
+        parent = env.parent(it.access, it.level)
+        if parent is None:
+            raise LoweringError(f"{it} is searched before its parent")
+        p = owner.name(f"p{it.name}")
+        coords = (*owner._above(it, env), self.coord)
+        locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
+        if it.format.iteration == "value" and not it.format.misses:  # arithmetic is valid only within the bounds
+            begin, end = owner._bounds(it, self.stmt.var, env)
+            within = land(ge(self.coord, begin), lt(self.coord, end))
+            locate = ir.Select(within, locate, lit(-1))
+        if above := [f for f in found if f.access == it.access and f.level < it.level]:
+            locate = ir.Select(found[max(above, key=lambda f: f.level)], locate, lit(-1))  # no parent, no child
+        return _Located(
+            replace(env, pos={**env.pos, it.key: p}),
+            (*located.declarations, *more, ir.Declare(p, locate)),
+            {**found, it: ge(p, lit(0))},
+        )
+
+    def _presence(
+        self,
+        point: Point,
+        at: Sequence[LevelIterator],
+        loop: list[LevelIterator],
+        points: Sequence[Point],
+        located: _Located,
+    ) -> list[ir.Expr]:
+        """Return the conditions of a lattice point: its iterators are at the coordinate, or have been located."""
+        conds = self._are_here(at, loop) if len(loop) > 1 else []
+        # No condition is needed for the last single iterator: some iterator is at the least coordinate.
         singles = {p.coiterate[0] for p in points if len(p.coiterate) == 1}
-        for n, point in enumerate(points):
-            at = [it for it in point.coiterate if it in merged]
-            conds = self._are_here(at, loop) if several else []
-            # No condition is needed for the last single iterator: some iterator is at the least coordinate.
-            last = n == len(points) - 1 and len(merged) == len(loop) and set(loop) <= singles
-            if last and len(point.coiterate) == 1 and not searched:
-                conds = []
-            conds += [found[it] for it in point.iterators if it in found]
-            # The statement that remains where the other operands have only implicit entries (2017, section 6).
-            present = set(point.iterators)
-            absent = {
-                a: (owner.fill_value(a), owner.types[a.tensor].dtype)
-                for a in involved
-                if not all(it in present for it in owner._iterators(a, v))
-            }
-            stmt = specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
-            here = env
-            if steps and at and not owner.derived:
-                # The coordinate of any iterator of an exclusive case serves, so the least need not be computed.
-                here = replace(env, coords={**env.coords, v: self.here[at[0]]})
-            body = if_(land(*guards), self._body(stmt, here, new)) if stmt is not None else block()
-            branches.append((land(*conds), block(body, *(steps[it] for it in at)) if steps else body))
-        code: ir.Stmt = block()
-        for cond, body in reversed(branches):
-            code = if_(cond, body, code if code != block() else None)
-        return block(*decls, code)
+        all_merged = all(it.format.iteration != "value" for it in loop)
+        last = point is points[-1] and len(point.coiterate) == 1
+        if last and all_merged and set(loop) <= singles and not located.found:
+            conds = []
+        return conds + [located.found[it] for it in point.iterators if it in located.found]
+
+    def _statement_at(self, point: Point) -> Stmt | None:
+        """Return the statement of a lattice point: other operands have their implicit values (2017, section 6).
+
+        None if nothing remains of it.
+        """
+        owner, v = self.owner, self.stmt.var
+        present = set(point.iterators)
+        absent = {
+            a: (owner.fill_value(a), owner.types[a.tensor].dtype)
+            for a in dict.fromkeys(accesses(owner.view(self.stmt.body)))
+            if not present.issuperset(owner._iterators(a, v))
+        }
+        return specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
+
+    def _environment_at(
+        self, at: Sequence[LevelIterator], env: Environment, steps: Mapping[LevelIterator, ir.Stmt] | None
+    ) -> Environment:
+        """Return the environment of a case whose iterators are ``at`` the coordinate.
+
+        The coordinate of any iterator of an exclusive case serves, so the least need not be computed.
+        """
+        if not (steps and at) or self.owner.derived:
+            return env
+        return replace(env, coords={**env.coords, self.stmt.var: self.here[at[0]]})
 
     def _holds_entry(self, it: LevelIterator) -> ir.Expr | None:
         """Return the condition that the iterator is at an entry, or None if all positions of its level hold entries."""
@@ -607,6 +660,14 @@ class LoopEmitter:
 def _stored(coordinate: ir.Expr) -> ir.Expr:
     """Return a coordinate without its conversion to a wider dtype."""
     return coordinate.a if isinstance(coordinate, ir.Cast) else coordinate
+
+
+def _if_chain(branches: Sequence[tuple[ir.Expr, ir.Stmt]]) -> ir.Stmt:
+    """Return code that runs the first branch whose condition holds."""
+    code: ir.Stmt = block()
+    for cond, body in reversed(branches):
+        code = if_(cond, body, code if code != block() else None)
+    return code
 
 
 def _goes_on(last: Assign, gathered: Assign, dtypes: Mapping[str, str]) -> bool:
