@@ -32,7 +32,8 @@ from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
 
 __all__ = [
-    "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "divmod", "isneginf", "isposinf", "outer", "round",
+    "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "converted_operands", "divmod", "isneginf", "isposinf", "outer",
+    "round",
 ]  # fmt: skip
 
 ROWS: dict[np.ufunc, str] = {
@@ -76,7 +77,7 @@ def apply(
     if len(inputs) != operator(op).arity:
         raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
     if dtype is not None:
-        inputs = _converted(operator(op).ufunc, op, inputs, dtype)
+        inputs = converted_operands(operator(op).ufunc, op, inputs, dtype)
     if len(inputs) == 1:
         operand = as_operand(inputs[0])
         found = NotImplemented if operand is None else None
@@ -94,8 +95,29 @@ def apply(
     return found if out is None else write_out(found, out, op, where)
 
 
-def _converted(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
-    """Return the operands in the dtypes for which the operator returns ``dtype``."""
+def converted_operands(ufunc: Any, op: str, inputs: tuple[Any, ...], dtype: DTypeLike) -> tuple[Any, ...]:
+    """Return the operands in the dtypes for which the operator returns ``dtype``.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+        The ufunc of the operator.
+    op : str
+        Name of the operator, for messages.
+    inputs : tuple
+        The operands.
+    dtype : dtype
+        The dtype of the result.
+
+    Returns
+    -------
+    tuple
+
+    Raises
+    ------
+    DTypeError
+        If NumPy refuses the dtypes.
+    """
     wanted = value_dtype(dtype)
     # NumPy promotes Python's numbers by their type alone.
     weak = [type(x) if type(x) in (int, float, complex) else _dtype_of(op, x) for x in inputs]
