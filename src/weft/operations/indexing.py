@@ -10,7 +10,7 @@ Several arrays index their axes as if these were one axis. A join with the reque
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from math import inf, prod
@@ -24,7 +24,7 @@ from ..dtypes import INT64_MAX, index_dtype, name_of
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..formats.soundness import why_unsound
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
-from ..records import replace
+from ..records import record, replace
 from ..remapping import Remapping
 from ..storage import Storage, is_far_longer, tensor_type
 from ..storage.slicing import cut
@@ -349,41 +349,77 @@ def _with_booleans(storage: Storage, key: Key, arrays: Arrays) -> Storage:
 
 
 def _with_arrays(storage: Storage, key: Key, arrays: Arrays) -> Storage:
-    like = storage.format
-    spans = {s.axis: (s.start, s.step, s.count) for s in key.spans}
-    others = [axis for axis in range(len(storage.shape)) if axis in spans]
+    """Return the elements that a key with arrays selects."""
+    like, spans = storage.format, {s.axis: (s.start, s.step, s.count) for s in key.spans}
     if len(arrays.axes) == 1:
-        (axis,) = arrays.axes
-        (index,) = (a.reshape(-1) for a in arrays.indices)
-        found = take_along(storage, axis, index, spans)  # keeps the order of axes
-        at = axis
+        ((axis,), (index,)) = arrays.axes, arrays.indices
+        found = take_along(storage, axis, index.reshape(-1), spans)
+        return _laid_out(found, ResultLayout.of(key, arrays, axis, like))
+    if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
+        storage, arrays = _of_those_named(storage, arrays)
+    if len(storage.shape) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
+        found = _searched(storage, [index.reshape(-1) for index in arrays.indices])
     else:
-        if prod(storage.shape[axis] for axis in arrays.axes) > INT64_MAX:
-            storage, arrays = _of_those_named(storage, arrays)
-        # Several arrays: their axes are numbered as one, and the entries are located along that axis.
-        whole = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
-        sizes = [storage.shape[axis] for axis in arrays.axes]
-        if len(whole) == 2 and not like.is_structured and _finds(like, like.mode_order[0]):
-            # Single elements of a matrix with located rows need no join.
-            found = _searched(storage, [a.reshape(-1) for a in arrays.indices])
-            goal = format_for_axes(like, len(arrays.shape) + key.places.count(None))
-            wanted = tuple(n for place in key.places for n in (arrays.shape if place == -1 else (1,)))
-            return execution.convert(found, goal) if wanted == found.shape else reshaped(found, wanted, goal)
-        index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
-        found = _joined(merged_axes(_seen(storage, whole), arrays.axes), index)  # puts the arrays' axis first
-        at = 0
-    # The axes of the result, in the order of the key.
-    order = [at if place == -1 else None if place is None else _place(place, at, others) for place in key.places]
-    found = found.permuted(tuple(k for k in order if k is not None))
-    here = next(k for k, place in enumerate(p for p in key.places if p is not None) if place == -1)
-    # Finally the arrays' axis is split into the axes that the arrays have.
-    shape = []
-    for place in key.places:
-        shape += list(arrays.shape) if place == -1 else [1] if place is None else [spans[place][2]]
-    goal = format_for_axes(like, len(shape)) if not like.is_structured or len(shape) != like.order else like
-    if tuple(shape) == found.shape:
-        return execution.convert(found, goal)
-    return reshaped(found, tuple(shape), goal) if here >= 0 else found
+        found = _joined_axes(storage, arrays, spans)
+    return _laid_out(found, ResultLayout.of(key, arrays, 0, like))
+
+
+@record
+class ResultLayout:
+    """The axes of a result whose elements are selected, but with one axis for all arrays of the key.
+
+    Parameters
+    ----------
+    order : tuple of int
+        The axes in the order of the key, new ones left out.
+    shape : tuple of int
+        The shape after the axes of the arrays, and the new axes, are in their places.
+    format : Format
+        The format of the result.
+    """
+
+    order: tuple[int, ...]
+    shape: tuple[int, ...]
+    format: Format
+
+    @classmethod
+    def of(cls, key: Key, arrays: Arrays, at: int, like: Format) -> ResultLayout:
+        """Return the layout for a tensor in the format ``like`` in which the arrays' axis is at place ``at``."""
+        counts = {span.axis: span.count for span in key.spans}
+        others = sorted(counts)
+        order: list[int] = []
+        shape: list[int] = []
+        for place in key.places:
+            if place == -1:
+                order.append(at)
+                shape += arrays.shape
+            elif place is None:
+                shape.append(1)
+            else:
+                rank = others.index(place)
+                order.append(rank + (rank >= at))
+                shape.append(counts[place])
+        same = like.is_structured and len(shape) == like.order
+        return cls(tuple(order), tuple(shape), like if same else format_for_axes(like, len(shape)))
+
+
+def _laid_out(storage: Storage, layout: ResultLayout) -> Storage:
+    """Return a tensor with its axes in the order and the shape of a layout."""
+    placed = storage.permuted(layout.order)
+    if layout.shape == placed.shape:
+        return execution.convert(placed, layout.format)
+    return reshaped(placed, layout.shape, layout.format)
+
+
+def _joined_axes(storage: Storage, arrays: Arrays, spans: Mapping[int, tuple[int, int, int]]) -> Storage:
+    """Return the elements that several arrays select; the first axis is that of the arrays.
+
+    The axes of the arrays are numbered as one, and the entries are located along that axis.
+    """
+    sizes = [storage.shape[axis] for axis in arrays.axes]
+    index = np.ravel_multi_index(arrays.indices, sizes).reshape(-1) if arrays.indices[0].size else _NONE
+    parts = [spans.get(axis, (0, 1, size)) for axis, size in enumerate(storage.shape)]
+    return _joined(merged_axes(_seen(storage, parts), arrays.axes), index)
 
 
 _NONE = np.empty(0, np.int64)
@@ -402,14 +438,8 @@ def _of_those_named(storage: Storage, arrays: Arrays) -> tuple[Storage, Arrays]:
     return storage, replace(arrays, indices=tuple(indices))
 
 
-def _place(axis: int, at: int, others: list[int]) -> int:
-    """Return the place of an axis that no array indexes, in a tensor with the arrays' axis at place ``at``."""
-    rank = others.index(axis)
-    return rank + (rank >= at)
-
-
 def take_along(
-    storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: dict[int, tuple[int, int, int]] | None = None
+    storage: Storage, axis: int, index: np.ndarray[Any, Any], spans: Mapping[int, tuple[int, int, int]] | None = None
 ) -> Storage:
     """Return a view or a tensor of the coordinates ``index`` of one axis, and of parts of the others.
 
@@ -423,7 +453,7 @@ def take_along(
         The axis.
     index : ndarray
         Coordinates of the axis, none negative.
-    spans : dict, optional
+    spans : mapping, optional
         For other axes ``(start, step, count)``; all of the axis by default.
     """
     size = storage.shape[axis]
