@@ -85,7 +85,7 @@ def test_names_are_mangled(name):
 
 
 def test_explain_tells_what_was_decided():
-    text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc", full=True)
+    text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc", stages=True)
     for part in ("B is converted from csc", "list workspace", "forall i", "lattices", "int64_t weft_evaluate"):
         assert part in text
 

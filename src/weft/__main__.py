@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from .hints import did_you_mean
 from .pass_names import PASSES
 from .runtime import cache, shipped, toolchain, warming
 from .shipping import warm
+from .tensor.compiled_kernel import CompiledKernel, stage_texts
 
 __all__ = ["main"]
 
@@ -166,8 +166,8 @@ def _compile(argv: list[str]) -> int:
     parser.add_argument("--dtype", action="append", default=[], metavar="NAME:DTYPE", help="dtype, float64 by default")
     parser.add_argument(
         "--print", action="append", default=[], metavar="STAGE", dest="stages",
-        help="print a stage or pass instead of the C; repeat it for several; 'passes' lists the passes, 'all' is every "
-        "one, 'explain' the report",
+        help="print a stage or pass instead of the C, 'all' for every one, 'explain' for the short report, or 'passes' "
+        "for the names of the passes; repeat it for several",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write the C to a file")
     parser.add_argument("--version", action="version", version=_version())
@@ -180,29 +180,27 @@ def _compile(argv: list[str]) -> int:
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
-    for name, text in _chosen(kernel, options.stages):
+    try:
+        shown = _chosen(kernel, options.stages)
+    except ValueError as error:
+        raise UsageError(f"{error}; or --print passes, or --print explain") from None
+    for name, text in shown.items():
         print(f"=== {name} ===\n{text.rstrip()}\n")
     if not options.output and not options.stages:
         print(kernel.source, end="")
     return 0
 
 
-def _chosen(kernel: Any, wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the names and texts of the requested stages; a hyphen in a requested name may replace a space."""
-    stages = dict(kernel.stages)
-    if "passes" in wanted:
-        return [("passes", "\n".join(PASSES))]
-    if "all" in wanted or any(name.replace("-", " ") in PASSES for name in wanted):
-        stages = kernel.passes | stages
-    if "all" in wanted:
-        return list(stages.items())
-    known = {name.replace(" ", "-"): name for name in stages}
-    found = []
+def _chosen(kernel: CompiledKernel, wanted: Sequence[str]) -> dict[str, str]:
+    """Return the texts of the requested stages, the list of passes and the short report, by name."""
+    found: dict[str, str] = {}
     for name in wanted:
-        stage = known.get(name.replace(" ", "-"))
-        if stage is None and name != "explain":
-            raise UsageError(f"no stage {name!r}; the stages are {', '.join(known)}, passes, explain, all")
-        found.append((name, kernel.explain() if stage is None else stages[stage]))
+        if name == "passes":
+            found[name] = "\n".join(PASSES)
+        elif name == "explain":
+            found[name] = kernel.explain()
+        else:
+            found |= stage_texts(kernel, name)
     return found
 
 

@@ -35,7 +35,7 @@ def test_results_stay(text, schedule, shown, format):
     target = "dense" if text is not PLUS else None
     extra = {text[0]: target} if target else {}
     kernel = weft.compile(text, schedule=schedule, **formats, **extra)
-    assert shown in kernel.explain(full=True)
+    assert shown in kernel.explain(stages=True)
     operands = [OPERANDS[name] for name in kernel.operands]
     for threads in (1, 2):
         with weft.config.override(num_threads=threads, parallel_threshold=0):

@@ -262,7 +262,7 @@ def test_the_least_of_many_is_short():
 
 # -- what is said ---------------------------------------------------------------------------------------------------
 def test_explain_says_so():
-    found = weft.explain(text(" + "), **named(operands("coo", SHAPES[2]), "coo"), full=True)
+    found = weft.explain(text(" + "), **named(operands("coo", SHAPES[2]), "coo"), stages=True)
     assert found.startswith("== steps\n26 steps: in one nest of loops, 27 operands would make too many cases\n")
     assert "\nT1_(i,j)" not in found
     assert "y(i,j) = " in found
@@ -281,7 +281,7 @@ def test_compiled_kernels():
     kernel = weft.compile(text(" + "), **{f"T{n}": "coo" for n in range(MANY)})
     assert len(kernel.source) < 100_000
     assert "steps" in kernel.stages
-    assert "26 steps" in kernel.explain(full=True)
+    assert "26 steps" in kernel.explain(stages=True)
     np.testing.assert_array_equal(kernel(*named(arrays, "coo").values()).todense(), np.sum(arrays, axis=0))
     with pytest.raises(FormatError, match="in steps"):
         kernel.assemble(*named(arrays, "coo").values())

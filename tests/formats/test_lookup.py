@@ -32,14 +32,14 @@ def test_looked_up_without_changing_an_array():
     rng = np.random.default_rng(1)
     d = np.where(rng.random((30, 40)) < 0.1, rng.random((30, 40)), 0)
     A, B = weft.asarray(d).asformat("csr"), weft.asarray(d).asformat("dok")
-    text = weft.explain("C(i,j) = A(i,j)*B(i,j)", A=A, B=B, full=True)
-    assert "asked for whole coordinates" in text
+    text = weft.explain("C(i,j) = A(i,j)*B(i,j)", A=A, B=B, stages=True)
+    assert "B is looked up by whole coordinates; no array is copied" in text
     assert "j: (A2 | B_asked2)" in text
     X, Y = rng.random((30, 4)), rng.random((40, 4))
     found = weft.evaluate("y(i) = A(i,j)*B(i,j)*x(j)", A=A, B=B, x=Y[:, 0])
     np.testing.assert_allclose(found, (d * d) @ Y[:, 0])
-    assert "asked" not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=A, B=B, full=True)
-    assert "asked" not in weft.explain("y(i) = B(i,j)*x(j)", B=B, x=Y[:, 0], full=True)
+    assert "asked" not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=A, B=B, stages=True)
+    assert "asked" not in weft.explain("y(i) = B(i,j)*x(j)", B=B, x=Y[:, 0], stages=True)
     np.testing.assert_allclose(weft.einsum("ij,ik,jk->ij", B, X, Y).todense(), d * (X @ Y.T))
 
 

@@ -120,7 +120,7 @@ def test_pairs(format, other):
 def test_a_product_asks_the_bitmap_instead_of_walking_it():
     """Its locate is used: what walks is the sparse operand."""
     text = weft.explain(
-        "y(i) = A(i,j)*B(i,j)", A=weft.asarray(A, format="csr"), B=weft.asarray(B, format=FORMATS[0]), full=True
+        "y(i) = A(i,j)*B(i,j)", A=weft.asarray(A, format="csr"), B=weft.asarray(B, format=FORMATS[0]), stages=True
     )
     assert "j: (A2 | B2)" in text
 

@@ -26,7 +26,7 @@ def dense(x):
 
 
 def lattices(text, **operands):
-    return weft.explain(text, **operands, full=True).split("== lattices")[1].split("== ir")[0]
+    return weft.explain(text, **operands, stages=True).split("== lattices")[1].split("== ir")[0]
 
 
 @pytest.mark.parametrize("format", MATRICES)
@@ -113,7 +113,7 @@ def test_lattices_have_no_universe():
     assert lattices("y(i) = max(j, A(i,j))", A=A).split() == ["i:", "(A1)", "j:", "(A2)"]
     assert "J" not in lattices("y(i) = prod(j, A(i,j) + B(i,j))", A=A, B=B)
     assert "J" not in lattices("y(i) = prod(j, 2 + A(i,j))", A=A)  # a power of two for those that are absent
-    assert "visited" not in weft.explain("y(i) = max(j, A(i,j))", A=np.ones((2, 3)), full=True)
+    assert "visited" not in weft.explain("y(i) = max(j, A(i,j))", A=np.ones((2, 3)), stages=True)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_small_integers_are_summed_as_they_are():
 
 def test_explain_shows_where_each_is_made():
     X = weft.asarray(A, format="csr")
-    text = weft.explain("y = sum(i, B(i) * max(j, A(i,j)))", A=X, B=weft.asarray(B), full=True)
+    text = weft.explain("y = sum(i, B(i) * max(j, A(i,j)))", A=X, B=weft.asarray(B), stages=True)
     notation = text[text.index("forall i") : text.index("== lattices")]
     assert [line.strip() for line in notation.splitlines() if line] == [
         "forall i", "t += B(i)*t1", "where", "forall j", "t1 maximum= A(i,j)",

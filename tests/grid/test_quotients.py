@@ -214,7 +214,7 @@ def test_compiled_kernels_look_at_each_call(huge):
         given = weft.compile("O(i,j) = E(i,j)/z(i)", E="csr", O="csr")(small, np.zeros(4))
         np.testing.assert_array_equal(given.todense(), small.todense() / 0.0)
     assert str(given.format) == "csr"
-    assert "0/s is 0 for every value of s (assumed, and looked up at each call)" in k.explain(full=True)
+    assert "0/s is 0 for every value of s (assumed, and looked up at each call)" in k.explain(stages=True)
     made = k.assemble(small, 2.0)
     assert made.nnz == small.nnz
     np.testing.assert_array_equal(k.compute(made, small, 4.0).todense(), small.todense() / 4)
@@ -234,10 +234,10 @@ def test_quotients_are_scheduled_by_hand():
 
 def test_explain_says_what_was_looked_at(huge):
     z = np.ones(HUGE)
-    report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z, full=True)
+    report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z, stages=True)
     assert "0/z(i) is 0 for every value of z(i) (looked up at this call): only what E(i,j) stores is visited" in report
     z[5] = 0
-    report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z, full=True)
+    report = weft.explain("O(i,j) = E(i,j)/z(i)", E=huge, z=z, stages=True)
     assert "visits all of i, j because 0/z(i) may be nan; write E(i,j)*(1/z(i)), which is 0 there" in report
     with pytest.raises(DensifyError, match=r"0/z\(i\) may be nan: 10{12} elements.*E: \(1000000, 1000000\) csr"):
         weft.evaluate("O(i,j) = E(i,j)/z(i)", E=huge, z=z)

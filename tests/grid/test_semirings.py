@@ -61,7 +61,7 @@ def test_only_what_both_store_is_visited(op):
     np.testing.assert_array_equal(C.to_coo()[1], [-2 if op == "max" else -4, 8, 0])
     D = weft.evaluate(f"D(i,j) = {op}(k, A(i,k) + B(k,j) + 1)", A=A, B=B)
     np.testing.assert_array_equal(D.to_coo()[1], C.to_coo()[1] + 1)
-    report = weft.explain(f"C(i,j) = {op}(k, A(i,k) + B(k,j))", A=A, B=B, full=True)
+    report = weft.explain(f"C(i,j) = {op}(k, A(i,k) + B(k,j))", A=A, B=B, stages=True)
     assert "absorbing add(A(i,k), B(k,j))" in report
 
 

@@ -93,7 +93,7 @@ def test_tensor_products_with_arrays_in_every_order(format):
     ],
 )
 def test_what_is_stored_in_another_order(text, formats, stored):
-    explained = weft.compile(text, **{"C": "dense", **formats}).explain(full=True)
+    explained = weft.compile(text, **{"C": "dense", **formats}).explain(stages=True)
     assert ("would pass across" in explained) == (stored is not None)
     assert stored is None or f"{stored}: float64" in explained
 

@@ -118,7 +118,7 @@ def test_duplicates_that_are_safe_stay_where_they_are():
     A = tensor("float32", "unordered")
     assert A.astype(np.float64).nnz == A.nnz == 7  # the arrays of coordinates are shared
     assert (A * 2).nnz == 7
-    assert "converted" not in weft.explain("ij,j->i", A, np.ones(3, np.float32), full=True)
+    assert "converted" not in weft.explain("ij,j->i", A, np.ones(3, np.float32), stages=True)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "complex64"])

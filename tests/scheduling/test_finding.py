@@ -30,7 +30,7 @@ def spread(A, n):
 
 
 def schedule_of(text, **operands):
-    return weft.explain(text, **operands, full=True).split("== schedule")[1].split("== concrete")[0]
+    return weft.explain(text, **operands, stages=True).split("== schedule")[1].split("== concrete")[0]
 
 
 @pytest.mark.parametrize("second", ["coo", "dcsr", "dcsc", "hash", "dok"])
@@ -41,7 +41,7 @@ def test_products(first, second):
     C = A @ B
     check(C._storage)
     np.testing.assert_array_equal(C.todense(), (a @ b).todense())
-    assert "∧" not in weft.explain(PRODUCT, A=A, B=B, full=True).split("== lattices")[1].split("== ir")[0]
+    assert "∧" not in weft.explain(PRODUCT, A=A, B=B, stages=True).split("== lattices")[1].split("== ir")[0]
 
 
 @pytest.mark.parametrize("format", ["coo", "dcsr"])
@@ -70,7 +70,7 @@ def test_what_is_stored_in_another_order_is_found_too(format):
     a = matrix(30, 25)
     A = weft.asarray(a, format=format)
     np.testing.assert_array_equal((A.T @ A).todense(), (a.T @ a).todense())
-    lattices = weft.explain(PRODUCT, A=A.T.layout, B=A.layout, full=True).split("== lattices")[1].split("== ir")[0]
+    lattices = weft.explain(PRODUCT, A=A.T.layout, B=A.layout, stages=True).split("== lattices")[1].split("== ir")[0]
     assert "∧" not in lattices
 
 

@@ -71,7 +71,7 @@ def test_what_is_sorted_by_some_coordinates_is_not_sorted_again():
 def test_products_of_unsorted_operands_convert_none(left):
     dense, stored = matrix((40, 40))
     A, B = shuffled(dense, stored, 0, left), shuffled(dense, stored, 0, "csr")
-    text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A=weft.asarray(dense, format="csr"), B=B, full=True)
+    text = weft.explain("C(i,k) = A(i,j)*B(j,k)", A=weft.asarray(dense, format="csr"), B=B, stages=True)
     assert "is converted" not in text
     np.testing.assert_array_equal((A @ B).todense(), dense @ dense)
 

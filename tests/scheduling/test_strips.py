@@ -89,21 +89,21 @@ def test_fibres_below_what_is_appended(format, result):
 )
 def test_where_there_are_strips(text, formats, stripped):
     target = {text[0]: "dense"}
-    assert ("strips of" in weft.compile(text, **formats, **target).explain(full=True)) == stripped
+    assert ("strips of" in weft.compile(text, **formats, **target).explain(stages=True)) == stripped
 
 
 def test_terms_over_the_same_rows_are_one_parallel_loop():
     k = weft.compile("Y(i,k) = Z(i,k) - A(i,j)*X(j,k)", A="csr", Y="dense")
-    assert k.explain(full=True).count("forall i parallel") == 1
+    assert k.explain(stages=True).count("forall i parallel") == 1
     k = weft.compile("Y(i,k) = D(i,k) + A(i,j)*X(j,k)", A="csr", D="csr", Y="dense")
-    assert "forall i parallel\n  fill Y(i,k) = 0\n" in k.explain(full=True)
+    assert "forall i parallel\n  fill Y(i,k) = 0\n" in k.explain(stages=True)
     k = weft.compile("Y(i,k) = D(i,k) + A(i,j)*X(j,k)", A="csr", D="csc", Y="dense")
-    assert not re.search(r"forall \w+ parallel", k.explain(full=True))  # columns and rows
+    assert not re.search(r"forall \w+ parallel", k.explain(stages=True))  # columns and rows
 
 
 def test_loops_scheduled_by_hand_are_whole():
     k = weft.compile("C(i,j) = A(i,k)*B(k,j)", A="csr", C="dense", schedule=lambda s: s.reorder("k", "j"))
-    assert "strips" not in k.explain(full=True)
+    assert "strips" not in k.explain(stages=True)
 
 
 def test_each_width_is_unrolled():

@@ -45,8 +45,8 @@ def test_products_of_matrices_larger_than_a_tile(format, threads):
 
 def test_diagonals_are_walked_in_tiles_of_rows_shared_by_threads():
     k = weft.compile("y(i) = A(i,j)*x(j)", A="dia", x="dense", y="dense")
-    assert "tiles over i" in k.explain(full=True)
-    assert "parallel" in k.explain(full=True)
+    assert "tiles over i" in k.explain(stages=True)
+    assert "parallel" in k.explain(stages=True)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -67,15 +67,15 @@ def test_many_diagonals_are_walked_in_larger_tiles(threads):
 
 def test_what_is_written_row_by_row_is_not_tiled():
     for A in ("csr", "skyline", "dense", "csc"):
-        assert "tiles" not in weft.compile("y(i) = A(i,j)*x(j)", A=A, x="dense", y="dense").explain(full=True)
+        assert "tiles" not in weft.compile("y(i) = A(i,j)*x(j)", A=A, x="dense", y="dense").explain(stages=True)
     # Short runs below many rows: a tile would repeat the loop over rows for little.
-    assert "tiles" not in weft.compile("y(j) = A(i,j)*x(i)", A="skyline", x="dense", y="dense").explain(full=True)
+    assert "tiles" not in weft.compile("y(j) = A(i,j)*x(i)", A="skyline", x="dense", y="dense").explain(stages=True)
 
 
 def test_loops_scheduled_by_hand_are_whole():
     k = weft.compile("y(j) = A(i,j)*x(i)", A="dense", x="dense", y="dense", schedule=lambda s: s.reorder("j", "i"))
-    assert "tiles" not in k.explain(full=True)
-    assert "tiles" in weft.compile("y(j) = A(i,j)*x(i)", A="dense", x="dense", y="dense").explain(full=True)
+    assert "tiles" not in k.explain(stages=True)
+    assert "tiles" in weft.compile("y(j) = A(i,j)*x(i)", A="dense", x="dense", y="dense").explain(stages=True)
 
 
 @pytest.mark.parametrize("blocksize", [(1, 1), (2, 3), (3, 3), (8, 8), (9, 9), (1, 70)])

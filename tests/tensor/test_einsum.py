@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -178,7 +179,7 @@ def test_kernels():
     k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
     assert "int64_t weft_evaluate(" in k.source
     assert k.operands == ("A", "x")
-    assert "A(i,j)*x(j)" in k.explain(full=True)
+    assert "A(i,j)*x(j)" in k.explain(stages=True)
     assert "c" in k.stages
     for obj in (sp.csr_array(A), sp.csc_matrix(A), A, weft.asarray(A, format="coo"), A.astype("f4")):
         np.testing.assert_allclose(k(obj, x), A @ x)
@@ -266,9 +267,9 @@ def test_compute_takes_what_assemble_of_the_same_expression_made():
 def test_explain():
     A = weft.asarray(array(0, (3, 4)), format="csr")
     for text in (
-        weft.explain("ij,j->i", A, np.ones(4), full=True),
-        weft.explain("y(i) = A(i,j)*x(j)", A=A, x=np.ones(4), full=True),
-        weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense", full=True),
+        weft.explain("ij,j->i", A, np.ones(4), stages=True),
+        weft.explain("y(i) = A(i,j)*x(j)", A=A, x=np.ones(4), stages=True),
+        weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense", stages=True),
     ):
         for part in ("csr", "forall", "int64_t weft_evaluate("):
             assert part in text
@@ -277,35 +278,90 @@ def test_explain():
 SHORT = """\
 C(i,k) = sum(j, A(i,j)*B(j,k))
 formats: C csr float64; A csr float64; B csc float64
-B is converted from csc to csr: loops i,j,k cannot traverse B in csc
-loop order i, j, k; k is gathered in a list workspace
-each call stores B again; keep B.asformat('csr'), and pass that instead
-threads share the loop over i"""
+each call converts B from csc to csr, since loops i,j,k cannot traverse B in csc; pass B.asformat('csr') to avoid this
+loops: every i; j stored in A; k stored in B
+values over k are collected in an array, with a list of those that have a value, before they are stored
+parallel: the loop over i
+compiled: """
 
 
 def test_the_short_report_says_what_costs_and_what_to_do():
     A, x = weft.asarray(array(0, (3, 4)), format="csr"), np.ones(4)
-    assert weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=weft.asarray(array(1, (4, 3)), format="csc")) == SHORT
-    assert weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc").explain() == SHORT
-    assert "every" not in SHORT
+    found = weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=weft.asarray(array(1, (4, 3)), format="csc"))
+    assert found.startswith(SHORT)
+    assert weft.compile("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csc").explain().startswith(SHORT)
     for text, reason in {
-        "O(i,j) = exp(A(i,j))*x(j)": "what A does not store has values beside x, too",
-        "O(i,j) = A(i,j) + x(j)": "O is dense, and holds more than what A stores",
+        "O(i,j) = exp(A(i,j))*x(j)": "x makes values there, too",
+        "O(i,j) = A(i,j) + x(j)": "O is dense",
     }.items():
-        line = weft.explain(text, A=A, x=x).splitlines()[-1]
-        assert line.startswith(f"every j is visited: {reason}; the cost is that of all elements. A factor not_equal(")
+        line = f"every j is visited, also where A stores nothing, since {reason}; multiply by not_equal(A(i,j), 0) to "
+        assert f"\n{line}" in weft.explain(text, A=A, x=x)
         restricted = text.replace("= ", "= (") + ")*not_equal(A(i,j), 0)"
-        assert "every" not in weft.explain(restricted, A=A, x=x)
+        assert "every j" not in weft.explain(restricted, A=A, x=x)
         assert weft.evaluate(restricted, A=A, x=x).nnz == A.nnz
     z = np.array([1.0, 0.0, 2.0])
     quotient = weft.explain("O(i,j) = A(i,j)/z(i)", A=A, z=z)
     assert quotient.splitlines()[0] == "O(i,j) = A(i,j)/z(i)"
-    assert "every" not in quotient  # it is said once, with what to write
-    assert quotient.endswith("visits all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there")
+    assert "is visited" not in quotient  # it is said once, with what to write
+    assert "visits all of i, j because 0/z(i) may be nan; write A(i,j)*(1/z(i)), which is 0 there\n" in quotient
     many = " + ".join(f"{name}(i,j)" for name in "ABCDEFGHK")
     steps = weft.explain(f"O(i,j) = {many}", **dict.fromkeys("ABCDEFGHK", A))
     assert "8 steps" in steps
-    assert len(steps.splitlines()) < 12
+    assert "\n... and 5 more like these\nO(i,j) = T7(i,j) + K(i,j)\n" in steps
+    assert len(steps.splitlines()) < 10
+
+
+def test_the_short_report_says_what_loops_visit():
+    for text, formats, loops in [
+        ("C(i,j) = A(i,j) + B(i,j)", {"A": "csr", "B": "csr"}, "every i; j stored in A or B"),
+        ("C(i,j) = A(i,j)*B(i,j)", {"A": "csr", "B": "csr"}, "every i; j stored in A and B"),
+        ("C(i,j) = (A(i,j) + B(i,j))*D(i,j)", dict.fromkeys("ABD", "csr"), "every i; j stored in A and D or B and D"),
+        ("C(i,j) = exp(A(i,j))*B(i,j)", {"A": "csr", "B": "csr"}, "every i; j stored in B"),
+        ("y(i) = A(i,j)*x(j)", {"A": "bsr"}, "every i/2; j/2 stored in A; every i%2, j%2"),
+        ("y = A(i,j)*B(j,i)", {"A": "csr", "B": "csr"}, "every i; j stored in A and B"),
+    ]:
+        assert f"\nloops: {loops}\n" in weft.compile(text, **formats).explain()
+
+
+def test_the_short_report_says_where_the_kernel_comes_from(tmp_path, monkeypatch):
+    monkeypatch.setattr(weft.config, "cache_dir", str(tmp_path))
+    text = "y(i) = 3*A(i,j)*x(j) + 5*w(i)*w(i)"  # not shipped
+    A, x, w = weft.asarray(array(0, (3, 4)), format="csr"), np.ones(4), np.ones(3)
+    assert weft.explain(text, A=A, x=x, w=w).endswith("compiled: not yet; the first call waits for the compiler")
+    weft.evaluate(text, A=A, x=x, w=w)
+    assert weft.explain(text, A=A, x=x, w=w).endswith("compiled: in the cache on disk")
+
+
+def test_the_short_report_says_which_loops_the_data_got():
+    A = weft.random((30, 30), density=0.9, format="csr", rng=0)
+    found = weft.explain("ji,jk->ik", A, A).splitlines()
+    assert found[-1].startswith("chosen for these operands: dense result, since most coordinates of the result")
+
+
+def test_einsum_of_many_operands_is_said_to_take_steps():
+    A, X = weft.random((1000, 1000), nnz=3000, format="csr", rng=0), np.ones((1000, 5))
+    path, _ = weft.einsum_path("ij,jk,kl->il", A, A, X)
+    assert len(path) == 3
+    assert "\neinsum: 2 steps, which weft.einsum_path shows" in weft.explain("ij,jk,kl->il", A, A, X)
+    assert "einsum" not in weft.explain("y(i,l) = A(i,j)*B(j,k)*X(k,l)", A=A, B=A, X=X)
+
+
+def test_stages_by_name():
+    k, text = weft.compile("y(i) = A(i,j)*x(j)", A="csr"), "y(i) = A(i,j)*x(j)"
+    assert k.explain(stages="c") == f"== c\n{k.source.rstrip()}"
+    some = k.explain(stages=["concrete-notation", "prefetch"])
+    assert re.findall("^== (.*)", some, re.MULTILINE) == ["concrete notation", "prefetch"]
+    assert weft.explain(text, A="csr", stages=["concrete-notation", "prefetch"]) == some
+    whole = re.findall("^== (.*)", k.explain(stages=True), re.MULTILINE)
+    assert whole == [name for name, shown in k.stages.items() if shown]
+    assert {*whole, "polling"} < {*re.findall("^== (.*)", k.explain(stages="all"), re.MULTILINE)}
+    A = weft.asarray(array(0, (3, 4)), format="csr")
+    assert weft.explain("ij,j->i", A, np.ones(4), stages="ir").startswith("== ir\nfunction evaluate(")
+    with pytest.raises(ValueError, match="there is no stage 'lattice'; did you mean 'lattices'"):
+        k.explain(stages="lattice")
+    many = " + ".join(f"{name}(i,j)" for name in "ABCDEFGHK")
+    stages = weft.compile(f"O(i,j) = {many}", **dict.fromkeys("ABCDEFGHK", "csr")).explain(stages="schedule")
+    assert stages.startswith("== schedule, kernel 1\n")
 
 
 def test_factors_outside_a_sum_still_widen_it():

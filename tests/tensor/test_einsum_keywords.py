@@ -100,9 +100,9 @@ def test_subscripts_beyond_ascii():
         np.testing.assert_array_equal(weft.einsum("αβ,βγ,γδ", A, B, A, optimize=optimize).todense(), X @ Y @ X)
     with pytest.raises(weft.errors.ShapeError, match=r"'αβγ,βγ->αγ'"):
         weft.einsum("αβγ,βγ->αγ", A, B)
-    text = weft.explain("αβ,βγ->αγ", A, B, full=True)
+    text = weft.explain("αβ,βγ->αγ", A, B, stages=True)
     assert "u3b1" in text
-    assert text == weft.explain("αβ,βγ->αγ", A, B, full=True)
+    assert text == weft.explain("αβ,βγ->αγ", A, B, stages=True)
 
 
 def test_more_indices_than_letters():

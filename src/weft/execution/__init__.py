@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .kernel import Kernel
     from .plan import Plan, compile, evaluate, looked_up, plan_for
     from .result_buffers import entry_bytes
+    from .steps import anonymous
+    from .summary import compiled_line
     from .verification import verify, verify_entries
 
 __all__ = [
@@ -27,8 +29,10 @@ __all__ = [
     "LoopNest",
     "Lowered",
     "Plan",
+    "anonymous",
     "assumed",
     "compile",
+    "compiled_line",
     "convert",
     "count_entries",
     "dense_format",
@@ -53,6 +57,8 @@ _MODULES = {
     ".kernel": "Kernel",
     ".plan": "Plan compile evaluate looked_up plan_for",
     ".result_buffers": "entry_bytes",
+    ".steps": "anonymous",
+    ".summary": "compiled_line",
     ".verification": "verify verify_entries",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -543,9 +543,10 @@ class Kernel:
         """The text of what each pass of the compiler returned, by name."""
         return self.lowered.passes()
 
-    def explain(self) -> str:
-        """Return the texts of all stages: formats, loop order, lattices, conversions, concrete notation, IR and C."""
-        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+    @property
+    def origins(self) -> tuple[str | None]:
+        """The origin of the function that computes the result, in words; None if it is not compiled yet."""
+        return (self._functions.origin("evaluate"),)
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""

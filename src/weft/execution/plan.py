@@ -40,8 +40,13 @@ from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, with_fill
 from .steps import Steps, anonymous, in_pairs, wrapping_first
+from .summary import formats_line
 
 __all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
+
+
+_STEPS_SHOWN = 6
+"""Steps of a summary, beyond which those in the middle are counted instead."""
 
 
 class Plan:
@@ -153,8 +158,20 @@ class Plan:
         chains, last = self.kernel.chains, len(self.target.format.levels) - 1
         return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
 
-    def explain(self) -> str:
-        return self.kernel.explain()
+    @property
+    def stages(self) -> dict[str, str]:
+        """Texts of all stages of the compiler, by name."""
+        return self.kernel.stages
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name."""
+        return self.kernel.passes
+
+    @property
+    def origins(self) -> tuple[str | None, ...]:
+        """The origin of each kernel, in words; None for one that is not compiled yet."""
+        return self.kernel.origins
 
     def summary(self, told: Collection[str] = ()) -> str:
         return self.kernel.summary(told)
@@ -195,6 +212,7 @@ class SteppedPlan(Plan):
         again: Callable[[Variant], Plan],
     ):
         self.steps, self.operands, self._asked, self._plan_again = steps, tuple(types), asked, again
+        self._types = dict(types)
         # A part is dropped after the last step that reads it.
         self._reads = [_names(step) for step in steps.all]
         self._last_use = {name: n for n, names in enumerate(self._reads) for name in names}
@@ -248,37 +266,52 @@ class SteppedPlan(Plan):
     @property
     def source(self) -> str:
         """C source of all steps, each kernel once."""
-        return "\n".join(dict.fromkeys(plan.kernel.source for plan in self._plans))
+        return "\n".join(dict.fromkeys(kernel.source for kernel in self._kernels))
+
+    @property
+    def _kernels(self) -> Collection[Kernel]:
+        """The kernels of all steps, each once."""
+        return dict.fromkeys(plan.kernel for plan in self._plans)
+
+    @property
+    def _listed(self) -> str:
+        """The steps, a line each, after their number and the reason for them."""
+        return "\n".join((f"{len(self.steps.all)} steps: {self.steps.reason}", *map(to_text, self.steps.all)))
 
     @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of each kernel, after the list of steps."""
-        *parts, last = (to_text(step) for step in self.steps.all)
-        stages = {"steps": "\n".join((f"{len(parts) + 1} steps: {self.steps.reason}", *parts, last))}
-        for n, kernel in enumerate(dict.fromkeys(plan.kernel for plan in self._plans), 1):
+        stages = {"steps": self._listed}
+        for n, kernel in enumerate(self._kernels, 1):
             stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
         return stages
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned for every kernel, by name."""
-        kernels = dict.fromkeys(plan.kernel for plan in self._plans)
         return {
-            f"{name}, kernel {n}": text for n, kernel in enumerate(kernels, 1) for name, text in kernel.passes.items()
+            f"{name}, kernel {n}": text
+            for n, kernel in enumerate(self._kernels, 1)
+            for name, text in kernel.passes.items()
         }
 
-    def explain(self) -> str:
-        return "\n\n".join(f"== {name}\n{text}" for name, text in self.stages.items() if text)
+    @property
+    def origins(self) -> tuple[str | None, ...]:
+        return tuple(origin for kernel in self._kernels for origin in kernel.origins)
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return the steps, with the conversions and the loops over all coordinates of each."""
         notes = [
-            f"{to_text(step)}: {line}"
+            f"{step.target.tensor}: {line}"
             for step, plan in zip(self.steps.all, self._plans, strict=True)
             for line in plan.summary(told).splitlines()
             if line.startswith(("each call", "every "))
         ]
-        return "\n".join([self.stages["steps"], *notes])
+        steps = self._listed.splitlines()
+        formats = formats_line({self.steps.last.target.tensor: self.target, **self._types})
+        if len(steps) > _STEPS_SHOWN:
+            steps[_STEPS_SHOWN // 2 : -1] = [f"... and {len(steps) - _STEPS_SHOWN // 2 - 1} more like these"]
+        return "\n".join([formats, *steps, *notes])
 
 
 def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:

@@ -1,21 +1,31 @@
-"""Summaries of kernels: formats, conversions, the loops, and the loops that visit every coordinate."""
+"""Summaries of kernels for users: formats, conversions, loops, and the loops that visit every coordinate."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from ..analysis.derived_variables import level_variables
 from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
-from ..concrete_notation.nodes import Forall, Stmt, Where
+from ..concrete_notation.nodes import Forall, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import FormatError
 from ..formats import Format, TensorType, parse_format
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
 
-__all__ = ["summary"]
+__all__ = ["compiled_line", "formats_line", "summary"]
+
+_COLLECTED = {
+    "list": "in an array, with a list of those that have a value",
+    "flags": "in an array, with a flag for each that has a value",
+    "pairs": "in a list, which is sorted",
+    "hash": "in a hash table",
+}
+"""Descriptions of the kinds of workspaces that collect entries of a sparse result."""
 
 
 def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
@@ -34,32 +44,56 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
     >>> print(weft.explain("y(i) = A(i,j)*x(j)", A="csr", x="dense"))
     y(i) = sum(j, A(i,j)*x(j))
     formats: y dense float64; A csr float64; x dense float64
-    loop order i, j; reductions gathered in scalars
-    threads share the loop over i
+    loops: every i; j stored in A
+    parallel: the loop over i
+    compiled: ...
     """
-    schedule, assignment = lowered.schedule, lowered.assignment
+    assignment = lowered.assignment
     names = dict.fromkeys((assignment.target.tensor, *(a.tensor for a in distinct_accesses(assignment.value))))
-    shared = _shared(schedule.program.stmt)
-    alone = "one thread" + (", or other loops where several have enough to do" if schedule.serial else "")
     lines = [
-        "formats: " + "; ".join(f"{name} {_named(lowered.types[name])}" for name in names if name in lowered.types),
-        *schedule.notes,
-        *_advice(lowered),
-        f"threads share the loop over {shared}" if shared else alone,
+        formats_line({name: lowered.types[name] for name in names if name in lowered.types}),
+        *_converted(lowered),
+        *_loops(lowered),
+        *_collected(lowered),
         *_complete(lowered, told),
+        _parallel(lowered),
     ]
     return "\n".join(dict.fromkeys(lines))
 
 
-def _named(type: TensorType) -> str:
-    return f"{type.format} {type.dtype}"
+def formats_line(types: Mapping[str, TensorType]) -> str:
+    """Return the line with the formats and dtypes of tensors.
+
+    Parameters
+    ----------
+    types : mapping
+        The types by name.
+    """
+    return "formats: " + "; ".join(f"{name} {type.format} {type.dtype}" for name, type in types.items())
 
 
-def _advice(lowered: Lowered) -> Iterator[str]:
-    """Yield a line for each conversion of an operand, with the format that makes it unnecessary."""
-    for c in lowered.schedule.conversions:
-        how = f"{c.tensor}.asformat({str(c.format)!r})" if _is_name_of(c.format) else f"{c.tensor} in {c.format}"
-        yield f"each call stores {c.tensor} again; keep {how}, and pass that instead"
+def compiled_line(origins: Sequence[str | None]) -> str:
+    """Return the line that says where the functions of kernels come from.
+
+    Parameters
+    ----------
+    origins : sequence of str or None
+        The origin of each kernel; None for one that is not compiled.
+    """
+    found = Counter(origin or "not yet" for origin in origins)
+    parts = [f"{count} kernels {origin}" if len(origins) > 1 else origin for origin, count in found.items()]
+    return f"compiled: {', '.join(parts)}" + ("; the first call waits for the compiler" if None in origins else "")
+
+
+def _converted(lowered: Lowered) -> Iterator[str]:
+    """Yield a line for each conversion of a call, with the format of an operand that makes it unnecessary."""
+    schedule, types = lowered.schedule, lowered.types
+    for c in schedule.conversions:
+        how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if _is_name_of(c.format) else ""
+        yield f"each call converts {c.tensor} from {types[c.tensor].format} to {c.format}, since {c.reason}{how}"
+    if (final := schedule.final_format) is not None:
+        made = schedule.types[schedule.target.tensor].format
+        yield f"each call converts the result from {made if _is_name_of(made) else 'a list of coordinates'} to {final}"
 
 
 def _is_name_of(format: Format) -> bool:
@@ -68,6 +102,56 @@ def _is_name_of(format: Format) -> bool:
         return parse_format(str(format), format.order) == format
     except FormatError:
         return False
+
+
+def _loops(lowered: Lowered) -> Iterator[str]:
+    """Yield a line with the loops over operands, outermost first; none if there are no loops."""
+    parts = []
+    for where, loops in groupby(dict.fromkeys(_visited(lowered)), key=lambda loop: loop[1]):
+        variables = ", ".join(v for v, _ in loops)
+        parts.append(f"{variables} stored in {where}" if where else f"every {variables}")
+    if parts:
+        yield f"loops: {'; '.join(parts)}"
+
+
+def _visited(lowered: Lowered) -> Iterator[tuple[str, str]]:
+    """Yield the variable of each loop, and the operands whose stored coordinates it visits; empty for every one."""
+    origins = {c.name: c.tensor for c in lowered.schedule.conversions}
+    operands = {*lowered.operands}
+    for v, points in lowered.evaluation[1].lattices:
+        walked = [{it for it in point.coiterate if not it.full} for point in points]
+        accesses = [it.access for point in points for it in point.coiterate]
+        if any(a is not None and a.tensor not in operands for a in accesses):
+            continue  # a loop over a workspace: entries that other loops have collected
+        # A case whose operands include those of another case visits no coordinate that the other does not.
+        least = [own for own in walked if not any(other < own for other in walked)]
+        names = (
+            dict.fromkeys(origins.get(it.access.tensor, it.access.tensor) for it in own if it.access is not None)
+            for own in least
+        )
+        cases = dict.fromkeys(" and ".join(sorted(each)) for each in names)
+        # The number of an entry in its row is written ``#i``, whatever operand it is of.
+        yield v.partition("@")[0], " or ".join(cases) if all(cases) else ""
+
+
+def _collected(lowered: Lowered) -> Iterator[str]:
+    """Yield a line for each workspace that collects entries of a sparse result."""
+    for w in lowered.schedule.program.workspaces:
+        if w.kind in _COLLECTED:
+            yield f"values over {', '.join(w.indices)} are collected {_COLLECTED[w.kind]}, before they are stored"
+
+
+def _parallel(lowered: Lowered) -> str:
+    """Return the line that says what threads share."""
+    program = lowered.schedule.program
+    shared = _shared(program.stmt)
+    if shared is not None:
+        # Tiles are ranges of one variable, though the loop inside may run over another.
+        of = {cut.outer: (cut.tiles if isinstance(cut, Split) else None) or cut.var for cut in program.splits}
+        return f"parallel: the loop over {f'blocks of {of[shared]}' if shared in of else shared}"
+    # A serial schedule has an alternative, which is chosen when it runs.
+    other = ", unless there is enough to do for loops that threads share" if lowered.schedule.serial else ""
+    return f"parallel: nothing{other}"
 
 
 def _shared(stmt: Stmt) -> str | None:
@@ -93,8 +177,7 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
         if v not in said and every and sparse:
             said.add(v)
             names = " and ".join(dict.fromkeys(a.tensor for a in dense))
-            reason = f"what {sparse[0].tensor} does not store has values{f' beside {names}' if names else ''}, too"
-            yield _line(v, reason, sparse[0])
+            yield _line(v, f"{names or 'the expression'} makes values there, too", sparse[0])
     target, types = lowered.assignment.target, lowered.types
     if not types[target.tensor].format.is_dense or len(target.indices) < 2:
         return  # a loop above has said so for a sparse result, and a vector is no longer than its operands
@@ -104,13 +187,13 @@ def _complete(lowered: Lowered, told: Collection[str]) -> Iterator[str]:
         for v, level in zip(level_variables(access, format), format.levels, strict=True):
             if v in target.indices and v not in said and not level.full:
                 said.add(v)
-                yield _line(v, f"{target.tensor} is dense, and holds more than what {access.tensor} stores", access)
+                yield _line(v, f"{target.tensor} is dense", access)
 
 
 def _line(v: str, reason: str, sparse: Access) -> str:
     return (
-        f"every {v} is visited: {reason}; the cost is that of all elements. "
-        f"A factor not_equal({expression_text(sparse)}, 0) restricts it to what {sparse.tensor} stores"
+        f"every {v} is visited, also where {sparse.tensor} stores nothing, since {reason}; "
+        f"multiply by not_equal({expression_text(sparse)}, 0) to visit only what {sparse.tensor} stores"
     )
 
 

@@ -84,6 +84,13 @@ class Functions:
                 self._found |= {name: ffi.cast(signature, library.symbol(name)) for name in of}
         return self
 
+    def origin(self, name: str) -> str | None:
+        """Return where a function comes from, in words; None if it is not compiled yet."""
+        library = _known(Wanted(self._text_of(name), (abi.symbol(name),), self._what))
+        if library is None:
+            return None
+        return "shipped with weft" if library.suffix else "in the cache on disk"
+
 
 def load(source: str, names: Sequence[str], arity: int, what: str) -> Functions:
     """Return the functions of a C text, which is compiled if it has not been.
@@ -129,6 +136,14 @@ def _libraries_of(texts: Sequence[Wanted]) -> list[Library]:
             for text, library in zip(lacking, open_all(lacking) if lacking else (), strict=True):
                 _libraries[_key(text.source)] = library
     return [_libraries[_key(text.source)] for text in texts]
+
+
+def _known(text: Wanted) -> Library | None:
+    """Return the library of a text if there is one, whether it is in memory or not."""
+    try:
+        return _libraries.get(_key(text.source)) or _found(text)
+    except NotCompiledError:  # without a compiler, nothing is looked for on disk
+        return None
 
 
 @contextmanager

@@ -42,9 +42,11 @@ class Draft:
         self._taken = set(problem.names)
         self._inside: dict[str, str] = {}
         for old, new in view.stored_plainly:
-            self._store_first(old, new, f"{old} is not walked by the levels of {self.types[old].format}")
+            self._store_first(
+                old, new, f"loops over the levels of {self.types[old].format} do not suit the other operands"
+            )
         for old, new in view.looked_up:
-            self._store_first(old, new, f"the table of {old} is asked for whole coordinates, no array changes")
+            self._store_first(old, new, f"{old} is looked up by whole coordinates; no array is copied")
         if view.final_format is not None:
             self.notes.append(f"the result is computed in {problem.result.format} and converted to {view.final_format}")
 

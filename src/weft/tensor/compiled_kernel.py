@@ -16,6 +16,7 @@ from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand
+from ..pass_names import PASSES
 from ..storage import Storage
 from .operators import wrap_result
 from .sparse_tensor import SparseTensor
@@ -23,7 +24,7 @@ from .sparse_tensor import SparseTensor
 if TYPE_CHECKING:
     from .types import Array
 
-__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report"]
+__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report", "stage_texts", "titled"]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -83,27 +84,79 @@ def check_names(
     raise NotationError(f"there is no {kind} {name!r} in {text!r}, {listed}{did_you_mean(name, own, SYNONYMS)}")
 
 
-def report(kernel: Any, assignment: Assignment, looked: Any, full: bool, *, assumed: bool) -> str:
-    """Return a report on a plan, with notes on the values of operands that the plan depends on.
+def report(
+    kernel: Any, assignment: Assignment, looked: Any, origins: Sequence[str | None] | None = None, *, assumed: bool
+) -> str:
+    """Return a few lines on a plan, with notes on the values of operands that the plan depends on.
 
     Parameters
     ----------
-    kernel : Kernel, Plan or SteppedPlan
+    kernel : Kernel or Plan
         The plan.
     assignment : Assignment
         The expression as the user wrote it.
     looked : Absorbed
         The expression as it is computed for the operands' values, with its data annihilators.
-    full : bool
-        True for all stages of the compiler.
+    origins : sequence of str or None, optional
+        The origins of the kernels that run, if they are not those of ``kernel``.
     assumed : bool
         True if the values are assumed, and are looked up at each call.
     """
-    notes = looked.notes(assumed=assumed)
-    if full:
-        return "\n\n".join([kernel.explain(), *([f"== values\n{notes}"] if notes else [])])
     told = {v for absorption in looked.refused for v in free_variables(absorption.expr)}
-    return "\n".join([to_text(explicit_sums(assignment)), kernel.summary(told), *([notes] if notes else [])])
+    notes = looked.notes(assumed=assumed).splitlines()
+    lines = [to_text(explicit_sums(assignment)), kernel.summary(told), *(f"values: {note}" for note in notes)]
+    return "\n".join([*lines, execution.compiled_line(kernel.origins if origins is None else origins)])
+
+
+def stage_texts(kernel: Any, wanted: bool | str | Iterable[str], looked: Any = None) -> dict[str, str]:
+    """Return the texts of stages and passes of the compiler by name.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel, Kernel or Plan
+        The kernel.
+    wanted : bool, str or iterable of str
+        True for every stage, ``"all"`` for every stage and pass; else names, in which a hyphen may replace a space.
+        In a computation of several steps, a name stands for the stage of every kernel.
+    looked : Absorbed, optional
+        Notes on the values of operands, which are the stage ``values``.
+
+    Raises
+    ------
+    ValueError
+        When a name is neither that of a stage nor of a pass.
+    """
+    stages = {**kernel.stages, **({"values": looked.notes(assumed=False)} if looked is not None else {})}
+    if wanted is True:
+        return {name: text for name, text in stages.items() if text}
+    names = [wanted] if isinstance(wanted, str) else list(wanted or ())
+    asked = [name.replace("-", " ") for name in names]
+    if "all" in asked:
+        return {**kernel.passes, **stages}
+    if any(name in PASSES for name in asked):
+        stages = {**kernel.passes, **stages}
+    found: dict[str, str] = {}
+    for name in asked:
+        own = {full: text for full, text in stages.items() if full == name or full.startswith(f"{name}, kernel ")}
+        if not own:
+            known = dict.fromkeys(full.partition(",")[0] for full in stages)
+            raise ValueError(
+                f"there is no stage {name!r}{did_you_mean(name, [*known, *PASSES])}; the stages are "
+                f"{', '.join(known)}, all; the passes are {', '.join(PASSES)}"
+            )
+        found |= own
+    return found
+
+
+def titled(stages: Mapping[str, str]) -> str:
+    """Return the texts of stages, each below its name.
+
+    Parameters
+    ----------
+    stages : mapping
+        The texts by name.
+    """
+    return "\n\n".join(f"== {name}\n{text.rstrip()}" for name, text in stages.items())
 
 
 class CompiledKernel:
@@ -146,22 +199,34 @@ class CompiledKernel:
         """The text of what each pass of the compiler returned, by name, in their order."""
         return self._kernel.passes
 
-    def explain(self, full: bool = False) -> str:
+    def explain(self, *, stages: bool | str | Iterable[str] = False) -> str:
         """Report how the kernel computes.
 
         Parameters
         ----------
-        full : bool
-            True for every stage of the compiler: formats, schedule, concrete notation, lattices, IR and C. By default
-            a few lines say which operands are stored again, which loops there are, and which of them visit every
-            coordinate.
+        stages : bool, str or iterable of str
+            Stages of the compiler to show in place of the short report, as in :func:`weft.explain`.
 
         Returns
         -------
         str
             A report.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr")
+        >>> print(k.explain(stages="concrete notation"))
+        == concrete notation
+        forall i parallel
+          y(i) = t
+          where
+            forall j
+              t += A(i,j)*x(j)
         """
-        return report(self._kernel, self._assignment, self._assumed, full, assumed=True)
+        if stages:
+            return titled(stage_texts(self._kernel, stages, self._assumed))
+        return report(self._kernel, self._assignment, self._assumed, assumed=True)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
         """Compute the result from the operands, given by position or by name."""

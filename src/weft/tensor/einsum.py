@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,7 +20,7 @@ from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
 from ..records import replace
-from .compiled_kernel import CompiledKernel, check_names, operand_names, orders, reads, report
+from .compiled_kernel import CompiledKernel, check_names, operand_names, orders, reads, report, stage_texts, titled
 from .contraction_order import plan
 from .operators import wrap_result
 from .out_argument import write_out
@@ -461,18 +461,21 @@ def _types(
     return types
 
 
-def explain(*operands: Any, full: bool = False, **named: Any) -> str:
-    """Report how the compiler computes an expression.
+def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named: Any) -> str:
+    """Report how weft computes an expression.
 
-    The short report names the formats and the loops of the computation. It lists the operands that are stored again,
-    with a way to avoid the conversion, and the loops that visit every coordinate, with the reason.
+    The short report has a line for the formats, for each conversion that every call makes, for the loops and the
+    coordinates that they visit, for loops over all coordinates, for what threads share, and for whether the kernel is
+    compiled. The page on schedules says how to read it.
 
     Parameters
     ----------
     *operands
         The arguments of :func:`einsum`, or an expression in tensor index notation alone.
-    full : bool
-        True for every stage of the compiler: schedule, concrete notation, lattices, IR and C.
+    stages : bool, str or iterable of str
+        Stages of the compiler to show in place of the short report: True for every stage, from the index notation to
+        the C, or names, such as ``"c"`` and ``"schedule"``. Names of passes are taken, too, and ``"all"`` is every
+        stage and every pass.
     **named
         For index notation, operands as for :func:`evaluate`, or formats as for :func:`compile`. In both cases,
         ``format`` and ``dtype`` of the result.
@@ -486,6 +489,8 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
     ------
     NotationError
         For expressions that do not parse, and operands that are missing.
+    ValueError
+        For names of stages that do not exist.
 
     Examples
     --------
@@ -494,18 +499,20 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
     >>> print(weft.explain("C(i,k) = A(i,j)*B(j,k)", A=A, B=A.tocsc()))
     C(i,k) = sum(j, A(i,j)*B(j,k))
     formats: C csr float64; A csr float64; B csc float64
-    B is converted from csc to csr: loops i,j,k cannot traverse B in csc
-    loop order i, j, k; k is gathered in a list workspace
-    each call stores B again; keep B.asformat('csr'), and pass that instead
-    threads share the loop over i
+    each call converts B from csc to csr, since loops i,j,k cannot traverse B in csc;
+    pass B.asformat('csr') to avoid this
+    loops: every i; j stored in A; k stored in B
+    values over k are collected in an array, with a list of those that have a value, before they are stored
+    parallel: the loop over i
+    compiled: ...
     """
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]
         # Formats instead of operands: the report is that of a compiled kernel.
         if all(isinstance(value, (str, Format)) for value in named.values()):
-            return compile(text, **named).explain(full)
-        assignment, found = _parsed(text), _adopted(named, weak=True)
+            return compile(text, **named).explain(stages=stages)
+        notation, assignment, found = None, _parsed(text), _adopted(named, weak=True)
     else:
         notation, given = _parsed_einsum(operands)
         assignment, found = notation.assignment, _adopted(dict(zip(notation.names, given, strict=True)), weak=False)
@@ -513,7 +520,17 @@ def explain(*operands: Any, full: bool = False, **named: Any) -> str:
     looked = execution.looked_up(assignment, {name: operand.storage for name, operand in found.items()}, wanted)
     storages = tuple([found[name].storage for name in operand_names(assignment)])
     types = tuple([storage.type for storage in storages])
-    plan = execution.plan_for(looked.assignment, types, format=_format_of(assignment, format), dtype=wanted)
-    chosen, taken = plan.chosen(storages)
-    said = [f"for these operands ({alternative.name}): {alternative.reason}" for alternative in taken]
-    return "\n".join([report(chosen, assignment, looked, full, assumed=False), *said])
+    result_format = _format_of(assignment, format)
+    plan, taken = execution.plan_for(looked.assignment, types, format=result_format, dtype=wanted).chosen(storages)
+    if stages:
+        return titled(stage_texts(plan, stages, looked))
+    # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
+    shared = execution.plan_for(execution.anonymous(looked.assignment), types, format=result_format, dtype=wanted)
+    origins = shared.chosen(storages)[0].origins
+    chosen = [f"chosen for these operands: {alternative.name}, since {alternative.reason}" for alternative in taken]
+    lines = [report(plan, assignment, looked, origins, assumed=False), *chosen]
+    if notation is not None and len(found) > 2 and config.reassociate:
+        steps = len(_planned(notation, list(found.values()), "auto").path)
+        if steps > 1:
+            lines.append(f"einsum: {steps} steps, which weft.einsum_path shows; the lines above are for optimize=False")
+    return "\n".join(lines)
