@@ -54,7 +54,7 @@ def test_stages(stage, capsys):
         (["A(i) = B(i)", "-f", "B:ss"], "format"),
         (["A(i) = B(i)", "--print", "nothing"], "no stage 'nothing'"),
         (["info", "nowhere.mtx"], "nowhere.mtx"),
-        (["info", "a.xyz"], "does not say what it is"),
+        (["info", "a.xyz"], "the kind of the file"),
     ],
 )
 def test_errors(arguments, message, capsys):

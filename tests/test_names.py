@@ -44,7 +44,7 @@ def test_arguments_that_nothing_is_like():
 def test_options_of_other_formats():
     with pytest.raises(FormatError, match="'csr' takes no options, not blocksize"):
         A.asformat("csr", blocksize=(1, 1))
-    with pytest.raises(FormatError, match=r"'bsr' cannot be told .*2\.5"):
+    with pytest.raises(FormatError, match=r"'bsr' does not take the options .*2\.5"):
         A.asformat("bsr", blocksize=2.5)
     with pytest.raises(FormatError, match="'bsr' takes blocksize, not blksize; did you mean 'blocksize'"):
         weft.formats["bsr"](2, blksize=2)

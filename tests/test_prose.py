@@ -1,13 +1,21 @@
-"""The prose of the source and the documentation: how sentences begin, and that every name in it exists."""
+"""Prose of the source, the documentation and errors: how sentences begin, and that every name exists and is known."""
 
 import ast
+import inspect
 import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+import weft
+from weft.config import SETTINGS
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "weft"
 FIRST = re.compile(r"(What|Where|As|That|Whether|How|Of|Who|When)\b")
+TOLD_ELSEWHERE = {"MatrixMarket", "SparseTensors", "same_kind"}  # a file's first line, a plural, a rule of NumPy's
+LOOKS_LIKE_CODE = re.compile(r"\b_*[a-z]+(?:_[a-z0-9]+)+\b|\b(?:[A-Z][a-z]+){2,}\b|\b[a-z_]+(?:\.[a-z_]+)+\b(?!\()")
 NAME = re.compile(r"`{1,2}([A-Za-z_][\w.]*\w(?:/[\w./]+)?)`{1,2}")
 ELSEWHERE = {  # defined by Python, NumPy, SciPy, C, an extra, or an example
     "KeyboardInterrupt", "WEFT_BUILD_KERNELS", "WEFT_BUILD_SECONDS", "WEFT_TEST_CACHE_DIR", "_ffi.py",
@@ -50,6 +58,30 @@ def known():
     return found
 
 
+def messages():
+    """Yield the text of each error that is raised with its place, without what the text inserts."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                parts = [part.value for part in ast.walk(node.exc) if isinstance(part, ast.Constant)]
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(map(str, parts))
+
+
+@cache
+def told():
+    """Return the names that users can import, call or pass, and those that the documentation has told them."""
+    public = (weft, weft.SparseTensor, weft.errors, weft.config, weft.formats, np, np.linalg)
+    functions = [each for name in dir(weft) if inspect.isfunction(each := getattr(weft, name))]
+    parameters = {name for function in functions for name in inspect.signature(function).parameters}
+    pages_use = re.findall(r"\w+", " ".join((ROOT / place).read_text("utf-8") for place, _ in pages()))
+    return {name for each in public for name in dir(each)} | {*SETTINGS} | parameters | {*pages_use} | TOLD_ELSEWHERE
+
+
+def internal(message):
+    """Return the names in a message that its reader has not been told of."""
+    return [name for name in LOOKS_LIKE_CODE.findall(message) if not told().issuperset(name.split("."))]
+
+
 def exists(name):
     if name in ELSEWHERE:
         return True
@@ -75,6 +107,16 @@ def test_names_in_prose_exist():
         if not exists(name)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_errors_name_nothing_internal():
+    wrong = [f"{place}: {name}" for place, text in messages() for name in internal(text)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_finder_of_internal_names_itself():
+    assert internal("a Lowered" + "Kernel has no plan_for" + "_this") == ["LoweredKernel", "plan_for_this"]
+    assert internal("SparseTensors: call from_coords, or raise weft.config.max_densify_bytes") == []
 
 
 def test_the_finder_of_names_itself():

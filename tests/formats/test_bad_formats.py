@@ -29,12 +29,24 @@ from weft.formats import (
         ("(i,j) -> (i,j-i)", [Dense(), Range()], "level 2 .* cannot be range: it stores nothing of its coordinate"),
         ("(i,j) -> (#i,i,j)", [Dense(), Dense(), Singleton()], "level 1 .* cannot be dense: .* counts"),
         ("(i) -> (i)", [Banded(diagonal=True)], "level 1 .* cannot be banded: it has no level above"),
-        ("(i,j) -> (i,j)", [Dense(), InterleavedSingleton()], "no level above has the crd that it reads"),
-        ("(i,j) -> (i/2,j)", [Dense(), Compressed()], "do not say what axis 0 was"),
-        ("(i,j) -> (i*j-i,i,j)", [Hashed(), Dense(), Compressed()], "level 1 .* cannot be hashed.*: no bounds"),
+        (
+            "(i,j) -> (i,j)",
+            [Dense(), InterleavedSingleton()],
+            "reads the array crd of a level above",
+        ),
+        ("(i,j) -> (i/2,j)", [Dense(), Compressed()], "axis 0 does not follow from the coordinates"),
+        (
+            "(i,j) -> (i*j-i,i,j)",
+            [Hashed(), Dense(), Compressed()],
+            "level 1 .* cannot be hashed.*: the sizes of the axes do not bound",
+        ),
         ("(i,j) -> (i,j,i+j)", [Dense(), Dense(), Compressed()], "level 3 .*: its coordinate follows from those above"),
-        ("(i,j) -> (i/3,i,j)", [Dense(), Squeezed(), Compressed()], "level 2 .*: its coordinates are partly decided"),
-        ("(i) -> (i%3,i)", [Compressed(), Range()], "level 2 .*: its coordinates are partly decided above"),
+        ("(i,j) -> (i/3,i,j)", [Dense(), Squeezed(), Compressed()], "level 2 .*: coordinates above leave only some"),
+        (
+            "(i) -> (i%3,i)",
+            [Compressed(), Range()],
+            "level 2 .*: coordinates above leave only some of its coordinates possible",
+        ),
     ],
 )
 def test_compositions(remapping, levels, message):

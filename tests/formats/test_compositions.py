@@ -140,27 +140,31 @@ def test_full_levels_in_every_operation(levels):
 @pytest.mark.parametrize(
     ("remapping", "levels", "message"),
     [
-        ("(i,j) -> (i,j)", [Dense(), Singleton()], "cannot mark a place of dense that holds no entry"),  # S3
-        ("(i,j) -> (i,j)", [Hashed(), Singleton()], "cannot mark a place of hashed.* that holds no entry"),
+        ("(i,j) -> (i,j)", [Dense(), Singleton()], "cannot mark positions of dense without an entry"),  # S3
+        ("(i,j) -> (i,j)", [Hashed(), Singleton()], "cannot mark positions of hashed.* without an entry"),
         ("(i,j) -> (i,j)", [Compressed(), Compressed(unique=False)], "may hold a coordinate twice"),  # S4
         ("(i,j) -> (i,j)", [Compressed(unique=False)] * 2, "level 2 .* may hold a coordinate twice"),
         ("(i,j) -> (#i,#j,i,j)", [Sliced(), Sliced(), Dense(), Singleton()], "two counters"),  # S5
-        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over is no coordinate"),
+        ("(i,j) -> (i/4,#i,i%4,j)", [Dense(), Sliced(), Dense(), Singleton()], "counts over are no coordinates"),
         ("(i,j) -> (#i,i,j)", [Compressed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         ("(i,j) -> (#i,i,j)", [Squeezed(), Dense(), Singleton()], "level 1 .* does not store how far"),
         (
             "(i) -> (#i,i)",
             [Sliced(), Compressed()],
-            "level 2 .* positions of what it counts over follow from coordinates",
+            "level 2 .* positions on the axes that it counts over must follow",
         ),
         ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Dense()], "level 1 .*no level below it marks"),
-        ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Compressed()], "level 3 .* each place holds one entry"),
+        ("(i,j) -> (#i,i,j)", [Sliced(), Dense(), Compressed()], "level 3 .* each position has one child"),
         ("(i,j) -> (#i/2,i,j)", [Sliced(), Dense(), Singleton()], "a counter is a coordinate by itself"),
         ("(i,j) -> (i,j)", [Sliced(), Compressed()], "level 1 .* those of a counter"),  # S6
         ("(i,j) -> (i*j,i,j)", [Dense(), Compressed(), Compressed()], "level 1 .*: "),  # S7
-        ("(i,j) -> (2*i,i,j)", [Dense(), Offset(), Dense()], "level 1 .*not every number it counts up to"),  # S8
-        ("(i,j) -> (i^j,i,j)", [Dense(), Dense(), Dense()], "level 1 .*not every number it counts up to"),
-        ("(i,j) -> (i+2*j,i,j)", [Dense(), Dense(), Offset()], "level 2 .*partly decided above"),
+        (
+            "(i,j) -> (2*i,i,j)",
+            [Dense(), Offset(), Dense()],
+            "level 1 .*positions for numbers that are no coordinates",
+        ),  # S8
+        ("(i,j) -> (i^j,i,j)", [Dense(), Dense(), Dense()], "level 1 .*positions for numbers that are no coordinates"),
+        ("(i,j) -> (i+2*j,i,j)", [Dense(), Dense(), Offset()], "level 2 .*coordinates above leave only some"),
         ("(i,j) -> (i,j)", [Jagged(), Compressed()], "level 1 .* it is the second level"),  # S10
         ("(i,j) -> (i,j)", [Growable(), Compressed()], "level 1 .* nothing can be below"),
         ("(i,j) -> (i,j)", [Slots(), Dense()], "level 1 .* has a slot of its own"),

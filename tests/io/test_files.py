@@ -293,7 +293,7 @@ def test_frostt_shape_is_kept():
 
 
 def test_names_say_what_files_are(tmp_path):
-    with pytest.raises(FileFormatError, match="does not say what it is"):
+    with pytest.raises(FileFormatError, match="the kind of the file"):
         weft.load(tmp_path / "a.xyz")
 
 

@@ -135,7 +135,7 @@ def test_widths_are_asked_of_the_level():
 def test_refusals():
     with pytest.raises(NotationError, match="two results"):
         weft.query(FIGURE, "select [i] -> count(j) as n, max(j) as n")
-    with pytest.raises(NotationError, match="counters"):
+    with pytest.raises(NotationError, match="counter such as #i"):
         weft.query(FIGURE, "select [i] -> min(#i) as n")
     huge = weft.from_coords([[0], [0]], [1.0], shape=(10**10, 5))
     with pytest.raises(weft.errors.DensifyError, match="max_densify_bytes"):

@@ -173,7 +173,7 @@ def test_emitted_c_means_the_same(text):
 
 def test_what_is_lost_has_no_inverse():
     assert Remapping.parse("(i,j) -> (i/2,j)").inverse() == (None, Axis(1))
-    with pytest.raises(FormatError, match="do not say what axis 0 was"):
+    with pytest.raises(FormatError, match="axis 0 does not follow from the coordinates"):
         Format("(i,j) -> (i/2,j)", [Dense(), Compressed()])
 
 

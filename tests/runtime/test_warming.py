@@ -46,7 +46,7 @@ def test_other_files_are_refused(tmp_path):
     file = tmp_path / "kernels.txt"
     for text in ("nonsense\n", '{"names": []}\n', "[]\n", json.dumps({"abi": "4", "source": "", "names": 1}) + "\n"):
         file.write_text(text)
-        with pytest.raises(FileFormatError, match="line 1: no kernel as WEFT_RECORD writes them"):
+        with pytest.raises(FileFormatError, match="line 1: this is no line that WEFT_RECORD wrote"):
             list(warming.read(str(file)))
     file.write_text(json.dumps({"abi": "old", "source": "", "names": [], "what": ""}))
     with pytest.raises(FileFormatError, match="another version of weft; record it again"):

@@ -76,8 +76,8 @@ def test_what_is_stored_in_another_order_is_found_too(format):
 
 def test_tables_that_are_asked_drive_no_loop():
     dok, v = weft.asarray(matrix(9, 9), format="dok"), weft.asarray(np.ones(9), format="coo")
-    assert "asked" not in schedule_of("a = A(i,j)*x(j)*y(i)", A=dok, x=v, y=v)
-    assert "asked" in schedule_of("C(i,j) = A(i,j)*B(i,j)", A=dok, B=weft.asarray(matrix(9, 9), format="csr"))
+    assert "looked up" not in schedule_of("a = A(i,j)*x(j)*y(i)", A=dok, x=v, y=v)
+    assert "looked up" in schedule_of("C(i,j) = A(i,j)*B(i,j)", A=dok, B=weft.asarray(matrix(9, 9), format="csr"))
 
 
 def test_more_factors():

@@ -253,7 +253,7 @@ class Kernel:
         # An empty reduction has a result only if its operator has an identity: a sum has, a minimum has not.
         for v, op in reductions(self.lowered.assignment.value):
             if extents.get(v) == 0 and not OPERATORS[op].has_identity:
-                raise ShapeError(f"{op} over no values of {v} has no identity, in {self.text}")
+                raise ShapeError(f"{op} over {v}, of size 0, has no value, as it has no identity; in {self.text}")
         # Some reductions count their implicit entries: the number of coordinates must fit an int64.
         if prod(extents.values()) > INT64_MAX:
             for over in self.lowered.counted_reductions:
@@ -263,7 +263,7 @@ class Kernel:
                     )
         missing = [v for v in self.lowered.schedule.target.indices if v not in extents]
         if missing:
-            raise ShapeError(f"the size of {missing[0]} is not known in {self.text}")
+            raise ShapeError(f"no operand has the index {missing[0]}, which would say its size, in {self.text}")
         return extents
 
     def run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
@@ -507,9 +507,12 @@ class Kernel:
             self._same_structure(result, storages)
         shape = self.shape(storages)
         if result.shape != shape or result.type != self.type:
-            raise FormatError(f"the result of {self.text} is {self.type}, of shape {shape}")
+            raise FormatError(
+                f"compute of {self.text} fills a tensor of {self.type} and shape {shape}, not one of {result.type} and "
+                f"shape {result.shape}; pass what assemble returned for these operands"
+            )
         if not result.vals.flags.writeable:
-            raise FormatError("the result's values are read-only")
+            raise FormatError("compute cannot fill the result, whose values are read-only; pass a copy()")
         counts = np.zeros(2 * len(self.chains) + 1, np.int64)
         structs = self._structs(storages)
         if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):

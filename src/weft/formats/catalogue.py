@@ -265,7 +265,7 @@ class Entry:
         except TypeError as error:
             if not options:  # the function itself is at fault
                 raise
-            raise FormatError(f"format {self.name!r} cannot be told {options}: {error}") from None
+            raise FormatError(f"format {self.name!r} does not take the options {options}: {error}") from None
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -110,9 +110,9 @@ def why_unsound(remapping: Remapping, levels: Sequence[LevelFormat]) -> str | No
     coordinates = remapping.coordinates
     lost = [axis for axis, e in enumerate(remapping.inverse()) if e is None]
     if lost:
-        return f"the coordinates that {remapping} makes do not say what axis {lost[0]} was"
+        return f"axis {lost[0]} does not follow from the coordinates that {remapping} makes"
     if levels and levels[0].branchless:  # each chain has a first level that branches
-        return f"the first level cannot be {levels[0]}: it has no parent that says how long it is"
+        return f"the first level cannot be {levels[0]}, which has one child for each parent: there is no level above"
     # Rules about arrays and assembly are those of the levels that have the arrays.
     shown = [level.shown for level in levels]
     for k, level in enumerate(levels):
@@ -134,7 +134,7 @@ def _missing(levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level lacks arrays that it borrows, or None."""
     above = [role for other in levels[:k] for role in other.roles]
     missing = [role for role in levels[k].borrows if role not in above]
-    return f"no level above has the {missing[0]} that it reads" if missing else None
+    return f"it reads the array {missing[0]} of a level above, and none has it" if missing else None
 
 
 def _counter_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
@@ -149,15 +149,15 @@ def _counter_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForm
         return _below_counter(coordinates, levels, counters[0], k) if counters and counters[0] < k else None
     # S5: this is the level of the counter.
     if not level.counts:
-        return "it does not store how far the coordinate counts"
+        return "it does not store how far a counter such as #i counts"
     if len(counters) > 1:
-        return "the remapping has two counters"
+        return "the remapping has two counters, of which a format has one at most"
     elsewhere = [e for e in own.over if e not in coordinates]
     if elsewhere:
-        return "what its counter counts over is no coordinate of a level"
+        return "the axes that its counter counts over are no coordinates of levels"
     below = levels[k + 1 :]
     if not any(v.iteration == "position" and (v.roles or v.borrows) for v in below):
-        return "no level below it marks the places that hold no entry"
+        return "no level below it marks positions without an entry"
     return None
 
 
@@ -167,11 +167,11 @@ def _below_counter(coordinates: Sequence[IndexExpr], levels: Sequence[LevelForma
     assert isinstance(own, Counter)
     if coordinates[k] in own.over:  # these levels come first, then branchless ones
         if any(c not in own.over for c in coordinates[counter + 1 : k]):
-            return "the levels that a counter counts over come before others below it"
+            return "below a counter, the levels of the axes that it counts over come first"
         if levels[k].shown.placing != "get":
-            return "below a counter, positions of what it counts over follow from coordinates"
+            return "below a counter, positions on the axes that it counts over must follow from coordinates"
         return None
-    return None if levels[k].branchless else "below a counter and what it counts over, each place holds one entry"
+    return None if levels[k].branchless else "below a counter and its axes, each position has one child"
 
 
 def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
@@ -185,7 +185,7 @@ def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
     if level.branchless and level.gapless and (level.roles or level.borrows):
         first = levels[head].shown
         if first.iteration != "position" or not first.gapless or not (first.compact or first.lengthens):
-            return f"it cannot mark a place of {first} that holds no entry"
+            return f"it cannot mark positions of {first} without an entry"
     return None
 
 
@@ -198,7 +198,7 @@ def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) 
             return f"it can only be appended to, and {level} cannot be"
     # The last part of S10: no level may put a condition on the entries.
     asks = conditions(remapping, levels)
-    return f"it can only be appended to, and {levels[asks[0].level]} asks something of all entries" if asks else None
+    return f"it can only be appended to, and {levels[asks[0].level]} has a condition on all entries" if asks else None
 
 
 def _full_reason(coordinates: Sequence[IndexExpr], levels: Sequence[LevelFormat], k: int) -> str | None:
@@ -223,18 +223,18 @@ def _implicit_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int
     if isinstance(coordinates[k], Counter):
         return None
     if from_zero(coordinates[k]) is None:  # S7
-        return "no bounds are known of its coordinate"
+        return "the sizes of the axes do not bound its coordinate"
     if not level.branchless and decided(coordinates, remapping.order, k):
-        return "its coordinate follows from those above, so that it has one: a branchless level's"
+        return "its coordinate follows from those above, so that the level must be branchless"
     # S8: the coordinates of positions without an entry are enumerated or computed.
     if level.pads and not takes_every_value(coordinates, remapping.order, k):
         # Bits of axes that no coordinate above has may be mixed if a level below stores the values that occur.
         apart = not any(axes_of(c) & axes_of(coordinates[k]) for c in coordinates[:k] if not counters_of(c))
         if not apart:
-            return "its coordinates are partly decided above, and it would have positions for all"
+            return "coordinates above leave only some of its coordinates possible, and it has positions for all"
         marked = any(v.iteration == "position" and v.roles and not v.pads for v in levels[k + 1 :])
         if not marked or combination(coordinates[k]) is not None:
-            return "not every number it counts up to is a coordinate, and no level below it marks which are"
+            return "it has positions for numbers that are no coordinates, and no level below it marks them"
     return None
 
 

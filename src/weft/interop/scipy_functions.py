@@ -142,7 +142,7 @@ def _handed(x: Any, name: str, hand: str) -> Any:
     if hand == "operator":
         return x
     if storage.type.fill != 0:
-        raise UnsupportedError(f"{name} takes matrices whose absent entries are 0, not {x!r}")
+        raise UnsupportedError(f"{name} takes matrices whose fill value is 0, not {x!r}")
     wanted = ("csr", "csc") if hand == "csr or csc" else (hand,)
     kind = next((kind for kind in wanted if storage.format == kind), wanted[0])
     return _narrowed(foreign_tensors.write("scipy", storage, kind), storage)

@@ -21,7 +21,7 @@ def _kind(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path).lower().removesuffix(".gz")
     kind = name.rpartition(".")[2]
     if kind not in ("mtx", "tns", "npz"):
-        raise FileFormatError(f"{os.fspath(path)!r} does not say what it is; names end in .mtx, .tns or .npz")
+        raise FileFormatError(f"the kind of the file {os.fspath(path)!r} is not known; names end in .mtx, .tns or .npz")
     return kind
 
 

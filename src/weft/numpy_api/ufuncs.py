@@ -73,7 +73,9 @@ def apply(
         If ``where`` is given without ``out``, or the number of operands is wrong.
     """
     if where is not True and out is None:
-        raise TypeError(f"{op} of SparseTensors takes where= with out= only: it says what is left as it was")
+        raise TypeError(
+            f"{op} of SparseTensors takes where= only with out=, whose elements stay where the mask is False"
+        )
     if len(inputs) != operator(op).arity:
         raise TypeError(f"{op} takes {operator(op).arity} operands, not {len(inputs)}")
     if dtype is not None:

@@ -63,7 +63,9 @@ def map(function: Callable[[np.ndarray[Any, Any]], Any], x: Any, /) -> SparseTen
     storage = _unique(x)
     vals = np.asarray(function(storage.vals))
     if vals.shape != storage.vals.shape:
-        raise ValueError(f"the function makes shape {vals.shape} of {len(storage.vals)} values")
+        raise ValueError(
+            f"the function returned shape {vals.shape} for {len(storage.vals)} values; it returns a value for each"
+        )
     return _with(storage, vals, np.asarray(function(np.array([storage.type.fill], storage.dtype))))
 
 
@@ -145,7 +147,9 @@ def _entries(storages: list[Storage]) -> tuple[list[np.ndarray[Any, Any]], Stora
         return [np.arange(len(storages[0].vals))], storages[0]
     weight, found = 1, None
     if math.prod(len(storage.vals) + 1 for storage in storages) >= 2**63:
-        raise OverflowError(f"operands with {[len(s.vals) for s in storages]} entries cannot be joined by numbers")
+        raise OverflowError(
+            f"operands with {[len(s.vals) for s in storages]} entries have more pairs than 64-bit integers count"
+        )
     for storage in storages:
         # Zero is the number of an implicit entry. The weight is the base of a mixed radix system.
         numbers = np.arange(1, len(storage.vals) + 1, dtype=np.int64) * weight

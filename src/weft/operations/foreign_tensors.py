@@ -135,7 +135,7 @@ def write(package: str, storage: Storage, format: FormatLike | None = None) -> A
     """
     writer = _WRITERS.get(package)
     if writer is None:
-        raise FormatError(f"nothing is registered that makes tensors of {package}")
+        raise FormatError(f"weft makes no tensors of the package {package!r}")
     return writer(storage, format)
 
 

@@ -141,7 +141,7 @@ def as_operand(obj: Any) -> Operand | None:
         return Operand(obj._storage, False)
     if isinstance(obj, np.ndarray):
         if isinstance(obj, np.ma.MaskedArray):
-            raise DTypeError("weft does not compute with masked arrays; fill them first")
+            raise DTypeError("weft does not take masked arrays; fill them first, with filled()")
         return Operand(Storage.dense(obj), True)
     if isinstance(obj, (list, tuple)) or is_scalar(obj):
         return Operand(Storage.dense(np.asarray(obj)), True)
@@ -169,7 +169,7 @@ def scalar_storage(value: Any, beside: np.dtype[Any]) -> Storage:
     if isinstance(value, (np.generic, np.ndarray)):
         return Storage.dense(np.asarray(value, value_dtype(value.dtype)))
     if not isinstance(value, (bool, int, float, complex)):
-        raise DTypeError(f"weft does not compute with scalars of type {type(value).__name__}")
+        raise DTypeError(f"a number is a bool, int, float, complex or NumPy scalar, not a {type(value).__name__}")
     return Storage.dense(np.asarray(value, np.result_type(beside, value)))
 
 

@@ -264,7 +264,7 @@ def limits(expr: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
             (a, b), (c, d) = limits(left), limits(right)
             # The smallest difference is a - (d - 1), the largest (b - 1) - c.
             return sum_of("-", sum_of("+", a, one), d), sum_of("-", b, c)
-    raise NotationError(f"no bounds are known of the coordinate {expr}")
+    raise NotationError(f"the sizes of the axes do not bound the coordinate {expr}")
 
 
 def sum_of(op: str, a: IndexExpr, b: IndexExpr) -> IndexExpr:

@@ -39,7 +39,7 @@ def read(path: str) -> Iterator[Wanted]:
                 found = json.loads(line)
                 version, source, names = found["abi"], found["source"], tuple(map(str, found["names"]))
             except (ValueError, TypeError, KeyError):
-                raise FileFormatError(f"{path}, line {number}: no kernel as WEFT_RECORD writes them") from None
+                raise FileFormatError(f"{path}, line {number}: this is no line that WEFT_RECORD wrote") from None
             if version != abi.VERSION:
                 raise FileFormatError(f"{path} was written by another version of weft; record it again")
             if source not in seen:

@@ -174,7 +174,9 @@ def cheapest_schedule(
     chosen = min((c for c in found if c is not None), key=lambda c: c.price, default=None)
     if chosen is None:
         given = ", ".join(f"{name}: {type.format}" for name, type in types.items())
-        raise ScheduleError(f"{to_text(assignment)} has no schedule for formats {given}")
+        raise ScheduleError(
+            f"no loops compute {to_text(assignment)} with the formats {given}; convert an operand, or omit format="
+        )
     return _written(chosen)
 
 

@@ -51,7 +51,7 @@ def cheapest(problem: LoopProblem) -> Candidate | None:
         If the assignment adds to a result without random access.
     """
     if problem.accumulating and not problem.dense:
-        raise FormatError(f"'+=' needs a result with random access, not {problem.result.format}")
+        raise FormatError(f"'+=' adds to a dense result, not to one in {problem.result.format}")
     if problem.variant.accumulator == "dense" and (whole := DENSE_RESULT.propose(problem)) is not None:
         return whole
     proposed = [strategy.propose(problem) for strategy in STRATEGIES]

@@ -174,7 +174,9 @@ def build(
     """
     own = machine_level()
     if own is None:
-        raise CompilerError("there are no levels of instructions for this machine")
+        raise CompilerError(
+            "weft has no level of instructions for this kind of processor, so that no kernels are built for it"
+        )
     others = [level for level in family() if every_level and level != own]
     deadline = None if seconds is None else time.monotonic() + seconds
     os.makedirs(directory, exist_ok=True)

@@ -36,7 +36,9 @@ def part_of(storage: Storage, parts: Sequence[Part]) -> Storage:
     """
     format = storage.format
     if format.is_structured:
-        raise FormatError(f"{format} does not store axes level by level, and cannot be seen in part")
+        raise FormatError(
+            f"a tensor in {format} has no view of a part; convert it to a format with a level for each axis"
+        )
     arrays: list[np.ndarray[Any, Any]] = []
     shown: list[tuple[int | None, tuple[str, ...]]] = []
     given = iter(storage.arrays)

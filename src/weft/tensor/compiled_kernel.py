@@ -297,7 +297,9 @@ class CompiledKernel:
         """
         storages, _ = self._arguments(operands, named)
         if not isinstance(result, StorageHolder):
-            raise FormatError(f"compute writes into what assemble made, not into a {type(result).__name__}")
+            raise FormatError(
+                f"compute fills the tensor that assemble returned, not an object of type {type(result).__name__}"
+            )
         self._phases(storages).compute(result._storage, storages)
         return result
 
@@ -316,13 +318,22 @@ class CompiledKernel:
         # Both phases need the same structure, so only annihilators that hold for most values count (``usual``).
         looked = execution.looked_up(self._assignment, operands, usual=True)
         if looked.refused:
-            raise FormatError(f"{self._text} has another structure for these values: {looked.notes(assumed=False)}")
+            raise FormatError(
+                f"{self._text} has another structure for these values, and assemble and compute cannot be separate: "
+                f"{looked.notes(assumed=False)}; call the kernel"
+            )
         # Separate phases need a single kernel that takes the operands as they are given.
         found = self._plan_for(looked.assignment, storages, self._kernel.type.format)
         if found.is_in_steps:
-            raise FormatError(f"{self._text} is computed in steps, so assemble and compute cannot be separate")
+            raise FormatError(
+                f"{self._text} is computed in several steps, so that assemble and compute cannot be separate; "
+                "call the kernel"
+            )
         if found.kernel.operands != self.operands:
-            raise FormatError(f"{self._text} converts operands on the way, so assemble and compute cannot be separate")
+            raise FormatError(
+                f"{self._text} converts operands at each call, so that assemble and compute cannot be separate; "
+                "explain() says which formats to pass"
+            )
         return found.kernel
 
     def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
@@ -344,7 +355,9 @@ class CompiledKernel:
         for name in self.operands:
             operand, type = as_operand(given[name]), self._types[name]
             if operand is None:
-                raise DTypeError(f"operand {name} is of type {type_name(given[name])}, which weft does not know")
+                raise DTypeError(
+                    f"operand {name} is of type {type_name(given[name])}; weft takes tensors, arrays and numbers"
+                )
             storage = operand.storage
             has_array |= operand.is_array and bool(storage.shape)
             if len(storage.shape) != type.format.order:

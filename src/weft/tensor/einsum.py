@@ -115,7 +115,7 @@ def _adopted(operands: Mapping[str, Any], *, weak: bool) -> dict[str, Operand]:
             continue
         operand = as_operand(obj)
         if operand is None:
-            raise DTypeError(f"operand {name} is of type {type(obj).__name__}, which weft does not know")
+            raise DTypeError(f"operand {name} is of type {type(obj).__name__}; weft takes tensors, arrays and numbers")
         found[name] = Operand(operand.storage, False) if is_scalar(obj) else operand
     # Numbers come last, when the dtypes of all other operands are known.
     beside = [operand.storage.dtype for operand in found.values()]

@@ -64,7 +64,7 @@ def suggest_format(storage: Storage, op: str = "spmv") -> Suggestion:
         For other operations.
     """
     if op not in OPERATIONS:
-        raise FormatError(f"nothing is known about formats for {op!r}; there are {', '.join(OPERATIONS)}")
+        raise FormatError(f"there is no advice on formats for {op!r}, only for {', '.join(OPERATIONS)}")
     tensor = SparseTensor(storage)
     shape = storage.shape
     size = math.prod(shape)

@@ -106,7 +106,7 @@ def query(x: Any, text: str | Query) -> Statistics:
     labels = [a.label for a in asked.aggregates]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise NotationError(f"two results are called {twice} in {asked}")
+        raise NotationError(f"two results are called {twice} in {asked}; give each its own name")
     for expr in (*asked.over, *(e for a in asked.aggregates for e in a.args)):
         _require_int64(expr, storage.shape, asked)
     # From here on each stored position is an entry, and each coordinate is stored once.
@@ -149,7 +149,7 @@ _LARGEST = 1 << 24
 def _canonical(asked: Query, aggregate: Aggregate, order: int) -> Statement:
     counted = [counter for e in aggregate.args for counter in counters_of(e)]
     if counted and (aggregate.op != "max" or not isinstance(aggregate.args[0], Counter)):
-        raise NotationError(f"of counters there is the max of one alone, not {aggregate}")
+        raise NotationError(f"a query of a counter such as #i is max(#i), not {aggregate}")
     return canonical(asked, aggregate, order)
 
 
