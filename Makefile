@@ -1,15 +1,19 @@
 PYTHON ?= python
 
-.PHONY: check lint types stubs layering test docs bench bench-smoke
+.PHONY: check lint types stubs hooks layering test docs bench bench-smoke
 
 check: lint types layering test
 
 lint:
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
+	$(PYTHON) -m codespell_lib .
 
 types:
 	$(PYTHON) -m mypy
+
+hooks:
+	git config core.hooksPath .ci/hooks
 
 stubs:
 	$(PYTHON) -m tests.typing_stub

@@ -18,7 +18,7 @@ from ..lowering.lowerer import Lowerer
 from ..lowering.result_writer import FunctionKind
 from ..records import replace
 
-__all__ = ["EntryLowerer", "among_threads"]
+__all__ = ["EntryLowerer", "among_threads", "source_access"]
 
 
 def among_threads(stmt: ir.Stmt) -> ir.Stmt:
@@ -35,6 +35,17 @@ def among_threads(stmt: ir.Stmt) -> ir.Stmt:
         case ir.Block(stmts=stmts):
             return ir.Block(tuple(among_threads(s) for s in stmts))
     return stmt
+
+
+def source_access(program: Program) -> Access:
+    """Return the access that reads the source.
+
+    Parameters
+    ----------
+    program : Program
+        Loops around one assignment.
+    """
+    return next(a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value)))
 
 
 class EntryLowerer(Lowerer):
@@ -73,9 +84,7 @@ class EntryLowerer(Lowerer):
         super().__init__(program, target, types, names, kind, options, skip_fill)
         self.target.chains = ()  # nothing is appended
         self.made = self.tensors[target.tensor]
-        self.source = next(
-            a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value))
-        )
+        self.source = source_access(program)
 
     def take(self, made: TensorVars, arrays: Sequence[ir.Var]) -> None:
         """Add ``arrays`` to the parameters of the function, after the arrays of the result."""

@@ -14,7 +14,7 @@ the order of entries does not depend on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables
 from ..code_options import CodeOptions
@@ -34,7 +34,7 @@ from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import query_lowering
 from .edge_insertion import EdgeSource, EdgeWriter, adjoining
-from .entry_lowering import EntryLowerer, among_threads
+from .entry_lowering import EntryLowerer, among_threads, source_access
 from .insertion_plan import (
     UNSORTED,
     EntryOrder,
@@ -42,6 +42,7 @@ from .insertion_plan import (
     consecutive_shared,
     position_preserving_level,
     private_roles,
+    reused_arrays,
     scalar_counters,
     scratch_dtype,
     scratch_roles,
@@ -77,12 +78,6 @@ class InsertionLowerer(EntryLowerer):
         If true, entries equal to the fill value are left out.
     entry_order : EntryOrder
         The order in which entries come.
-    threads : bool
-        True if threads share the pass.
-    kept : collection of int
-        Levels whose coordinate arrays are shared with the source, so that coordinates are not written.
-    shares : bool
-        True if the array of values is shared with the source.
     """
 
     def __init__(
@@ -95,11 +90,11 @@ class InsertionLowerer(EntryLowerer):
         options: CodeOptions,
         skip_fill: bool = False,
         entry_order: EntryOrder = UNSORTED,
-        threads: bool = False,
-        kept: Collection[int] = (),
-        shares: bool = False,
     ):
-        kind = FunctionKind.COMPUTE if (phase.level is None and not shares) or skip_fill else FunctionKind.ASSEMBLE
+        source = types[source_access(program).tensor]
+        self.shares, self.kept = reused_arrays(source, types[target.tensor], entry_order, options)
+        writes_values = phase.level is None and not self.shares
+        kind = FunctionKind.COMPUTE if writes_values or skip_fill else FunctionKind.ASSEMBLE
         super().__init__(program, target, types, names, kind, options, skip_fill)
         self.phase = phase
         self.shared = unordered_shared(types[target.tensor].format, entry_order)
@@ -113,7 +108,7 @@ class InsertionLowerer(EntryLowerer):
             )
             for k, role in extra
         }
-        self.private = private_roles(tensor.type.format, entry_order) if threads else ()
+        self.private = private_roles(tensor.type.format, entry_order) if phase.threads else ()
         for k, role in self.private:
             ty = arrays[k, role].ty if (k, role) in arrays else tensor.levels[k].arrays[role].ty
             arrays[k, "private"] = ir.Var(f"{tensor.name}{k + 1}_private", ty)
@@ -126,7 +121,7 @@ class InsertionLowerer(EntryLowerer):
         self.path = level_variables(target, self.format)
         self.entry_order, self.running = entry_order, sequential_level(self.format, entry_order)
         self.next = ir.Var(f"p{tensor.name}_next")
-        self.threads, self.kept, self.shares = threads, kept, shares
+        self.threads = phase.threads
         self.edges: EdgeWriter | None = None
         self.shared_loop: tuple[EdgeSource, tuple[ir.Var, ir.Var]] | None = None
         # Edges of a level whose entries keep their positions are inserted in the last pass.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..analysis.derived_variables import level_variables
+from ..code_options import CodeOptions
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.level import lists
 from ..index_notation.nodes import Access
@@ -33,6 +34,7 @@ __all__ = [
     "insertion_passes",
     "position_preserving_level",
     "private_roles",
+    "reused_arrays",
     "scalar_counters",
     "scratch_dtype",
     "scratch_roles",
@@ -45,11 +47,15 @@ __all__ = [
 
 @record
 class InsertionPass:
-    """One pass over the source: the queries of a level, the collection of its coordinates, or the insertion."""
+    """One pass over the source: the queries of a level, the collection of its coordinates, or the insertion.
+
+    Threads share the pass if ``threads`` is true.
+    """
 
     name: str
     level: int | None = None
     collects: bool = False
+    threads: bool = False
 
 
 def insertion_passes(format: Format, entry_order: EntryOrder) -> tuple[InsertionPass, ...]:
@@ -387,6 +393,32 @@ def shared_coordinates(source: TensorType, target: TensorType, entry_order: Entr
         if same is not None and lists(format.levels[k]) and want[k, "crd"] == have[same, "crd"]:
             found[k] = same
     return found
+
+
+def reused_arrays(
+    source: TensorType, target: TensorType, entry_order: EntryOrder, options: CodeOptions
+) -> tuple[bool, dict[int, int]]:
+    """Return whether the result takes over the values of the source, and with them the coordinates of which levels.
+
+    Parameters
+    ----------
+    source, target : TensorType
+        The types of the source and of the result.
+    entry_order : EntryOrder
+        The order in which entries come.
+    options : CodeOptions
+        The settings that affect code.
+
+    Returns
+    -------
+    values : bool
+        True if entries keep their positions and their dtype, so that the result needs no new array of values.
+    levels : dict
+        For each level that takes over a coordinate array of the source, the level of the source.
+    """
+    stays = position_preserving_level(target.format, entry_order) is not None
+    values = options.enabled("shared-arrays") and stays and source.dtype == target.dtype
+    return values, shared_coordinates(source, target, entry_order) if values else {}
 
 
 @lru_cache(maxsize=1024)

@@ -388,9 +388,9 @@ def _written_arrays(body: Stmt) -> set[str]:
             case Declare(var, value) | Set(var, value) if is_pointer(var.ty) and value is not None:
                 sources.append((var.name, _pointers(value)))
     # In reverse, so that a chain of pointers is followed back to its first one.
-    for name, froms in reversed(sources):
+    for name, origins in reversed(sources):
         if name in written:
-            written |= froms
+            written |= origins
     return written
 
 

@@ -21,12 +21,12 @@ from ..assembly.insertion_plan import (
     insertion_passes,
     position_preserving_level,
     private_roles,
+    reused_arrays,
     scalar_counters,
     scratch_dtype,
     scratch_roles,
     sequential_level,
     shareable,
-    shared_coordinates,
     unordered_shared,
 )  # fmt: skip
 from ..assembly.query_lowering import LevelQuery
@@ -131,11 +131,8 @@ class InsertionKernel:
     def __init__(self, lowered: Lowered, target: TensorType, entry_order: EntryOrder):
         self.lowered, self.target, self.format, self.entry_order = lowered, target, target.format, entry_order
         source = lowered.schedule.types["A"]
-        # Entries that keep their positions need no new array of values, and perhaps none of coordinates.
         self._stays = position_preserving_level(target.format, entry_order)
-        sharing = lowered.options.enabled("shared-arrays")
-        self.shares = sharing and self._stays is not None and source.dtype == target.dtype
-        self.kept = shared_coordinates(source, target, entry_order) if self.shares else {}
+        self.shares, self.kept = reused_arrays(source, target, entry_order, lowered.options)
         self.phases = insertion_passes(target.format, entry_order)
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
         self.types = {**lowered.schedule.types, "B": target}
@@ -182,13 +179,10 @@ class InsertionKernel:
                 s.target,
                 types,
                 self.lowered.names,
-                phase,
+                replace(phase, threads=threads),
                 self.lowered.options,
                 skip_fill,
                 self.entry_order,
-                threads,
-                self.kept,
-                self.shares,
             )
             for phase in self.phases
         ]  # fmt: skip

@@ -257,7 +257,7 @@ class COO(_PydataArray):
 
     format = "coo"
 
-    def __new__(
+    def __new__(  # noqa: PLR0913  # the parameters of the package sparse
         cls, coords: Any, data: Any = None, shape: Any = None, has_duplicates: bool = True, sorted: bool = False,
         prune: bool = False, cache: bool = False, fill_value: Any = None, idx_dtype: DTypeLike | None = None,
     ) -> Any:  # fmt: skip

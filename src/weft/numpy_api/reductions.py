@@ -331,10 +331,11 @@ def finish_reduction(result: Storage, axes: Axes, keepdims: bool, has_array: boo
 
 
 def _reduction(
-    name: str, op: str, chain: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any,
-    where: Any = True,
-) -> Any:  # fmt: skip
-    storage, has_array = operand(x, name)
+    name: str, steps: tuple[str, ...], x: Any, axis: Axis, keepdims: bool, initial: Any, out: Any, where: Any = True
+) -> Any:
+    """Return a reduction by the last operator of ``steps``, after the unary operators before it."""
+    *unary, op = steps
+    chain, (storage, has_array) = tuple(unary), operand(x, name)
     if where is not True:
         storage = _chosen(op, chain, x, where, initial)
     axes = Axes.of(axis, storage.shape)
@@ -420,7 +421,7 @@ def sum(
     DTypeError
         If ``x`` is not a tensor, an array or a number.
     """
-    return _reduction("sum", "add", _widened(x, dtype, "sum"), x, axis, keepdims, initial, out, where)
+    return _reduction("sum", (*_widened(x, dtype, "sum"), "add"), x, axis, keepdims, initial, out, where)
 
 
 def prod(
@@ -431,7 +432,7 @@ def prod(
 
     The dtypes, arguments, results and errors are those of :func:`sum`.
     """
-    return _reduction("prod", "multiply", _widened(x, dtype, "prod"), x, axis, keepdims, initial, out, where)
+    return _reduction("prod", (*_widened(x, dtype, "prod"), "multiply"), x, axis, keepdims, initial, out, where)
 
 
 def min(
@@ -471,7 +472,7 @@ def min(
     """
     if explicit:
         return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out, where)
-    return _reduction("min", "minimum", (), x, axis, keepdims, initial, out, where)
+    return _reduction("min", ("minimum",), x, axis, keepdims, initial, out, where)
 
 
 def max(
@@ -484,7 +485,7 @@ def max(
     """
     if explicit:
         return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out, where)
-    return _reduction("max", "maximum", (), x, axis, keepdims, initial, out, where)
+    return _reduction("max", ("maximum",), x, axis, keepdims, initial, out, where)
 
 
 def _explicit_extreme(
@@ -492,7 +493,7 @@ def _explicit_extreme(
 ) -> Any:
     """Return the extreme of stored entries; the fill value is relabeled as the operator's worst value."""
     if where is not True:
-        raise ValueError(f"{name} takes explicit= or where=, not both: which elements are meant is said once")
+        raise ValueError(f"{name} takes explicit= or where=, not both: each selects the elements")
     storage, has_array = operand(x, name)
     axes = Axes.of(axis, storage.shape)
     storage = stored_only(storage)
@@ -527,7 +528,7 @@ def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
     """
-    return _reduction("any", "logical_or", _as_bool(x, "any"), x, axis, keepdims, None, out, where)
+    return _reduction("any", (*_as_bool(x, "any"), "logical_or"), x, axis, keepdims, None, out, where)
 
 
 def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = True) -> Any:
@@ -535,7 +536,7 @@ def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
     """
-    return _reduction("all", "logical_and", _as_bool(x, "all"), x, axis, keepdims, None, out, where)
+    return _reduction("all", (*_as_bool(x, "all"), "logical_and"), x, axis, keepdims, None, out, where)
 
 
 def _as_bool(x: Any, name: str) -> tuple[str, ...]:
@@ -561,8 +562,8 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> An
     SparseTensor, ndarray or NumPy scalar
         The numbers as int64, a scalar if no axis is left.
     """
-    chain = (*_as_bool(x, "count_nonzero"), "int64")
-    return _reduction("count_nonzero", "add", chain, x, axis, keepdims, None, None)
+    steps = (*_as_bool(x, "count_nonzero"), "int64", "add")
+    return _reduction("count_nonzero", steps, x, axis, keepdims, None, None)
 
 
 def nansum(
@@ -573,8 +574,8 @@ def nansum(
 
     The arguments, results and errors are those of :func:`sum`.
     """
-    chain = ("nan_as_zero", *_widened(x, dtype, "nansum"))
-    return _reduction("nansum", "add", chain, x, axis, keepdims, initial, out, where)
+    steps = ("nan_as_zero", *_widened(x, dtype, "nansum"), "add")
+    return _reduction("nansum", steps, x, axis, keepdims, initial, out, where)
 
 
 def nanprod(
@@ -585,8 +586,8 @@ def nanprod(
 
     The arguments, results and errors are those of :func:`sum`.
     """
-    chain = ("nan_as_one", *_widened(x, dtype, "nanprod"))
-    return _reduction("nanprod", "multiply", chain, x, axis, keepdims, initial, out, where)
+    steps = ("nan_as_one", *_widened(x, dtype, "nanprod"), "multiply")
+    return _reduction("nanprod", steps, x, axis, keepdims, initial, out, where)
 
 
 def with_warning(found: Any) -> Any:
@@ -606,7 +607,7 @@ def nanmin(
     The arguments, results and errors are those of :func:`min`, without ``explicit``. A slice of NaN alone has the
     minimum NaN, with a ``RuntimeWarning``.
     """
-    return with_warning(_reduction("nanmin", "fmin", (), x, axis, keepdims, initial, out, where))
+    return with_warning(_reduction("nanmin", ("fmin",), x, axis, keepdims, initial, out, where))
 
 
 def nanmax(
@@ -617,10 +618,10 @@ def nanmax(
     The arguments, results and errors are those of :func:`max`, without ``explicit``. A slice of NaN alone has the
     maximum NaN, with a ``RuntimeWarning``.
     """
-    return with_warning(_reduction("nanmax", "fmax", (), x, axis, keepdims, initial, out, where))
+    return with_warning(_reduction("nanmax", ("fmax",), x, axis, keepdims, initial, out, where))
 
 
-_BY_UFUNC = {
+_BY_UFUNC: dict[str, Any] = {
     "add": sum, "multiply": prod, "minimum": min, "maximum": max, "logical_and": all, "logical_or": any,
     "fmin": nanmin, "fmax": nanmax,
 }  # fmt: skip
@@ -635,11 +636,11 @@ def _reduce_bits(
     if not chain:
         dtype = operand(x, op)[0].dtype
         loop_dtypes(op, (dtype, dtype))  # raises for dtypes without bitwise operators
-    return _reduction(op, op, chain, x, axis, keepdims, initial, out, where)
+    return _reduction(op, (*chain, op), x, axis, keepdims, initial, out, where)
 
 
 def reduce_ufunc(
-    op: str, name: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
+    op: str, x: StorageHolder, axis: Axis = 0, dtype: DTypeLike | None = None, out: Any = None,
     keepdims: bool = False, initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
     """Return ``ufunc.reduce`` of a tensor.
@@ -648,8 +649,6 @@ def reduce_ufunc(
     ----------
     op : str
         The row of the ufunc in the operator table.
-    name : str
-        The name for messages, such as ``np.add.reduce``.
     x : SparseTensor
         The tensor.
     axis : int or tuple of int, optional
@@ -662,7 +661,7 @@ def reduce_ufunc(
     TypeError
         If the ufunc is no reduction, or does not take ``dtype`` or ``initial`` here.
     """
-    function: Any = _BY_UFUNC.get(op)
+    name, function = f"np.{OPERATORS[op].ufunc.__name__}.reduce", _BY_UFUNC.get(op)
     if function is None and op in REDUCTIONS.values():
         function = partial(_reduce_bits, op)
     if function is None:

@@ -162,7 +162,7 @@ def reduce(call: UfuncCall) -> Any:
     """Return the reduction of a tensor by a row of the operator table."""
     if call.op is None or not call.is_of_tensor:
         return NotImplemented
-    return reduce_ufunc(call.op, call.name, call.inputs[0], out=call.out, **call.options)
+    return reduce_ufunc(call.op, call.inputs[0], out=call.out, **call.options)
 
 
 def accumulate(call: UfuncCall) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["random"]
 
 
 @memory.guarded
-def random(
+def random(  # noqa: PLR0913  # the parameters of SciPy and sparse, and its own
     shape: Any,
     *more: Any,
     density: float | None = None,
