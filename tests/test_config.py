@@ -38,6 +38,7 @@ def test_defaults():
         ({"WEFT_SANITIZE": "yes"}, "sanitize", True),
         ({"WEFT_OPT": "1"}, "optimization", 1),
         ({"WEFT_CACHE_LIMIT": "1000"}, "cache_limit", 1000),
+        ({"WEFT_PLAN_CACHE_SIZE": "100"}, "plan_cache_size", 100),
         ({"WEFT_MEMORY_POOL": "0"}, "memory_pool", 0),
         ({"WEFT_PARALLEL_THRESHOLD": "7"}, "parallel_threshold", 7),
         ({"WEFT_CFLAGS": "-g -DX=1"}, "cflags", "-g -DX=1"),

@@ -10,6 +10,7 @@ setting                variable                    default              meaning
 ``disable``            ``WEFT_DISABLE``            nothing              optimisations to do without, by name
 ``cache_dir``          ``WEFT_CACHE_DIR``          user cache + weft    directory of compiled kernels
 ``cache_limit``        ``WEFT_CACHE_LIMIT``        512 MiB              bytes of kernels kept on disk
+``plan_cache_size``    ``WEFT_PLAN_CACHE_SIZE``    4096                 plans of operations kept in memory
 ``memory_pool``        ``WEFT_MEMORY_POOL``        RAM/16, up to 1 GiB  bytes of freed result memory kept for reuse
 ``max_densify_bytes``  ``WEFT_MAX_DENSIFY_BYTES``  1 GiB                limit of dense arrays made implicitly
 ``cc``                 ``WEFT_CC``                 ``None``: search     the C compiler, a command line (else CC)
@@ -36,17 +37,15 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache, wraps
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
 from . import optimizations
 from .code_options import CodeOptions, code_options
 from .pass_names import NAMES, VERIFY
 from .records import record
 
-__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "kept_by_code", "physical_memory"]
-
-_F = TypeVar("_F", bound=Callable[..., Any])
+__all__ = ["SETTINGS", "Config", "Setting", "available_cpus", "config", "physical_memory"]
 
 MIB = 1 << 20
 
@@ -242,6 +241,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("disable", _names("optimisation", optimizations.NAMES, "-"), frozenset, (("WEFT_DISABLE", None),)),
         Setting("cache_dir", _path, _user_cache_dir, (("WEFT_CACHE_DIR", None),)),
         Setting("cache_limit", _BYTES, lambda: 512 * MIB, (("WEFT_CACHE_LIMIT", None),)),
+        Setting("plan_cache_size", _integer(1, 1 << 30), lambda: 4096, (("WEFT_PLAN_CACHE_SIZE", None),)),
         Setting("memory_pool", _BYTES, lambda: min(physical_memory() // 16, 1024 * MIB), (("WEFT_MEMORY_POOL", None),)),
         Setting("max_densify_bytes", _BYTES, lambda: 1024 * MIB, (("WEFT_MAX_DENSIFY_BYTES", None),)),
         Setting("cc", _command, lambda: None, (("WEFT_CC", None), ("CC", None))),
@@ -282,6 +282,7 @@ class Config:
     disable: frozenset[str]
     cache_dir: str
     cache_limit: int
+    plan_cache_size: int
     memory_pool: int
     max_densify_bytes: int
     cc: str | None
@@ -373,29 +374,3 @@ class Config:
 
 
 config = Config()
-
-
-def kept_by_code(maxsize: int) -> Callable[[_F], _F]:
-    """Return a decorator that keeps the results of a function, for each of the settings that affect code.
-
-    The function may read ``config.code``, which is part of the key.
-
-    Parameters
-    ----------
-    maxsize : int
-        The number of results that are kept.
-    """
-
-    def decorate(function: _F) -> _F:
-        @lru_cache(maxsize=maxsize)
-        def kept(_: CodeOptions, *args: Any, **options: Any) -> Any:
-            return function(*args, **options)
-
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            return kept(config.code, *args, **options)
-
-        call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
-
-    return decorate

@@ -10,8 +10,9 @@ from tests.grid.batch import together
 import weft
 from weft.compiler import plan_loops
 from weft.config import config
-from weft.execution import alternatives, plan_for
+from weft.execution import alternatives
 from weft.execution.kernel import Kernel
+from weft.execution.plan_cache import plans
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.scheduling.variant import Variant
@@ -37,7 +38,7 @@ def watched(monkeypatch):
         seen.extend(w for w in self.lowered.schedule.program.workspaces if w.kind == "flags")
         return run(self, storages, out)
 
-    plan_for.cache_clear()  # plans keep what ran before
+    plans.clear()  # plans keep what ran before
     monkeypatch.setattr(Kernel, "run", noting)
     return seen
 

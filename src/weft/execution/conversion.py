@@ -18,7 +18,7 @@ from ..analysis.append_chains import is_appendable, is_unordered_list
 from ..analysis.implicit_values import same_value
 from ..assembly.hash_insertion import tables_of
 from ..code_options import CodeOptions
-from ..config import config, kept_by_code
+from ..config import config
 from ..dtypes import adds_alike
 from ..errors import FormatError, IndexOverflowError, ResultTooLargeError, StorageError
 from ..formats import Compressed, Dense, Format, Singleton, TensorType
@@ -32,6 +32,7 @@ from .entry_lists import copier, count_entries, list_entries, sort_coordinate_li
 from .hash_growth import empty_tables, inserted
 from .insertion import InsertionKernel, insertion_kernel
 from .kernel import Kernel
+from .plan_cache import kept
 from .result_buffers import sorting_bytes
 
 __all__ = ["convert", "convert_result", "count_entries", "in_dtype", "list_entries", "sort_coordinate_list"]
@@ -434,7 +435,7 @@ def _index_dtype(storage: Storage, format: Format) -> str:
     return "int64" if wide else "int32"
 
 
-@kept_by_code(maxsize=4096)
+@kept
 def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel | InsertionKernel | str:
     """Return the kernel that converts in one step, by appending or else by insertion; or the reason why none does."""
     if not target.format.is_structured and is_appendable(target.format):
@@ -451,7 +452,7 @@ def _direct_step(source: TensorType, target: TensorType, skip_fill: bool) -> Ker
     return _insertion_kernel(source, target, skip_fill)
 
 
-@kept_by_code(maxsize=4096)
+@kept
 def _for_threads(source: TensorType, target: TensorType, skip_fill: bool) -> InsertionKernel | None:
     """Return the insertion kernel of a conversion if threads can share its passes, else None."""
     found = _insertion_kernel(source, target, skip_fill)

@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.runtime_fills import with_runtime_conversion
 from ..codegen import emit_library
 from ..compiler import plan_loops
-from ..config import config, kept_by_code
+from ..config import config
 from ..dtypes import name_of
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
@@ -22,6 +22,7 @@ from ..scheduling.operand_conversions import coordinate_list_format
 from ..scheduling.variant import Variant
 from ..storage import Storage, tensor_type
 from .kernel import Kernel
+from .plan_cache import kept
 from .result_buffers import sorting_bytes
 
 __all__ = ["copier", "count_entries", "list_entries", "sort_coordinate_list"]
@@ -61,7 +62,7 @@ def _lister(type: TensorType) -> Kernel:
     return copier(type, tensor_type(type.dtype, loose, ("int64",) * len(loose.roles), type.fill), False)
 
 
-@kept_by_code(maxsize=4096)
+@kept
 def copier(source: TensorType, target: TensorType, skip_fill: bool) -> Kernel:
     read, made, fills = with_runtime_conversion(source, target)
     if fills:

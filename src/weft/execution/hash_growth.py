@@ -11,7 +11,7 @@ import numpy as np
 
 from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
 from ..compiler import generate, schedule_entry_loops
-from ..config import config, kept_by_code
+from ..config import config
 from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.level import LevelEntries
@@ -24,6 +24,7 @@ from ..runtime.structs import counts_pointer
 from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type
 from .entry_lists import list_entries
+from .plan_cache import kept
 
 __all__ = ["InsertionTarget", "empty_tables", "inserted", "insertion_target", "list_of"]
 
@@ -224,7 +225,7 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
     return bool(status == FULL)
 
 
-@kept_by_code(maxsize=256)
+@kept
 def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
     seen = tables_of(target.format)
     assert seen is not None

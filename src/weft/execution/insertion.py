@@ -32,7 +32,7 @@ from ..assembly.insertion_plan import (
 from ..assembly.query_lowering import LevelQuery
 from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
-from ..config import config, kept_by_code
+from ..config import config
 from ..formats import LevelFormat, TensorType
 from ..ir.nodes import Function
 from ..ir.passes.simplify import simplify
@@ -44,6 +44,7 @@ from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
+from .plan_cache import kept
 
 __all__ = ["InsertionKernel", "insertion_kernel"]
 
@@ -359,7 +360,7 @@ class InsertionKernel:
             fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
 
 
-@kept_by_code(maxsize=4096)
+@kept
 def insertion_kernel(
     source: TensorType, target: TensorType, skip_fill: bool, curved: bool = False
 ) -> InsertionKernel | str:

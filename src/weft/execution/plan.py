@@ -16,7 +16,7 @@ from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_fills
 from ..analysis.terms import dtype_of, split_narrow_sum
 from ..compiler import plan_loops
-from ..config import config, kept_by_code
+from ..config import config
 from ..errors import (
     CompilerError,
     DTypeError,
@@ -39,6 +39,7 @@ from .alternatives import ALTERNATIVES, NO_DENSE_LEVELS, PARALLEL_LOOPS, Alterna
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, with_fill
+from .plan_cache import kept
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .summary import formats_line
 
@@ -384,7 +385,7 @@ def target_type(
     return tensor_type(dtype, format, (index,) * len(format.roles), fill)
 
 
-@kept_by_code(maxsize=4096)
+@kept
 def plan_for(
     assignment: Assignment,
     operand_types: tuple[TensorType, ...],

@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly.query_lowering import source_facts
 from ..assembly.user_query_lowering import UserQueryLowerer
 from ..compiler import Lowered, generate, schedule_entry_loops
-from ..config import config, kept_by_code
+from ..config import config
 from ..formats import Format, TensorType
 from ..ir.passes.simplify import simplify
 from ..queries import Statement, Width
@@ -22,6 +22,7 @@ from ..runtime.interrupts import fail
 from ..runtime.loader import load
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, tensor_type
+from .plan_cache import kept
 
 __all__ = ["bounds", "optimized", "run_queries"]
 
@@ -118,14 +119,14 @@ def _asked(storage: Storage, statements: Sequence[Statement]) -> list[np.ndarray
     return answers
 
 
-@kept_by_code(maxsize=1024)
+@kept
 def _planned(type: TensorType) -> Lowered:
     """Return the schedule of loops over the entries of a tensor."""
     target = TensorType.of(type.dtype, Format.dense(type.format.order), fill=type.fill)
     return schedule_entry_loops(type, target, config.code)
 
 
-@kept_by_code(maxsize=1024)
+@kept
 def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s, options = lowered.schedule, lowered.options

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 from ..errors import FormatError
@@ -417,6 +417,9 @@ def _dense(order: int) -> Format:
     return Format(Remapping.identity(order), (Dense(),) * order)
 
 
+_numbers = count()
+
+
 @record
 class TensorType:
     """The type of a tensor: everything that a kernel is specialized to in one operand.
@@ -432,6 +435,11 @@ class TensorType:
     fill : object
         The fill value: the value of all implicit entries.
 
+    Attributes
+    ----------
+    number : int
+        A number that no other object has, for keys that are compared quickly; equal types may have different ones.
+
     Raises
     ------
     FormatError
@@ -443,12 +451,14 @@ class TensorType:
     index_dtypes: tuple[str, ...] = ()
     fill: Any = 0
     _negative_zero: bool = field(init=False, repr=False)  # -0.0 equals 0.0, but types differ
+    number: int = field(init=False, repr=False, compare=False)  # another one for each object, for quick keys
 
     def __post_init__(self) -> None:
         # Without this field, types with the fill values 0.0 and -0.0 would be equal and share kernels.
         real = self.fill.real if isinstance(self.fill, float | complex) else 0
         negative = self.fill == 0 and math.copysign(1.0, real) < 0
         object.__setattr__(self, "_negative_zero", negative)
+        object.__setattr__(self, "number", next(_numbers))
         if len(self.index_dtypes) != len(self.format.roles):
             raise FormatError(f"{self.format} has {len(self.format.roles)} index arrays, not {len(self.index_dtypes)}")
 

@@ -18,9 +18,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
-from ..config import kept_by_code
 from ..dtypes import shifted
 from ..errors import ShapeError
+from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..operations.elementwise import ElementwisePlan
@@ -155,7 +155,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     return SparseTensor(relabel_fill(found, tensor._storage.type.fill))
 
 
-@kept_by_code(maxsize=1024)
+@kept
 def _along(type: TensorType, a: int, b: int, dense: bool) -> ElementwisePlan:
     """Return the plan that selects the elements whose coordinates in two axes are equal."""
     n = type.format.order

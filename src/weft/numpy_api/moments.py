@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..config import config
 from ..dtypes import value_dtype
+from ..execution.plan_cache import plans
 from ..formats import Format
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
@@ -42,8 +42,6 @@ from .reductions import (
 )
 
 __all__ = ["mean", "nanmean", "std", "var"]
-
-_plans: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def _computed(storage: Storage, dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -242,12 +240,9 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
     if gone:
         value = Reduce("add", gone, value)
     # The plan is kept for operands of the same types.
-    key = ("squares", axes.gone, bool(axes.kept), config.code, *(s.type for s in storages))
-    plan = _plans.get(key)
-    if plan is None:
-        target = Assignment(Access("C", kept), value)
-        plan = _plans[key] = ElementwisePlan(target, tuple(s.type for s in storages), middle.format)
-    return plan.run(storages)
+    key = ("squares", axes.gone, bool(axes.kept), *(s.type.number for s in storages))
+    target, types = Assignment(Access("C", kept), value), tuple(s.type for s in storages)
+    return plans.get(key, lambda: ElementwisePlan(target, types, middle.format)).run(storages)
 
 
 def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:

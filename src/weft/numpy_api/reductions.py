@@ -29,9 +29,9 @@ from numpy.typing import DTypeLike
 
 from .. import execution
 from ..analysis.implicit_values import same_value
-from ..config import config
 from ..dtypes import INT64_MAX, name_of, value_dtype
 from ..errors import DTypeError, IndexOverflowError, ShapeError
+from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation.dtype_promotion import loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
@@ -92,7 +92,6 @@ class Axes:
 _ALL = Axes((0,), (), 0)
 """The only axis of a vector."""
 _usual_axes = lru_cache(maxsize=1024)(Axes._of)
-_plans: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def _reduce_stored(
@@ -111,8 +110,8 @@ def _reduce_stored(
         # Coordinates do not matter if all axes are reduced.
         storage, axes = vector(storage.vals), _ALL
     operands = (storage,) if beside is None else (storage, beside)
-    key = (op, chain, id(storage.type), axes.gone, format, len(operands), config.code)  # a plan keeps its types alive
-    plan = _plans.get(key)
+    key = ("reduction", op, chain, storage.type.number, axes.gone, format, len(operands))
+    plan: ElementwisePlan | None = plans.find(key)
     if plan is None:
         indices = tuple(f"i{axis}" for axis in range(len(storage.shape)))
         value: Expr = Access("A", indices)
@@ -123,7 +122,7 @@ def _reduce_stored(
         if beside is not None:
             value = Apply(op, (value, Access("f", ())))
         target = Access("C", tuple(indices[a] for a in axes.kept))
-        plan = _plans[key] = ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format)
+        plan = plans.keep(key, ElementwisePlan(Assignment(target, value), tuple(s.type for s in operands), format))
     return plan.run(operands)
 
 

@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
 from .. import execution
-from ..config import kept_by_code
+from ..execution.plan_cache import kept
 from ..formats import Format, FormatLike, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..operations.elementwise import ElementwisePlan
@@ -319,7 +319,7 @@ def _kron(a: Any, b: Any) -> SparseTensor:
     return SparseTensor(execution.convert(whole, like))
 
 
-@kept_by_code(maxsize=256)
+@kept
 def _kron_plan(first: TensorType, second: TensorType, like: Format, wide: bool) -> tuple[ElementwisePlan, Format]:
     """Return the plan of a Kronecker product, and the format whose arrays the plan makes."""
     n = first.format.order

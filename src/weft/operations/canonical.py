@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import execution
-from ..config import kept_by_code
 from ..dtypes import name_of
+from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
 from ..index_notation import parse
 from ..storage import Storage, tensor_type
@@ -62,7 +62,7 @@ def count_explicit_fill(storage: Storage) -> int:
 _ONE = Storage.dense(np.asarray(1, np.int64))
 
 
-@kept_by_code(maxsize=64)
+@kept
 def _counter(types: tuple[TensorType, ...]) -> execution.Plan:
     text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
     return execution.plan_for(parse(text), types)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..code_options import CodeOptions
 from ..config import config
 from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
+from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
 from ..formats.soundness import why_unsound
 from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
@@ -42,10 +42,7 @@ SPREADS = "left"
 
 
 class ElementwisePlan:
-    """Plan for operands of certain types.
-
-    The plan keeps the types alive, so that caches may use their identity as a key.
-    """
+    """Plan for operands of certain types."""
 
     __slots__ = ("run", "target", "types")
 
@@ -77,11 +74,6 @@ class LevelwisePlan(ElementwisePlan):
             return _plan_over_axes(op, a, b)[0].run(storages) if found is None else found
 
         self.types, self.run = types, run
-
-
-# Plans by operator, types and accesses, and plans over vectors by expression and types.
-_binary: dict[tuple[Any, ...], ElementwisePlan] = {}
-_flat: dict[tuple[Any, ...], ElementwisePlan] = {}
 
 
 def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
@@ -121,14 +113,12 @@ def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[Elementwise
     if depends_on_values(op, left, right):
         looked = execution.looked_up(assignment, {"A": left, "B": right}, usual=True)
         assignment = looked.assignment
-    holds = looked is not None and bool(looked.holding)
-    key = (op, left.type, right.type, first, second, target, holds, config.code)
-    plan = _binary.get(key)
-    if plan is None:
-        # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the
-        # two differ.
-        prune = op != SPREADS and not (left.format.is_dense or right.format.is_dense)
-        plan = _binary[key] = ElementwisePlan(assignment, (left.type, right.type), prune=prune)
+    holding = looked is not None and bool(looked.holding)
+    # As in scipy and sparse, results equal to the fill value are not stored: A != B has entries only where the two
+    # differ.
+    prune, types = op != SPREADS and not (left.format.is_dense or right.format.is_dense), (left.type, right.type)
+    key = ("elementwise", op, left.type.number, right.type.number, first, second, target, holding)
+    plan = plans.get(key, lambda: ElementwisePlan(assignment, types, prune=prune))
     if looked is not None:
         looked.require_room({"A": left, "B": right}, plan.target)
     return plan, (left, right)
@@ -306,8 +296,8 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     scalar_first : bool
         True if the scalar is the left operand.
     """
-    key = (op, id(storage.type), type(scalar), scalar_first, config.code)
-    warm = _beside_scalars.get(key)
+    key = (op, storage.type.number, type(scalar), scalar_first)
+    warm: ScalarPlan | None = plans.find(key)
     if warm is not None and warm.takes(scalar):
         return warm.run(storage, scalar)
     other = _scalar(op, scalar, storage.dtype, scalar_first)
@@ -316,7 +306,7 @@ def apply_scalar(op: str, storage: Storage, scalar: Any, scalar_first: bool) -> 
     args = args[::-1] if scalar_first else args
     # The types of Python scalars alone decide the plan, so that the next call takes the short way.
     if type(scalar) in (int, float, complex) and _keeps_structure(storage, linear=False):
-        _beside_scalars[key] = ScalarPlan(op, args, storage.type, other, scalar_first)
+        plans.keep(key, ScalarPlan(op, args, storage.type, other, scalar_first))
     return _pruned_answers(op, _map(op, storage, args, (other,), linear, scalar_first))
 
 
@@ -346,11 +336,9 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     # A format that appends its entries is copied by one kernel that leaves some out.
     if not _appends_alone(found.format):
         return drop_explicit_fill(found)
-    plan = _copies.get(key := (found.type, config.code))
-    if plan is None:
-        indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
-        copy = Assignment(Access("C", indices), Access("A", indices))
-        plan = _copies[key] = ElementwisePlan(copy, (found.type,), found.format, prune=True)
+    indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
+    copy, type = Assignment(Access("C", indices), Access("A", indices)), found.type
+    plan = plans.get(("pruning copy", type.number), lambda: ElementwisePlan(copy, (type,), type.format, prune=True))
     return plan.run((found,))
 
 
@@ -366,9 +354,6 @@ def _asks(op: str) -> bool:
     return operator(op).c in COMPARISONS or op.startswith(("logical_", "is", "signbit"))
 
 
-_copies: dict[tuple[TensorType, CodeOptions], ElementwisePlan] = {}
-
-
 class ScalarPlan:
     """Plan of ``tensor op scalar`` for tensors of one type and Python scalars of one type.
 
@@ -382,7 +367,7 @@ class ScalarPlan:
     )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Expr, Expr], type: TensorType, other: Storage, first: bool):
-        self._type = type  # kept alive, since _beside_scalars uses its identity as a key
+        self._type = type
         self._ufunc, self._first = operator(op).ufunc, first
         self._dtype, self._scalar = other.dtype, other.type
         self._limits = np.iinfo(self._dtype) if self._dtype.kind in "iu" else None
@@ -442,7 +427,6 @@ class ScalarPlan:
         return plan
 
 
-_beside_scalars: dict[tuple[str, int, type, bool, CodeOptions], ScalarPlan] = {}
 _SCALARS = 256
 
 
@@ -483,23 +467,19 @@ def apply_unary(op: str, storage: Storage) -> Storage:
     storage : Storage
         The tensor.
     """
-    # The plan and the types are kept for the identity of the operand's type, which _alone keeps alive.
-    warm = _alone.get((op, id(storage.type), config.code))
+    warm = plans.find((op, storage.type.number))
     if warm is not None:
-        plan, (_, vector, type) = warm
+        plan, vector_type, type = warm
         values = storage.vals
-        found = plan.run((Storage(values.shape, vector, (), values),)).vals
+        found = plan.run((Storage(values.shape, vector_type, (), values),)).vals
         return _pruned_answers(op, Storage(storage.shape, type, storage.arrays, found))
     args, linear = (Access("A", ("i",)),), op == "negative"
     result = _map(op, storage, args, (), linear, False)
     if _keeps_structure(storage, linear):
-        vector = tensor_type(storage.type.dtype, _FLAT)
-        plan = _flat[Apply(op, args), config.code, vector]
-        _alone[op, id(storage.type), config.code] = plan, (storage.type, vector, result.type)
+        vector_type = tensor_type(storage.type.dtype, _FLAT)
+        plan = _flat_plan(Apply(op, args), (vector_type,))
+        plans.keep((op, storage.type.number), (plan, vector_type, result.type))
     return _pruned_answers(op, result)
-
-
-_alone: dict[tuple[str, int, CodeOptions], tuple[ElementwisePlan, tuple[TensorType, TensorType, TensorType]]] = {}
 
 
 def _map(
@@ -542,11 +522,12 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
     storages : tuple of Storage
         Dense vectors of one length, and scalars.
     """
-    key = (value, config.code, *(s.type for s in storages))
-    plan = _flat.get(key)
-    if plan is None:
-        plan = _flat[key] = ElementwisePlan(Assignment(Access("C", ("i",)), value), tuple(s.type for s in storages))
-    return plan.run(storages).vals  # type: ignore[no-any-return]
+    return _flat_plan(value, tuple([s.type for s in storages])).run(storages).vals  # type: ignore[no-any-return]
+
+
+def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> ElementwisePlan:
+    assignment = Assignment(Access("C", ("i",)), value)
+    return plans.get(("flat", value, *[t.number for t in types]), lambda: ElementwisePlan(assignment, types))
 
 
 def only_element(storage: Storage) -> Any:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..config import kept_by_code
 from ..dtypes import INT64_MAX, index_dtype, name_of
+from ..execution.plan_cache import kept
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
 from ..formats.soundness import why_unsound
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
@@ -565,7 +565,7 @@ def _wanting(index: str) -> TensorType:
     return TensorType.of("bool", Format(Remapping.identity(2), [Dense(), Compressed()]), index)
 
 
-@kept_by_code(maxsize=256)
+@kept
 def _search(types: tuple[TensorType, TensorType], outer: int) -> execution.Plan:
     axes = ("k", "m") if outer == 0 else ("m", "k")
     chosen = Apply("select", (Access("S", ("k", "m")), Access("A", axes)))
@@ -617,7 +617,7 @@ def _selected(storage: Storage, chooser: Storage, axis: int, format: Format) -> 
     return Storage(found.shape, _refilled(found.type, old.fill), found.arrays, found.vals)
 
 
-@kept_by_code(maxsize=1024)
+@kept
 def _join(axis: int, types: tuple[TensorType, TensorType], format: Format) -> execution.Plan:
     names = [f"i{k}" for k in range(types[1].format.order)]
     of, to = ((*names[:axis], v, *names[axis + 1 :]) for v in "mk")

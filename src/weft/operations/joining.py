@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..config import kept_by_code
 from ..dtypes import index_dtype, name_of, shifted
 from ..errors import ShapeError
+from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
@@ -152,7 +152,7 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     return relabel_fill(moved[0], fill)
 
 
-@kept_by_code(maxsize=256)
+@kept
 def _sum(left: TensorType, right: TensorType) -> ElementwisePlan:
     indices = tuple(f"i{axis}" for axis in range(left.format.order))
     value = Apply("add", (Access("A", indices), Access("B", indices)))

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from .. import execution
-from ..config import kept_by_code
 from ..dtypes import name_of
+from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
@@ -76,7 +76,7 @@ def _over_levels(format: Format) -> Format | None:
     return Format(Remapping.identity(len(levels)), levels) if len(levels) == len(found) else None
 
 
-@kept_by_code(maxsize=1024)
+@kept
 def _plan(op: str, left: TensorType, right: TensorType) -> execution.Plan | None:
     """Return the plan over levels; None if its result has another format than the operands."""
     axes = tuple(f"i{k}" for k in range(left.format.order))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .. import execution
-from ..config import config
 from ..errors import ShapeError
+from ..execution.plan_cache import plans
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage
 from .elementwise import ElementwisePlan, without_axis
@@ -12,8 +12,6 @@ from .operands import describe
 from .shapes import broadcast_shapes
 
 __all__ = ["plan_matmul"]
-
-_plans: dict[tuple[object, ...], ElementwisePlan] = {}
 
 
 def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
@@ -46,16 +44,17 @@ def plan_matmul(left: Storage, right: Storage, dense: bool) -> tuple[Elementwise
     right, second = _batched("B", right, batch, ("k", "j") if len(b) > 1 else ("k",))
     # C(b0,...,i,j) = sum(k, A(b0,...,i,k)*B(b0,...,k,j)); a vector has neither i nor j.
     target = (*(f"b{axis}" for axis in range(len(batch))), *("i",) * (len(a) > 1), *("j",) * (len(b) > 1))
-    key = (left.type, right.type, first, second, target, dense, config.code)
-    plan = _plans.get(key)
-    if plan is None:
+
+    def make() -> ElementwisePlan:
         # Batch axes of size 1 that could not be left out have variables of their own, which are summed.
         extra = [i for access in (first, second) for i in access.indices if i not in (*target, "k")]
         value = Reduce("add", ("k", *extra), Apply("multiply", (first, second)))
         assignment = Assignment(Access("C", target), value)
         format = execution.dense_format(assignment, {"A": left.type, "B": right.type}) if dense else None
-        plan = _plans[key] = ElementwisePlan(assignment, (left.type, right.type), format)
-    return plan, (left, right)
+        return ElementwisePlan(assignment, (left.type, right.type), format)
+
+    key = ("product", left.type.number, right.type.number, first, second, target, dense)
+    return plans.get(key, make), (left, right)
 
 
 def _batched(name: str, storage: Storage, batch: tuple[int, ...], own: tuple[str, ...]) -> tuple[Storage, Access]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..code_options import CodeOptions
-from ..config import config
 from ..errors import ShapeError
+from ..execution.plan_cache import plans
 from ..operations.elementwise import (
     ElementwisePlan,
     apply_scalar,
@@ -35,11 +34,6 @@ __all__ = ["Operators", "elementwise", "in_place", "matmul", "power", "unary", "
 
 _ndarray = np.ndarray
 _NUMBERS = frozenset((int, float, complex))
-# Kept plans by the identities of the operands' types (and the dtype and the number of axes of an ndarray), and by the
-# settings that affect code.
-_same_shape: dict[tuple[str, int, int, CodeOptions], ElementwisePlan] = {}
-_products: dict[tuple[int, int, bool, CodeOptions], ElementwisePlan] = {}
-_arrays: dict[tuple[int, np.dtype[Any], int, CodeOptions], ElementwisePlan] = {}
 
 
 def wrap_result(cls: type[StorageHolder], result: Storage, has_array: bool) -> Any:
@@ -59,8 +53,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     if type(left) is cls and type(right) is cls:
         a, b = left._storage, right._storage
         if a.shape == b.shape:
-            key = (op, id(a.type), id(b.type), config.code)
-            plan = _same_shape.get(key) or _plan_same_shape(op, a, b)
+            plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
             return cls(plan.run((a, b)))
     if type(left) is cls and type(right) in _NUMBERS:
         return cls(apply_scalar(op, left._storage, right, False))
@@ -83,7 +76,7 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
             return wrap_result(cls, apply_scalar(op, b, only_element(a), True), second.is_array)
     storages = a, b
     if a.shape == b.shape:
-        plan = _same_shape.get((op, id(a.type), id(b.type), config.code)) or _plan_same_shape(op, a, b)
+        plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
     else:
         plan, storages = plan_binary(op, a, b)
     return wrap_result(cls, plan.run(storages), first.is_array or second.is_array)
@@ -93,7 +86,7 @@ def _plan_same_shape(op: str, a: Storage, b: Storage) -> ElementwisePlan:
     """Return a plan that computes ``a op b``, and keep it unless it depends on values."""
     plan, _ = plan_binary(op, a, b)
     if not depends_on_values(op, a, b):
-        _same_shape[op, id(a.type), id(b.type), config.code] = _keep(plan, a, b)
+        plans.keep((op, a.type.number, b.type.number), plan)
     return plan
 
 
@@ -113,7 +106,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
                 return product
         elif type(right) is cls:
             b = right._storage
-            plan = _products.get((id(a.type), id(b.type), False, config.code))
+            plan = plans.find(("matmul", a.type.number, b.type.number, False))
             if plan is not None and a.shape[-1] == b.shape[0]:
                 return cls(plan.run((a, b)))
     if is_scalar(left) or is_scalar(right):
@@ -123,8 +116,8 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
         return NotImplemented
     a, b = first.storage, second.storage
     has_array = first.is_array or second.is_array
-    key = id(a.type), id(b.type), has_array, config.code
-    plan = _products.get(key)
+    key = "matmul", a.type.number, b.type.number, has_array
+    plan = plans.find(key)
     if plan is not None and a.shape[-1] == b.shape[0]:
         return wrap_result(cls, plan.run((a, b)), has_array)
     plan, storages = plan_matmul(a, b, has_array)
@@ -132,10 +125,10 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
     # Plans are kept for vectors and matrices whose product has axes. Plans for plain ndarrays are kept by dtype, too,
     # so that _times_array need not make the type of an ndarray.
     if len(a.shape) <= 2 and len(b.shape) <= 2 and result.shape:
-        _products[key] = _keep(plan, a, b)
+        plans.keep(key, plan)
         plain = type(right) is _ndarray and right.flags.c_contiguous and right.dtype.isnative
         if plain and type(left) is cls and result.format.is_dense:
-            _arrays[id(a.type), right.dtype, right.ndim, config.code] = plan
+            plans.keep(("matmul with an ndarray", a.type.number, right.dtype, right.ndim), plan)
     if not result.shape:
         return result.vals[0]
     return wrap_result(cls, result, has_array)
@@ -143,7 +136,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
 
 def _times_array(a: Storage, right: np.ndarray) -> Any:
     """Return the product with an ndarray of one or two axes as an ndarray; None if no plan for it is kept."""
-    plan = _arrays.get((id(a.type), right.dtype, right.ndim, config.code))
+    plan = plans.find(("matmul with an ndarray", a.type.number, right.dtype, right.ndim))
     if plan is None or right.shape[0] != a.shape[-1]:
         return None
     if right.ndim == 1:
@@ -152,16 +145,6 @@ def _times_array(a: Storage, right: np.ndarray) -> Any:
     if not right.flags.c_contiguous:
         return None
     return plan.run((a, Storage(right.shape, plan.types[1], (), right.reshape(-1)))).to_dense_array()
-
-
-_kept: dict[int, Any] = {}
-
-
-def _keep(plan: ElementwisePlan, *storages: Storage) -> ElementwisePlan:
-    """Keep the types whose identities serve as keys alive, and return the plan."""
-    for storage in storages:
-        _kept[id(storage.type)] = storage.type
-    return plan
 
 
 def unary(op: str, tensor: StorageHolder) -> Any:
