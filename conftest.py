@@ -37,14 +37,21 @@ def pytest_configure(config: pytest.Config) -> None:
     # Most of the time goes to compiling kernels that run once; WEFT_OPT=3 tests them as users have them, which
     # `tests/grid/test_operations.py` does with some in any case.
     os.environ.setdefault("WEFT_OPT", "0")
+    # What each pass of the compiler returns is checked before the next pass takes it.
+    os.environ.setdefault("WEFT_DEBUG", "verify")
     # Tests that start Python see the same tree as the tests themselves.
     paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 @pytest.fixture(autouse=True)
-def small_results_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As large ones of as few entries are: else no small input would have its coordinates sorted."""
+def small_results_are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large ones of as few entries are: else no small input would have its coordinates sorted.
+
+    Tests marked ``users_thresholds`` run as users have it.
+    """
+    if request.node.get_closest_marker("users_thresholds"):
+        return
     alternatives = importlib.import_module("weft.execution.alternatives")
     small = dataclasses.replace(alternatives.THRESHOLDS, flagged_coordinates=0)
     monkeypatch.setattr(alternatives, "THRESHOLDS", small)

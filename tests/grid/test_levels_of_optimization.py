@@ -23,6 +23,7 @@ CASES = {
 }
 
 
+@pytest.mark.users_thresholds
 @pytest.mark.parametrize("name", CASES)
 def test_levels_give_the_same_bits(name):
     found = []

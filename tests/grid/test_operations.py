@@ -51,6 +51,7 @@ def test_two_threads(name):
     run(GRIDS[name].text, cases[2 :: max(1, len(cases) // 12)], extents=extents, threads=2, density=0.1)
 
 
+@pytest.mark.users_thresholds
 @pytest.mark.parametrize("name", GRIDS)
 def test_optimized(name):
     cases = list(GRIDS[name].cases())
