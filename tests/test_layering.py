@@ -351,6 +351,79 @@ def test_the_name_checker_itself(text, wrong):
     assert bool(format_branches(PACKAGE / "tensor" / "x.py", text)) == wrong
 
 
+PRIVATE = re.compile(r"_[^\W_]\w*(?<!_)")  # neither ``_`` nor names like ``__init__``, ``_fields_`` or ``__private``
+OTHERS_PRIVATE = {"_getframe"}  # of sys: the package that asks for an array is found in no other way
+
+
+def private_names(tree: ast.Module) -> set[str]:
+    """Return the private names that a module defines: its own, and the members of its classes."""
+    found: set[str] = set()
+    for owner in (node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef))):
+        for node in owner.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(node.name)
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                if any(isinstance(target, ast.Name) and target.id == "__slots__" for target in targets):
+                    found |= strings(node)
+        if isinstance(owner, ast.ClassDef):
+            stored = (n for n in ast.walk(owner) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+            found |= {n.attr for n in stored if isinstance(n.value, ast.Name) and n.value.id in ("self", "cls")}
+    return {name for name in found if PRIVATE.fullmatch(name)}
+
+
+def private_accesses(path: Path, text: str) -> list[str]:
+    """Return the uses of private names of other modules. Classes may use those of their bases."""
+    tree = ast.parse(text)
+    allowed = private_names(tree) | OTHERS_PRIVATE
+    own = {
+        id(node)
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.level or str(node.module).split(".")[0] == "weft"):
+            names = [alias.name for alias in node.names if alias.name != "_api"]
+        else:
+            names = [node.attr] if isinstance(node, ast.Attribute) and id(node) not in own else []
+        private = {name for name in names if PRIVATE.fullmatch(name)}
+        found += [f"{place(path, node)}: {name} is private to another module" for name in sorted(private - allowed)]
+    return found
+
+
+def test_modules_use_no_private_names_of_others():
+    violations = [v for path in sources() for v in private_accesses(path, path.read_text("utf-8"))]
+    assert not violations, report(violations)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("from .y import _f", True),
+        ("from weft.ir import _f", True),
+        ("from .. import _api", False),
+        ("from numpy import _f", False),
+        ("def f(x):\n    return x._storage", True),
+        ("def f(self):\n    return self._storage", True),
+        ("class C:\n    def f(self):\n        return self._of_base", False),
+        ("class C:\n    def f(self, other):\n        return self._x + other._x", True),
+        ("class C:\n    def __init__(self):\n        self._x = 1\ndef f(c):\n    return c._x", False),
+        ("class C:\n    _x: int\ndef f(c):\n    return c._x", False),
+        ("class C:\n    __slots__ = ('_x',)\ndef f(c):\n    return c._x", False),
+        ("def f(y):\n    _x = 1\n    return y._x", True),
+        ("def f(y):\n    y._x = 1", True),
+        ("import sys\nframe = sys._getframe(1)", False),
+        ("f.__name__ + f._fields_", False),
+    ],
+)
+def test_the_finder_of_private_accesses_itself(text, wrong):
+    assert bool(private_accesses(PACKAGE / "tensor" / "x.py", text)) == wrong
+
+
 def files(*folders: str) -> Iterator[Path]:
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):

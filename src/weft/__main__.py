@@ -15,6 +15,7 @@ from . import __version__, demo, load, save
 from . import compile as compile_kernel
 from .errors import CompilerError, WeftError
 from .hints import did_you_mean
+from .operations.operands import storage_of
 from .pass_names import PASSES
 from .runtime import cache, shipped, toolchain, warming
 from .shipping import warm
@@ -139,7 +140,7 @@ def _info(argv: list[str]) -> int:
     print(f"entries  {A.nnz} of {size}" + (f", {A.nnz / size:.3g}" if size else ""))
     print(f"bytes    {A.nbytes}, dense {size * A.dtype.itemsize}")
     if A.ndim == 2 and A.shape[0]:
-        lengths = np.diff(A.asformat("csr")._storage.arrays[0])
+        lengths = np.diff(storage_of(A.asformat("csr")).arrays[0])
         print(f"rows     {lengths.min()} to {lengths.max()} entries, {lengths.mean():.3g} on average")
     return 0
 

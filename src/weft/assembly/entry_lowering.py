@@ -97,6 +97,6 @@ class EntryLowerer(Lowerer):
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
         return ir.Function(name, params, block(self.read_fills(), body))
 
-    def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
+    def resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
         # The result of a pass has no position that ``locate`` could determine.
-        return super()._resolve(env, [a for a in targets if a != self.target.access])
+        return super().resolve(env, [a for a in targets if a != self.target.access])

@@ -189,11 +189,11 @@ class InsertionLowerer(EntryLowerer):
         same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
         return among_threads(answer) if self.threads and same else answer
 
-    def _chunked(self, stmt: Forall) -> ir.Stmt | None:
+    def chunked_loop(self, stmt: Forall) -> ir.Stmt | None:
         source = self.types[self.source.tensor].format
         if self.edges and self.edges.has_parents and not adjoining(source):
             return None  # the number of entries before a chunk is unknown
-        return super()._chunked(stmt)
+        return super().chunked_loop(stmt)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
         if self.edges is None or not self.edges.has_parents:
@@ -233,8 +233,8 @@ class InsertionLowerer(EntryLowerer):
 
     def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
         """Return code that answers queries by the width of the innermost loop: a difference of positions (Table 1)."""
-        ((it,),) = (point.coiterate for point in self._lattice(loop, env))
-        begin, end = self._bounds(it, loop.var, env)
+        ((it,),) = (point.coiterate for point in self.lattice(loop, env))
+        begin, end = self.bounds_of(it, loop.var, env)
         k = self.phase.level
         assert k is not None
         coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
@@ -254,7 +254,7 @@ class InsertionLowerer(EntryLowerer):
         # A pass without queries only inserts edges, and needs no loop.
         stmt, among_threads = self.program.stmt, None
         if self.threads and asks and isinstance(stmt, Forall):
-            among_threads = self._chunked(stmt)
+            among_threads = self.chunked_loop(stmt)
         body = among_threads or (self.statement(stmt, Environment()) if asks else block())
         if k is None and self.running is not None and not self.entry_order.follows:
             body = block(ir.Declare(self.next, lit(0)), body)

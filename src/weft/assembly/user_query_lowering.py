@@ -82,8 +82,8 @@ class UserQueryLowerer(EntryLowerer):
 
     def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         if isinstance(stmt, Forall) and stmt is self.segments:
-            ((it,),) = (point.coiterate for point in self._lattice(stmt, env))
-            begin, end = self._bounds(it, stmt.var, env)
+            ((it,),) = (point.coiterate for point in self.lattice(stmt, env))
+            begin, end = self.bounds_of(it, stmt.var, env)
             width = sub(end, begin)
             return block(
                 *(

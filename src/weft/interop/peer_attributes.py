@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..operations import foreign_tensors
+from ..operations.operands import replace_storage, storage_of
 from ..storage import Storage
 from ..tensor.sparse_tensor import SparseTensor
 
@@ -36,7 +37,7 @@ def _structure(name: str, doc: str) -> property:
     """Return the property of an index array, which is read-only and can be replaced as a whole."""
 
     def read(self: SparseTensor) -> np.ndarray[Any, Any]:
-        known = _read.setdefault(self._storage, {})
+        known = _read.setdefault(storage_of(self), {})
         if name not in known:
             known[name] = _fixed(getattr(_viewed(self, name), name))
         return known[name]
@@ -55,7 +56,7 @@ def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _values(self: SparseTensor) -> np.ndarray[Any, Any]:
     """Return the stored values in storage order, by blocks or diagonals for the formats that are so in SciPy."""
-    storage = self._storage
+    storage = storage_of(self)
     vals: np.ndarray[Any, Any] = storage.vals
     if storage.format.is_structured:
         found = getattr(foreign_tensors.view("scipy", storage), "data", vals)
@@ -67,8 +68,8 @@ def _set_values(self: SparseTensor, values: Any) -> None:
     old, new = _values(self), np.asarray(values)
     if new.shape != old.shape:
         raise ValueError(f"values of shape {new.shape} do not replace those of shape {old.shape}")
-    storage, fill = self._storage, self._storage.type.fill
-    self._become(storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill)))
+    storage, fill = storage_of(self), storage_of(self).type.fill
+    replace_storage(self, storage.with_values(np.ascontiguousarray(new).reshape(-1), new.dtype.type(fill)))
 
 
 def _coords(self: SparseTensor) -> np.ndarray[Any, Any]:
@@ -76,7 +77,7 @@ def _coords(self: SparseTensor) -> np.ndarray[Any, Any]:
 
     Formats with padding have none. The coordinates of coo can be replaced by assignment.
     """
-    storage = self._storage
+    storage = storage_of(self)
     rows = getattr(foreign_tensors.view("scipy", storage), "coords", None)
     if rows is None and storage.format.is_compact and not storage.format.is_dense:
         plain = foreign_tensors.convert(storage, "coo", sort=False)
@@ -103,7 +104,7 @@ def _compressed_axes(self: SparseTensor) -> tuple[int, ...]:
 def _viewed(tensor: SparseTensor, name: str) -> Any:
     """Return another package's tensor over the same memory that has an array of this name."""
     for package in ("scipy", "sparse"):
-        found = foreign_tensors.view(package, tensor._storage)
+        found = foreign_tensors.view(package, storage_of(tensor))
         if hasattr(found, name):
             return found
     raise lacks(tensor, name)
@@ -114,15 +115,15 @@ def _assign(tensor: SparseTensor, name: str, arrays: Any) -> None:
 
     Reading the object back checks the new arrays.
     """
-    fill, viewed = tensor._storage.type.fill, _viewed(tensor, name)
+    fill, viewed = storage_of(tensor).type.fill, _viewed(tensor, name)
     setattr(viewed, name, arrays)
     new = foreign_tensors.read(viewed)
     assert new is not None, "what is viewed as another package's is read as its"
-    tensor._become(new.with_values(new.vals, fill))
+    replace_storage(tensor, new.with_values(new.vals, fill))
 
 
 def _option(tensor: SparseTensor, name: str) -> Any:
-    options = tensor._storage.format.options
+    options = storage_of(tensor).format.options
     if name not in options:
         raise lacks(tensor, name)
     return options[name]
@@ -130,7 +131,7 @@ def _option(tensor: SparseTensor, name: str) -> Any:
 
 def lacks(tensor: SparseTensor, name: str) -> AttributeError:
     """Return the error that tensors of this format have no attribute of this name."""
-    storage = tensor._storage
+    storage = storage_of(tensor)
     text = f"tensors of format {storage.format} have no {name}; this one has shape {storage.shape}"
     return AttributeError(text, name=name, obj=tensor)
 

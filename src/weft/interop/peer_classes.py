@@ -29,6 +29,7 @@ from ..formats import FormatOptions, check_keywords, formats
 from ..numpy_api.creation import zeros
 from ..numpy_api.searching import where
 from ..operations.fill_change import change_fill
+from ..operations.operands import storage_of
 from ..storage import segment_order
 from ..tensor.construction import as_shape, asarray, from_coords, from_levels
 from ..tensor.sparse_tensor import SparseTensor
@@ -472,6 +473,6 @@ def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
         The axis that the new axis, which is the last one, is combined with. An element of the result is an element of
         ``a`` if both coordinates are equal, and zero otherwise.
     """
-    tensor = SparseTensor(change_fill(asarray(a)._storage, 0))
+    tensor = SparseTensor(change_fill(storage_of(asarray(a)), 0))
     coords, values = tensor.to_coo()
     return from_coords([*coords, coords[axis]], values, (*tensor.shape, tensor.shape[axis]))

@@ -28,6 +28,7 @@ from .. import execution
 from ..numpy_api.manipulation import pad
 from ..numpy_api.ufuncs import apply
 from ..operations.fill_change import same_number
+from ..operations.operands import replace_storage, storage_of
 from ..tensor.sparse_tensor import SparseTensor
 from .peer_attributes import lacks
 
@@ -195,12 +196,12 @@ def sorted_indices(self: SparseTensor) -> SparseTensor:
 
 def sum_duplicates(self: SparseTensor) -> None:
     """Sort the entries and sum those with equal coordinates, in place."""
-    self._become(self.canonical()._storage)
+    replace_storage(self, storage_of(self.canonical()))
 
 
 def eliminate_zeros(self: SparseTensor) -> None:
     """Remove the stored values that equal the fill value, in place."""
-    self._become(self.pruned()._storage)
+    replace_storage(self, storage_of(self.pruned()))
 
 
 def prune(self: SparseTensor) -> None:
@@ -220,7 +221,7 @@ def check_format(self: SparseTensor, full_check: bool = True) -> None:
     StorageError
         When an invariant is broken; the message names the level and the invariant.
     """
-    execution.verify(self._storage)
+    execution.verify(storage_of(self))
 
 
 # -- changes ------------------------------------------------------------------------------------------------------
@@ -275,4 +276,4 @@ def resize(self: SparseTensor, *shape: Any) -> None:
         raise ValueError(f"a tensor of shape {old} cannot be resized to {new}")
     # Slicing drops the elements outside the new shape, and padding adds new ones.
     kept = self[tuple(slice(n) for n in new)]
-    self._become(pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])._storage)
+    replace_storage(self, storage_of(pad(kept, [(0, n - m) for n, m in zip(new, kept.shape, strict=True)])))

@@ -27,6 +27,7 @@ from ..numpy_api.manipulation import atleast_2d
 from ..numpy_api.stacking import as_asked, block, kron
 from ..operations import foreign_tensors
 from ..operations.fill_change import change_fill
+from ..operations.operands import storage_of
 from ..runtime import memory
 from ..storage import checked_shape, coordinate_storage
 from ..tensor.construction import as_shape, asarray
@@ -64,7 +65,7 @@ def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
         An array of coordinates for each axis, and the values, in lexicographic order. For a matrix they are rows,
         columns and values.
     """
-    coords, values = SparseTensor(change_fill(asarray(x)._storage, 0)).to_coo()
+    coords, values = SparseTensor(change_fill(storage_of(asarray(x)), 0)).to_coo()
     kept = values != 0
     return (*(row[kept] for row in coords), values[kept])
 
@@ -205,12 +206,12 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
     dtype : dtype, optional
         The dtype of the result.
     """
-    blocks = [SparseTensor(change_fill(atleast_2d(x)._storage, 0)) for x in mats]
+    blocks = [SparseTensor(change_fill(storage_of(atleast_2d(x)), 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
     shape = (sum(heights), sum(widths))
     checked_shape(tuple(shape), "block_diag")
     index = index_dtype(max((*shape, 1)))
-    found = [foreign_tensors.convert(x._storage, "coo", sort=False) for x in blocks]
+    found = [foreign_tensors.convert(storage_of(x), "coo", sort=False) for x in blocks]
     # The coordinates of each block are shifted by the sizes of the blocks before it.
     rows = []
     for axis, sizes in enumerate((heights, widths)):

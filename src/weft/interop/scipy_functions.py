@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import ShapeError, UnsupportedError
 from ..operations import foreign_tensors
+from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor import SparseTensor
 from ..tensor.results import change_values
@@ -134,7 +135,7 @@ def _handed(x: Any, name: str, hand: str) -> Any:
     """
     if not isinstance(x, SparseTensor):
         return x
-    storage = x._storage
+    storage = storage_of(x)
     if storage.format.is_dense or len(storage.shape) < 2:
         return x.todense()
     if len(storage.shape) > 2:

@@ -15,6 +15,7 @@ from ..errors import FileFormatError
 from ..formats import Format, LevelFormat
 from ..formats import levels as known
 from ..interop.pydata_sparse import from_nodes, to_nodes
+from ..operations.operands import storage_of
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
 from ..tensor import SparseTensor, asarray
@@ -42,7 +43,7 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
         True to compress the arrays.
     """
     A = asarray(matrix)
-    storage = A._storage
+    storage = storage_of(A)
     nodes = to_nodes(storage)
     # SciPy's layout is used if it gives the same storage back. Coo has a layout that both packages read.
     if A.ndim == 2 and A.fill_value == 0 and not storage.format.is_dense and (nodes is None or "coords" not in nodes):

@@ -141,20 +141,20 @@ def size_of_blocks(owner: Lowerer, cut: Split, stmt: Forall) -> ir.Stmt:
     size = owner.name(f"{owner.names[cut.outer]}size")
     owner.blocks[cut.outer] = size
     swept = next(f for f in foralls_of(stmt.body) if f.var == sweep.var)
-    driver = owner._driver(swept, Environment()) if sweep.few else None
+    driver = owner.driver_of(swept, Environment()) if sweep.few else None
     # Above the tiles only the length of a loop over an outermost level is known; without it, the tile is large.
     if driver is None or driver.level:
         return ir.Declare(size, most)
-    begin, end = owner._bounds(driver, swept.var, Environment())
+    begin, end = owner.bounds_of(driver, swept.var, Environment())
     return ir.Declare(size, ir.Select(le(sub(end, begin), lit(sweep.few)), lit(cut.factor), most))
 
 
 def _range(owner: Lowerer, cut: Split, stmt: Stmt, env: Environment) -> Bounds:
     """Return the bounds of the loop that is split, or raise ``ScheduleError`` if it merges several operands."""
-    driver = owner._driver(Forall(cut.var, stmt), env)
+    driver = owner.driver_of(Forall(cut.var, stmt), env)
     if driver is None or not (driver.certain or driver.format.unique):
         raise ScheduleError(f"the loop over {cut.var} merges several operands and cannot be split")
-    return owner._bounds(driver, cut.var, env)
+    return owner.bounds_of(driver, cut.var, env)
 
 
 def _ahead(owner: Lowerer, cut: Split, env: Environment) -> ir.Expr:

@@ -133,7 +133,7 @@ class LoopEmitter:
         """Return a bound of the iterations: the sum over all iterators of a union, the minimum over an intersection."""
         widths = []
         for it in self._ordered():
-            begin, end = self.bounds or self.owner._bounds(it, self.stmt.var, self.env)
+            begin, end = self.bounds or self.owner.bounds_of(it, self.stmt.var, self.env)
             widths.append(maximum(sub(end, begin), lit(0)))
         if len(self.loops) == 1:
             return minimum(*widths)
@@ -145,7 +145,7 @@ class LoopEmitter:
     # -- one iterator: a for loop -------------------------------------------------------------------------------
     def single_iterator_loop(self, it: LevelIterator) -> ir.Stmt:
         owner, env = self.owner, self.env
-        whole = owner._bounds(it, self.stmt.var, env)
+        whole = owner.bounds_of(it, self.stmt.var, env)
         begin, end = self.bounds or whole
         # Recorded for the compiler, which decides by ``dense_inside`` and ``sums_on`` on fused multiply-add.
         if isinstance(self.stmt.body, Assign):
@@ -375,7 +375,7 @@ class LoopEmitter:
         self._require_order([it for it in iterators if it in self.p])
         stmts: list[ir.Stmt] = []
         for it in iterators:
-            begin, end = owner._bounds(it, self.stmt.var, self.env)
+            begin, end = owner.bounds_of(it, self.stmt.var, self.env)
             if it in self.p:
                 stmts += [ir.Declare(self.p[it], begin), ir.Declare(self.end[it], end)]
             else:
@@ -399,7 +399,7 @@ class LoopEmitter:
         merged = [it for it in loop if it is not full]
         conds = [lt(self.p[it], self.end[it]) for it in merged]
         if full is not None and not merged:
-            _, end = owner._bounds(full, self.stmt.var, env)
+            _, end = owner.bounds_of(full, self.stmt.var, env)
             return ir.While(lt(self.coord, end), block(self._cases(loop, env), increment(self.coord)))
         # The coordinate of each iterator, and the least of them (2017, Fig. 11).
         body: list[ir.Stmt] = [
@@ -472,8 +472,8 @@ class LoopEmitter:
         parts: dict[LevelIterator, list[tuple[bool, Expr]]] = {it: [] for it in loop}
         last: LevelIterator | None = None
         for negative, term in additive_terms(body.value):
-            mine = {it for a in accesses(term) for it in owner._iterators(a, v)}
-            plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner._iterators(a, v))
+            mine = {it for a in accesses(term) for it in owner.iterators(a, v)}
+            plain = all(same_value(owner.fill_value(a), 0) for a in accesses(term) if owner.iterators(a, v))
             if len(mine) != 1 or not mine <= set(loop) or not plain:
                 return None
             it = mine.pop()
@@ -490,7 +490,7 @@ class LoopEmitter:
         for it, terms in parts.items():
             adds: list[ir.Stmt] = []
             for negative, term in terms:
-                inner, decls = owner._resolve(env, list(accesses(term)))
+                inner, decls = owner.resolve(env, list(accesses(term)))
                 value = lower_expr(term, lambda a, env=inner: owner.read(a, env))  # type: ignore[misc]
                 total = ir.Var(total.name, value.ty)
                 adds += [*decls, update("subtract" if negative else "add", total, value)]
@@ -565,15 +565,15 @@ class LoopEmitter:
         """Return the located positions with that of one more iterator."""
         owner, found = self.owner, located.found
         assert it.access is not None
-        env, more = owner._resolve(located.env, [it.access])
+        env, more = owner.resolve(located.env, [it.access])
         parent = env.parent(it.access, it.level)
         if parent is None:
             raise LoweringError(f"{it} is searched before its parent")
         p = owner.name(f"p{it.name}")
-        coords = (*owner._above(it, env), self.coord)
+        coords = (*owner.coordinates_above(it, env), self.coord)
         locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
         if it.format.iteration == "value" and not it.format.misses:  # arithmetic is valid only within the bounds
-            begin, end = owner._bounds(it, self.stmt.var, env)
+            begin, end = owner.bounds_of(it, self.stmt.var, env)
             within = land(ge(self.coord, begin), lt(self.coord, end))
             locate = ir.Select(within, locate, lit(-1))
         if above := [f for f in found if f.access == it.access and f.level < it.level]:
@@ -612,9 +612,9 @@ class LoopEmitter:
         absent = {
             a: (owner.fill_value(a), owner.types[a.tensor].dtype)
             for a in dict.fromkeys(accesses(owner.view(self.stmt.body)))
-            if not present.issuperset(owner._iterators(a, v))
+            if not present.issuperset(owner.iterators(a, v))
         }
-        return specialize(self.stmt.body, absent, owner._neutral, owner.fill_value) if absent else self.stmt.body
+        return specialize(self.stmt.body, absent, owner.neutral_value, owner.fill_value) if absent else self.stmt.body
 
     def _environment_at(
         self, at: Sequence[LevelIterator], env: Environment, steps: Mapping[LevelIterator, ir.Stmt] | None
@@ -637,7 +637,7 @@ class LoopEmitter:
         """Return the code of one case, in which the variables ``new`` become known: locate, compute, append."""
         owner, target = self.owner, self.owner.target
         used = [a for s in assignments(stmt) for a in (*accesses(s.value), s.target)]
-        env, decls = owner._resolve(env, [*used, target.access] if self.writes else used)
+        env, decls = owner.resolve(env, [*used, target.access] if self.writes else used)
         chain = target.chain_completed(new, env.coords) if self.writes else None
         if chain is None:
             return block(*decls, owner.statement(stmt, env))
@@ -645,7 +645,7 @@ class LoopEmitter:
         counter = target.counters[chain.index]
         here = {(target.access, k): counter for k in range(chain.first, chain.last + 1)}
         env = replace(env, pos={**env.pos, **here})
-        env, more = owner._resolve(env, [target.access])
+        env, more = owner.resolve(env, [target.access])
         made = block(*more, owner.statement(stmt, env))
         if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
             return block(*decls, target.append(chain, env.coords, made))

@@ -162,7 +162,7 @@ class Lowerer:
             prepared.append(workspaces.made(self, stmt, Environment()))
             stmt = stmt.consumer
         before = block(*prepared)
-        if isinstance(stmt, Forall) and stmt.parallel and (chunked := self._chunked(stmt)) is not None:
+        if isinstance(stmt, Forall) and stmt.parallel and (chunked := self.chunked_loop(stmt)) is not None:
             main = chunked
         else:
             body = self.statement(stmt, Environment())
@@ -211,7 +211,7 @@ class Lowerer:
             totals.append((v, ir.Declare(v, ir.Load(COUNTS, add(mul(self.chunks, lit(n)), lit(k))))))
         return totals
 
-    def _chunked(self, stmt: Forall) -> ir.Stmt | None:
+    def chunked_loop(self, stmt: Forall) -> ir.Stmt | None:
         """Return the outermost loop cut into chunks that threads share, or None if the loop is not a plain loop."""
         cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
@@ -223,11 +223,11 @@ class Lowerer:
             limits = (lit(0), loop_splits.block_count(self, cut, stmt, Environment()))
         else:
             # Chunks by position must not cut runs of duplicates.
-            driver = self._driver(stmt, Environment())
+            driver = self.driver_of(stmt, Environment())
             alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
             if driver is None or not (driver.certain or alone):
                 return None
-            limits = self._bounds(driver, stmt.var, Environment())
+            limits = self.bounds_of(driver, stmt.var, Environment())
         self.chunked = True
         chunk, n = ir.Var("chunk"), ir.Var("chunks")
         lo, hi = ir.Var("chunk_begin"), ir.Var("chunk_end")
@@ -277,7 +277,7 @@ class Lowerer:
     def fill(self, target: Access, value: Any, env: Environment) -> ir.Stmt:
         if target.tensor in self.workspaces:
             raise LoweringError("workspaces are filled where they are declared")
-        env, decls = self._resolve(env, [target])
+        env, decls = self.resolve(env, [target])
         # Levels down to the last one that loops have located are fixed; everything below is filled.
         resolved = 0
         while (target, resolved) in env.pos:
@@ -319,14 +319,15 @@ class Lowerer:
         return p
 
     # -- loops --------------------------------------------------------------------------------------------------
-    def _lattice(self, stmt: Forall, env: Environment, record: bool = True) -> tuple[Point, ...]:
+    def lattice(self, stmt: Forall, env: Environment, record: bool = True) -> tuple[Point, ...]:
+        """Return the points of the merge lattice of a loop, which are kept for explanations if ``record`` is true."""
         v = stmt.var
         # The universe iterates the whole dimension, where the expression has a value without any stored entry.
         universe = LevelIterator(None, 0, _DENSE, v.upper() if v.upper() != v else f"{v}_all")
         body = self.view(stmt.body)
         neutral = self.skippable_value(body, result_of(stmt.body))
         points = merge_lattice.build(
-            body, lambda a: self._iterators(a, v), self.fill_value, universe, neutral, self.most
+            body, lambda a: self.iterators(a, v), self.fill_value, universe, neutral, self.most
         )
         if record:
             self.lattices.append((v, points))
@@ -338,7 +339,8 @@ class Lowerer:
         if self.cases > self.most:
             raise TooManyCases
 
-    def _iterators(self, access: Access, v: str) -> tuple[LevelIterator, ...]:
+    def iterators(self, access: Access, v: str) -> tuple[LevelIterator, ...]:
+        """Return the iterators of the levels of an operand over one variable."""
         name = self.names[access.tensor]
         return tuple(replace(it, name=f"{name}{it.level + 1}") for it in level_iterators(access, v, self.types))
 
@@ -351,7 +353,7 @@ class Lowerer:
         type = self.types[access.tensor]
         return typed(type.fill, type.dtype) if access.indices else UNKNOWN
 
-    def _neutral(self, stmt: Assign) -> tuple[Any, str]:
+    def neutral_value(self, stmt: Assign) -> tuple[Any, str]:
         """Return the value and dtype of the target of an assignment where nothing is assigned."""
         type = self.types[stmt.target.tensor]
         w = self.workspaces.get(stmt.target.tensor)
@@ -365,7 +367,7 @@ class Lowerer:
         """Return the implicit value at which an assignment of ``value`` is skipped: for sums, zero of either sign."""
         if (absences := self.implicit_entries.get(stmt.target.tensor)) is not None:
             return absences.value
-        neutral = self._neutral(stmt)[0]
+        neutral = self.neutral_value(stmt)[0]
         # A scalar sum as a factor was taken out of an outer sum, so the sign of its zero does not matter either.
         parts = [w for a in accesses(stmt.value) if (w := self.workspaces.get(a.tensor)) is not None]
         factored = any(w.kind == "scalar" and w.op == "add" for w in parts)
@@ -376,9 +378,8 @@ class Lowerer:
 
     def skippable_outside(self, value: Expr, stmt: Assign) -> Any:
         """Return the value that loops enclosing a workspace's producer may skip."""
-        return (
-            self._neutral(stmt)[0] if stmt.target.tensor in self.implicit_entries else self.skippable_value(value, stmt)
-        )
+        counted = stmt.target.tensor in self.implicit_entries
+        return self.neutral_value(stmt)[0] if counted else self.skippable_value(value, stmt)
 
     def view(self, stmt: Stmt) -> Expr:
         """Return the statement as one expression, with workspaces replaced by the values computed into them."""
@@ -418,9 +419,9 @@ class Lowerer:
         """Guarantee that only coordinates of stored entries are appended, so that the number of entries is a bound."""
         return same_value(self.implicit_value, self.types[self.target.access.tensor].fill)
 
-    def _driver(self, stmt: Forall, env: Environment) -> LevelIterator | None:
+    def driver_of(self, stmt: Forall, env: Environment) -> LevelIterator | None:
         """Return the single iterator of a plain loop, or None for a merge."""
-        points = self._lattice(stmt, env, record=False)
+        points = self.lattice(stmt, env, record=False)
         if len(points) != 1 or len(points[0].coiterate) != 1:
             return None
         return points[0].coiterate[0]
@@ -435,7 +436,7 @@ class Lowerer:
                 return loop_splits.block_loop(self, cut, stmt, env, bounds)
             if v == cut.inner:
                 return loop_splits.inside_block_loop(self, cut, stmt, env)
-        points = self._lattice(stmt, env)
+        points = self.lattice(stmt, env)
         # The loop may append: after it, the edges connect the appended coordinates to their parent.
         writes = self.kind is not FunctionKind.WIDEST and any(
             a.target.tensor == self.target.access.tensor for a in assignments(stmt.body)
@@ -475,14 +476,14 @@ class Lowerer:
         partial = [d for d in self.derived if not d.inside and d.var not in variables]
         return full and not any(d.needs <= set().union(*above) for d in partial)
 
-    def _bounds(self, it: LevelIterator, v: str, env: Environment) -> tuple[ir.Expr, ir.Expr]:
+    def bounds_of(self, it: LevelIterator, v: str, env: Environment) -> tuple[ir.Expr, ir.Expr]:
         """Return the bounds of an iterator: coordinates or positions, as its level iterates."""
         if it.access is None:
             return lit(0), self.extents[v]
         m = self.tensors[it.access.tensor].levels[it.level]
         if it.format.iteration == "value":
             parent = lit(0) if it.certain else self._parent(it, env)
-            begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self._above(it, env))
+            begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self.coordinates_above(it, env))
             # An interval over a sum of axes would have a negative length if the axes have size 0.
             summed = it.format.has_every and len(used_names(stop)) > 1
             return begin, maximum(begin, stop) if summed else stop
@@ -497,7 +498,7 @@ class Lowerer:
     def coordinate(self, it: LevelIterator, p: ir.Expr, env: Environment) -> ir.Expr:
         assert it.access is not None
         m = self.tensors[it.access.tensor].levels[it.level]
-        return it.format.pos_access(m, p, self._parent(it, env), self._above(it, env))
+        return it.format.pos_access(m, p, self._parent(it, env), self.coordinates_above(it, env))
 
     def _parent(self, it: LevelIterator, env: Environment) -> ir.Expr:
         assert it.access is not None
@@ -506,7 +507,7 @@ class Lowerer:
             raise LoweringError(f"{it} is iterated before its parent")
         return parent
 
-    def _above(self, it: LevelIterator, env: Environment) -> tuple[ir.Expr, ...]:
+    def coordinates_above(self, it: LevelIterator, env: Environment) -> tuple[ir.Expr, ...]:
         """Return the coordinates of the levels above the level of an iterator."""
         assert it.access is not None
         return tuple(env.coords[v] for v in level_variables(it.access, self.types[it.access.tensor].format)[: it.level])
@@ -567,7 +568,7 @@ class Lowerer:
     def sizes(self, d: DerivedVariable) -> list[ir.Expr]:
         return [self.extents[v] for v in d.axes]
 
-    def _resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
+    def resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
         """Return ``env`` with levels located whose parent and coordinate are known, and declarations of positions."""
         pos = dict(env.pos)
         decls: list[ir.Stmt] = []

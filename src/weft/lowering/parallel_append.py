@@ -69,7 +69,7 @@ class ParallelAppendLowerer(Lowerer):
         first = self.target.chains[0].first
         if not isinstance(stmt, Forall) or not stmt.parallel or self.program.splits:
             return "no plain parallel loop"
-        driver = self._driver(stmt, Environment())
+        driver = self.driver_of(stmt, Environment())
         # Every parent must be visited, since each chunk shifts the edges of all its parents.
         if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.target.variable(0)):
             return "the outermost loop does not visit all of the result's first level"
@@ -120,7 +120,7 @@ class ParallelAppendLowerer(Lowerer):
             return super().lower(operands)
         stmt = self.program.stmt
         assert isinstance(stmt, Forall)
-        chunks = self._chunked(stmt)
+        chunks = self.chunked_loop(stmt)
         assert chunks is not None
         name = self.target.access.tensor
         result = self.tensors[name]

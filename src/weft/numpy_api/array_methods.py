@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..operations.operands import replace_storage, storage_of
 from ..tensor.operators import unary
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
@@ -411,12 +412,12 @@ def argpartition(
 
 def sort(self: SparseTensor, axis: int = -1, *, descending: bool = False, stable: bool = True) -> None:
     """Sort the elements along an axis in place; see :func:`weft.sort`."""
-    self._become(sorting.sort(self, axis, descending=descending, stable=stable)._storage)
+    replace_storage(self, storage_of(sorting.sort(self, axis, descending=descending, stable=stable)))
 
 
 def partition(self: SparseTensor, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
     """Partition the elements along an axis in place; see :func:`weft.partition`."""
-    self._become(sorting.partition(self, kth, axis, kind, order)._storage)
+    replace_storage(self, storage_of(sorting.partition(self, kth, axis, kind, order)))
 
 
 # -- assignment -----------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") ->
     n, m = max(first.size, second.size), min(first.size, second.size)
     dtype = np.result_type(first.dtype, second.dtype)
     # Every element of the result has a share of a fill value that is not zero.
-    if first._storage.type.fill or second._storage.type.fill:
+    if storage_of(first).type.fill or storage_of(second).type.fill:
         require_dense((n + m - 1,), dtype, "convolutions of fill values")
         return SparseTensor(Storage.dense(np.convolve(first.todense(), second.todense(), mode)))
     (i,), left = first.to_coo()

@@ -80,7 +80,7 @@ def cov(
         dense = np.cov(whole.todense(), bias=bias, ddof=ddof, dtype=wanted, **weights)
         return SparseTensor(Storage.dense(np.asarray(dense)))
     require_dense((rows, rows), wanted, "covariances of all rows")
-    storage = whole._storage
+    storage = storage_of(whole)
     # A constant shift leaves covariances as they are, so that the fill value can be zero.
     fill = storage.dtype.type(storage.type.fill)
     bare = SparseTensor(relabel_fill(storage.with_values(storage.vals.astype(wanted) - fill, 0), 0))
@@ -102,7 +102,7 @@ def _variables(m: Any, rowvar: bool) -> SparseTensor:
 
 def _is_thin(whole: SparseTensor) -> bool:
     """Return whether every row of a sparse tensor stores at most half of its elements, and all values are finite."""
-    storage = whole._storage
+    storage = storage_of(whole)
     if storage.format.is_dense or not storage.format.is_unique or not np.isfinite(storage.vals).all():
         return False
     entries = SparseTensor(storage.with_values(np.ones(len(storage.vals), np.int64), 0))

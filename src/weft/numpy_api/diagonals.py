@@ -100,7 +100,7 @@ def _triangle(x: Any, inside: Any, name: str) -> SparseTensor:
         raise ShapeError(f"{name} needs two axes; this tensor has shape {storage.shape}")
     # Coordinates are listed in the order in which entries are stored, so that nothing is sorted.
     modes = range(n) if storage.format.is_structured else storage.format.mode_order
-    turned = SparseTensor(storage).transpose(modes)._storage
+    turned = storage_of(SparseTensor(storage).transpose(modes))
     coo = execution.convert(turned, coordinates(n))
     rows = dict(zip(modes, coo.arrays[1:], strict=True))
     keep = inside(rows[n - 2], rows[n - 1])
@@ -143,16 +143,16 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     rows, columns = tensor.shape[a], tensor.shape[b]
     first, second = max(0, -offset), max(0, offset)
     count = max(0, min(rows - first, columns - second))
-    square = tensor._storage
+    square = storage_of(tensor)
     # The part that begins with the diagonal has equal coordinates on it.
     if count < rows or count < columns:
         key = [slice(None)] * tensor.ndim
         key[a], key[b] = slice(first, first + count), slice(second, second + count)
         square = getitem(square, tuple(key))
-    dense = tensor.ndim == 2 and has_long_array(tensor._storage.format)
+    dense = tensor.ndim == 2 and has_long_array(storage_of(tensor).format)
     # Implicit entries stay implicit on the diagonal, so that the fill value is the same.
     found = _along(square.type, a, b, dense).run((square,))
-    return SparseTensor(relabel_fill(found, tensor._storage.type.fill))
+    return SparseTensor(relabel_fill(found, storage_of(tensor).type.fill))
 
 
 @kept

@@ -28,7 +28,7 @@ from numpy import (
 )
 from numpy.typing import DTypeLike
 
-from ..operations.operands import StorageHolder, as_operand
+from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..tensor.construction import asarray
 from ..tensor.devices import require_cpu
 
@@ -44,7 +44,7 @@ promote_types = np.promote_types
 def _dtype(x: Any) -> Any:
     """Return the dtype of a tensor; return any other object unchanged."""
     if isinstance(x, StorageHolder):
-        return x._storage.dtype
+        return storage_of(x).dtype
     if isinstance(x, (str, type, np.dtype, np.ndarray, np.generic, int, float, complex)):
         return x
     operand = as_operand(x)

@@ -136,7 +136,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
         removed = np.unique(_positions(obj, size, size - 1, along))
     if tensor.layout.is_dense:
         return take(tensor, np.delete(np.arange(size), removed), axis=along)
-    coo = execution.convert(tensor._storage, coordinates(tensor.ndim))
+    coo = execution.convert(storage_of(tensor), coordinates(tensor.ndim))
     rows = [*coo.arrays[1:]]
     places = rows[along].astype(np.int64)
     # A coordinate is deleted if the number of deleted ones below it differs from that up to and including it.
@@ -144,7 +144,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> SparseTensor:
     kept = _without(removed, places + 1) == below
     rows[along] = places - below
     shape = (*tensor.shape[:along], size - len(removed), *tensor.shape[along + 1 :])
-    return placed(tensor._storage, shape, [row[kept] for row in rows], coo.vals[kept])
+    return placed(storage_of(tensor), shape, [row[kept] for row in rows], coo.vals[kept])
 
 
 @memory.guarded
@@ -215,7 +215,7 @@ def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> SparseTens
 
 def _sparse_as(new: SparseTensor, tensor: SparseTensor) -> SparseTensor:
     """Return values as a coordinate list without entries that equal the fill value of the tensor."""
-    storage = change_fill(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)._storage, tensor.fill_value)
+    storage = change_fill(storage_of(reshape(new, (1,) * (tensor.ndim - new.ndim) + new.shape)), tensor.fill_value)
     return SparseTensor(execution.convert(storage, coordinates(tensor.ndim), prune=True))
 
 
@@ -227,14 +227,14 @@ def _inserted(
     along: int,
 ) -> SparseTensor:
     """Return a tensor with the entries of both: the old ones shifted, the new ones at their target coordinates."""
-    old, more = (execution.convert(x._storage, coordinates(tensor.ndim)) for x in (tensor, new))
+    old, more = (execution.convert(storage_of(x), coordinates(tensor.ndim)) for x in (tensor, new))
     rows = []
     for axis, (first, second) in enumerate(zip(old.arrays[1:], more.arrays[1:], strict=True)):
         if axis == along:
             first, second = first + np.searchsorted(at, first, "right"), target[second]
         rows.append(np.concatenate([first, second]))
     shape = (*tensor.shape[:along], tensor.shape[along] + len(target), *tensor.shape[along + 1 :])
-    return placed(tensor._storage, shape, rows, np.concatenate([old.vals, more.vals]))
+    return placed(storage_of(tensor), shape, rows, np.concatenate([old.vals, more.vals]))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:

@@ -303,7 +303,7 @@ def flip(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     tensor = SparseTensor(storage_of(x))
     axes = range(tensor.ndim) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
     key = tuple(slice(None, None, -1 if a in axes else 1) for a in range(tensor.ndim))
-    return SparseTensor(getitem(tensor._storage, key)) if key else tensor
+    return SparseTensor(getitem(storage_of(tensor), key)) if key else tensor
 
 
 def fliplr(x: Any) -> SparseTensor:
@@ -497,7 +497,7 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     storage = storage_of(x)
     more = len(times) - len(storage.shape)
     if more > 0:
-        storage = expand_dims(x, tuple(range(more)))._storage
+        storage = storage_of(expand_dims(x, tuple(range(more))))
     # NumPy aligns the numbers of repetitions with the last axes.
     times = (1,) * -more + times if more < 0 else times
     for axis, count in enumerate(times):
@@ -505,9 +505,9 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
             n = storage.shape[axis]
             # Such an axis is not listed index by index, as in repeat().
             if is_far_longer(n * max(count, 1), storage.nnz):
-                storage = _stretched(storage, axis, axis, count)._storage
+                storage = storage_of(_stretched(storage, axis, axis, count))
             else:
-                storage = _taken(storage, np.tile(np.arange(n), count), axis)._storage
+                storage = storage_of(_taken(storage, np.tile(np.arange(n), count), axis))
     return SparseTensor(storage)
 
 

@@ -51,7 +51,7 @@ def masked_mean(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any]) -> Storage:
 def _whole(mask: Any, shape: tuple[int, ...]) -> Storage:
     """Return the mask broadcast to all elements."""
     select.require_booleans(storage_of(mask))
-    return broadcast_to(mask, shape)._storage
+    return storage_of(broadcast_to(mask, shape))
 
 
 def masked_variance(x: Any, mask: Any, axis: Axis, dtype: np.dtype[Any], ddof: float) -> tuple[Storage, Axes]:

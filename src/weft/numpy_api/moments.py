@@ -25,6 +25,7 @@ from ..index_notation.operator_table import OPERATORS
 from ..operations import foreign_tensors
 from ..operations.canonical import stored_only
 from ..operations.elementwise import ElementwisePlan, apply_scalar, apply_unary, flat_map, vector
+from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
@@ -106,7 +107,7 @@ def _as_asked(found: Storage, dtype: DTypeLike | None) -> Storage:
     """Return a quotient in the requested dtype; NumPy truncates it for a dtype of integers."""
     if dtype is None or value_dtype(dtype) == found.dtype:
         return found
-    return SparseTensor(found).astype(dtype)._storage
+    return storage_of(SparseTensor(found).astype(dtype))
 
 
 def nanmean(
@@ -125,7 +126,7 @@ def nanmean(
     if not numbers.vals.all() or (numbers.type.fill == 0 and len(numbers.vals) < math.prod(numbers.shape)):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
     found = elementwise("divide", SparseTensor(total), SparseTensor(numbers), SparseTensor)
-    result = _as_asked(found._storage, dtype)
+    result = _as_asked(storage_of(found), dtype)
     return finish_reduction(result, axes, keepdims, has_array, out, "nanmean")
 
 

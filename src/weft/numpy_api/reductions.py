@@ -505,7 +505,7 @@ def _explicit_extreme(
     found = SparseTensor(reduce_storage(op, (), bare, axes))
     # Slices without stored entries have the fill value.
     held = SparseTensor(count_stored(storage, axes, Format.dense(len(axes.kept))))
-    given = (held > 0)._storage, found._storage, Storage.dense(np.asarray(fill, dtype))
+    given = (storage_of(held > 0)), storage_of(found), Storage.dense(np.asarray(fill, dtype))
     result = select.where(given, np.result_type(found.dtype, dtype))
     if initial is not None:
         result = apply_scalar(op, result, dtype.type(initial), False)
@@ -591,7 +591,7 @@ def nanprod(
 
 def with_warning(found: Any) -> Any:
     """Return a result of elements that are not NaN; as in NumPy, warn of slices of NaN alone."""
-    storage = found._storage if isinstance(found, SparseTensor) else Storage.dense(np.asarray(found))
+    storage = storage_of(found) if isinstance(found, SparseTensor) else Storage.dense(np.asarray(found))
     holds_fill = len(storage.vals) < math.prod(storage.shape)
     if np.isnan(storage.vals).any() or (holds_fill and np.isnan(storage.type.fill)):
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)

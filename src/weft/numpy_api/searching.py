@@ -216,7 +216,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
 def _dense(x: Any) -> Any:
     if not isinstance(x, StorageHolder):
         return x
-    require_dense(x._storage.shape, x._storage.dtype, "all elements of an operand")
+    require_dense(storage_of(x).shape, storage_of(x).dtype, "all elements of an operand")
     return x.todense()  # type: ignore[attr-defined]
 
 

@@ -341,4 +341,4 @@ def _with_order(storage: Storage, order: int) -> Storage:
     if storage.format.is_structured:
         storage = execution.convert(storage, storage.plain_format)
     missing = order - len(storage.shape)
-    return expand_dims(SparseTensor(storage), tuple(range(missing)))._storage if missing else storage
+    return storage_of(expand_dims(SparseTensor(storage), tuple(range(missing)))) if missing else storage

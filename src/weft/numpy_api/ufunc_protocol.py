@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..operations.fill_change import require_dense
-from ..operations.operands import StorageHolder
+from ..operations.operands import StorageHolder, replace_storage, storage_of
 from ..records import record
 from ..storage import Storage
 from ..tensor.construction import from_coords
@@ -217,7 +217,7 @@ def _added_at(x: Any, key: Any, values: Any) -> None:
     given = np.broadcast_to(_array(values), coords[0].shape).ravel()
     flat = np.array([np.ravel(k) for k in coords])
     more = from_coords(flat, given.astype(x.dtype, casting="same_kind"), x.shape)
-    x._become((x + more).asformat(x.format)._storage)
+    replace_storage(x, storage_of((x + more).asformat(x.format)))
 
 
 _SMALL = 1 << 24

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..records import record
 from . import foreign_tensors
-from .operands import StorageHolder
+from .operands import StorageHolder, storage_of
 
 __all__ = ["Arrays", "Key", "Span", "crossed", "one_vector", "parse_key"]
 
@@ -276,7 +276,7 @@ def _axes_taken(item: Any) -> int:
     if isinstance(item, (slice, int, np.integer)) and not isinstance(item, bool):
         return 1
     if isinstance(item, StorageHolder):
-        return len(item._storage.shape) if item._storage.dtype == bool else 1
+        return len(storage_of(item).shape) if storage_of(item).dtype == bool else 1
     array = np.asarray(item)
     return array.ndim if array.dtype == bool else 1
 
@@ -304,7 +304,7 @@ def _of_array(item: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
 
 
 def _of_tensor(item: StorageHolder, shape: tuple[int, ...], axis: int) -> list[Any]:
-    storage = item._storage
+    storage = storage_of(item)
     if storage.dtype == bool:
         _fits(storage.shape, shape, axis)
         if not storage.shape:

@@ -18,7 +18,10 @@ from . import foreign_tensors
 if TYPE_CHECKING:
     from .assignment import PendingWrites
 
-__all__ = ["Operand", "StorageHolder", "as_operand", "describe", "is_scalar", "scalar_storage", "storage_of"]
+__all__ = [
+    "Operand", "StorageHolder", "as_operand", "describe", "is_scalar", "replace_storage", "scalar_storage",
+    "storage_of",
+]  # fmt: skip
 
 
 class StorageHolder:
@@ -197,7 +200,22 @@ def storage_of(x: Any) -> Storage:
     DTypeError
         If weft does not take the object.
     """
+    if isinstance(x, StorageHolder):
+        return x._storage
     operand = as_operand(x)
     if operand is None:
         raise DTypeError(f"weft takes tensors, arrays and numbers, not {type(x).__name__}")
     return operand.storage
+
+
+def replace_storage(tensor: StorageHolder, storage: Storage) -> None:
+    """Replace the storage of a tensor; its pending assignments are dropped.
+
+    Parameters
+    ----------
+    tensor : StorageHolder
+        The tensor.
+    storage : Storage
+        The new storage.
+    """
+    tensor._become(storage)

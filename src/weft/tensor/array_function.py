@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DensifyError
 from ..operations import foreign_tensors
-from ..operations.operands import StorageHolder
+from ..operations.operands import StorageHolder, storage_of
 
 __all__ = ["array_function", "concerns", "namespace", "read_once"]
 
@@ -51,7 +51,7 @@ def array_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     own = getattr(place, name, None) or getattr(weft.linalg, name, None)
     if own is None or not module.startswith("numpy"):
         given = _first_tensor((*args, *kwargs.values()))
-        ways = "" if given is None else f" ({given!r}): {foreign_tensors.instead_of_dense(given._storage)}"
+        ways = "" if given is None else f" ({given!r}): {foreign_tensors.instead_of_dense(storage_of(given))}"
         raise DensifyError(f"{module}.{function.__name__} is not for SparseTensors{ways}")
     return own(*args, **kwargs)
 

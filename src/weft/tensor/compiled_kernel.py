@@ -15,7 +15,7 @@ from ..index_notation import accesses as reads
 from ..index_notation import explicit_sums, free_variables, to_text
 from ..index_notation.nodes import Assignment
 from ..operations import foreign_tensors
-from ..operations.operands import StorageHolder, as_operand
+from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..pass_names import PASSES
 from ..storage import Storage
 from .operators import wrap_result
@@ -300,7 +300,7 @@ class CompiledKernel:
             raise FormatError(
                 f"compute fills the tensor that assemble returned, not an object of type {type(result).__name__}"
             )
-        self._phases(storages).compute(result._storage, storages)
+        self._phases(storages).compute(storage_of(result), storages)
         return result
 
     def _plan_for(self, assignment: Assignment, storages: tuple[Storage, ...], format: Format | None) -> Any:

@@ -14,7 +14,7 @@ from ..dtypes import INDEX_DTYPES, as_values, index_dtype, name_of, value_dtype
 from ..errors import DTypeError, ShapeError, StorageError
 from ..formats import FormatLike, parse_format
 from ..operations import foreign_tensors
-from ..operations.operands import as_operand, is_scalar
+from ..operations.operands import as_operand, is_scalar, storage_of
 from ..storage import Storage, checked_shape, coordinate_storage, fill_of, tensor_type
 from .devices import require_cpu
 from .sparse_tensor import SparseTensor
@@ -83,7 +83,7 @@ def asarray(
     wanted = None if dtype is None else value_dtype(dtype)
     # known: the object itself says what its fill value is, so that a given one must agree with it.
     if isinstance(obj, SparseTensor):
-        source, known = obj._storage, True
+        source, known = storage_of(obj), True
     else:
         # Lists with a given dtype are left to as_values below, which converts each number directly to this dtype.
         found = as_operand(obj) if wanted is None or hasattr(obj, "dtype") else None
@@ -125,7 +125,7 @@ def _fill(dtype: np.dtype[Any], fill_value: Any) -> Any:
 
 def _shares(storage: Storage, obj: Any) -> bool:
     """Return whether a storage made from ``obj`` may share its values with ``obj``."""
-    for holder in (obj._storage.vals if isinstance(obj, SparseTensor) else obj, getattr(obj, "data", None)):
+    for holder in (storage_of(obj).vals if isinstance(obj, SparseTensor) else obj, getattr(obj, "data", None)):
         if isinstance(holder, np.ndarray) and np.may_share_memory(storage.vals, holder):
             return True
     return False

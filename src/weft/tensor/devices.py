@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..operations.operands import StorageHolder
+from ..operations.operands import StorageHolder, storage_of
 
 __all__ = ["DEVICE", "dlpack", "dlpack_device", "require_cpu"]
 
@@ -57,10 +57,10 @@ def dlpack(
         When the memory cannot be exported in the way that the arguments require.
     """
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-    array = self._storage.to_dense_array()
+    array = storage_of(self).to_dense_array()
     return array.__dlpack__(**{name: value for name, value in given.items() if value is not None})
 
 
 def dlpack_device(self: StorageHolder, /) -> tuple[int, int]:
     """Return the DLPack device of a tensor in a dense format: its attribute ``__dlpack_device__``."""
-    return self._storage.to_dense_array().__dlpack_device__()
+    return storage_of(self).to_dense_array().__dlpack_device__()

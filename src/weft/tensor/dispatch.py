@@ -29,7 +29,7 @@ import numpy as np
 
 from ..errors import DensifyError, UnsupportedError
 from ..operations import foreign_tensors
-from ..operations.operands import StorageHolder, as_operand
+from ..operations.operands import StorageHolder, as_operand, storage_of
 from .array_function import array_function, concerns, namespace, read_once
 from .devices import dlpack, dlpack_device, require_cpu
 from .lazy import resolve
@@ -70,9 +70,10 @@ def _if_dense(name: str, method: Callable[..., Any]) -> Callable[[StorageHolder]
     """Return a function that binds a method to a tensor in a dense format, and raises for other tensors."""
 
     def find(tensor: StorageHolder) -> Any:
-        if tensor._storage.format.is_dense:
+        format = storage_of(tensor).format
+        if format.is_dense:
             return MethodType(method, tensor)
-        text = f"tensors of format {tensor._storage.format} have no dense memory, and no {name}; todense() makes some"
+        text = f"tensors of format {format} have no dense memory, and no {name}; todense() makes some"
         raise AttributeError(text, name=name, obj=tensor)
 
     return find
@@ -82,7 +83,7 @@ def _numba_type(tensor: StorageHolder) -> Any:
     """Raise ``NotImplementedError`` for callers from the package sparse, and ``AttributeError`` for others."""
     if _asking_package(("weft", "numba", "functools")) != "sparse":
         raise AttributeError("tensors have no _numba_type_", name="_numba_type_", obj=tensor)
-    storage = tensor._storage
+    storage = storage_of(tensor)
     raise UnsupportedError(
         f"the package sparse does not multiply by a SparseTensor of shape {storage.shape} and format {storage.format}; "
         "write @, call weft's function, or pass A.to_pydata_sparse()"

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import CompilerError, MissingPackageError, ShapeError
 from ..operations import foreign_tensors
+from ..operations.operands import storage_of
 from ..records import record
 from ..storage import Storage, coordinate_format
 from .construction import asarray
@@ -280,7 +281,7 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
         raise MissingPackageError("weft.spy draws with matplotlib: pip install 'weft[plot]'") from error
     if ax is None:
         ax = plt.gca()
-    found = picture(asarray(A)._storage, rows, cells)
+    found = picture(storage_of(asarray(A)), rows, cells)
     (height, width), (down, across) = found.counts.shape, found.steps
     extents = found.extents
     settings: dict[str, Any] = {

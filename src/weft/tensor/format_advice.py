@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..operations.foreign_tensors import count_entries
+from ..operations.operands import storage_of
 from ..queries.nodes import NAMES
 from ..records import record
 from ..storage import Storage
@@ -122,7 +123,7 @@ def block_side(tensor: SparseTensor) -> int:
     Blocks without entries do not count.
     """
     tensor = tensor.tocsr() if tensor.layout.is_dense else tensor
-    entries = count_entries(tensor._storage)
+    entries = count_entries(storage_of(tensor))
     for b in reversed(BLOCKS):
         if not any(n % b for n in tensor.shape) and entries >= BLOCK_FULL * _blocks(tensor, b) * b * b > 0:
             return b

@@ -21,7 +21,7 @@ from ..operations.elementwise import (
     only_element,
     plan_binary,
 )
-from ..operations.operands import StorageHolder, as_operand, is_scalar
+from ..operations.operands import StorageHolder, as_operand, is_scalar, replace_storage, storage_of
 from ..operations.products import plan_matmul
 from ..storage import Storage
 from .out_argument import write_out
@@ -51,14 +51,14 @@ def elementwise(op: str, left: Any, right: Any, cls: type[StorageHolder]) -> Any
     """
     # The usual cases come first, since these checks are most of the time that a small operation takes.
     if type(left) is cls and type(right) is cls:
-        a, b = left._storage, right._storage
+        a, b = storage_of(left), storage_of(right)
         if a.shape == b.shape:
             plan = plans.find((op, a.type.number, b.type.number)) or _plan_same_shape(op, a, b)
             return cls(plan.run((a, b)))
     if type(left) is cls and type(right) in _NUMBERS:
-        return cls(apply_scalar(op, left._storage, right, False))
+        return cls(apply_scalar(op, storage_of(left), right, False))
     if type(right) is cls and type(left) in _NUMBERS:
-        return cls(apply_scalar(op, right._storage, left, True))
+        return cls(apply_scalar(op, storage_of(right), left, True))
 
     first, second = as_operand(left), as_operand(right)
     if first is None or second is None:
@@ -97,7 +97,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
     """
     # Kept plans are tried first, for an ndarray or a tensor on the right.
     if type(left) is cls:
-        a = left._storage
+        a = storage_of(left)
         if type(right) is _ndarray:
             if right.ndim == 2 and len(a.shape) == 2 and right.shape == (a.shape[1], 1):
                 return matmul(left, right[:, 0], cls)[:, None]  # faster than as a matrix
@@ -105,7 +105,7 @@ def matmul(left: Any, right: Any, cls: type[StorageHolder]) -> Any:
             if product is not None:
                 return product
         elif type(right) is cls:
-            b = right._storage
+            b = storage_of(right)
             plan = plans.find(("matmul", a.type.number, b.type.number, False))
             if plan is not None and a.shape[-1] == b.shape[0]:
                 return cls(plan.run((a, b)))
@@ -149,7 +149,7 @@ def _times_array(a: Storage, right: np.ndarray) -> Any:
 
 def unary(op: str, tensor: StorageHolder) -> Any:
     """Compute the unary operator ``op`` of a tensor."""
-    return type(tensor)(apply_unary(op, tensor._storage))
+    return type(tensor)(apply_unary(op, storage_of(tensor)))
 
 
 def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) -> Any:
@@ -169,7 +169,7 @@ def power(left: Any, right: Any, cls: type[StorageHolder], exact: bool = False) 
         not exact
         and isinstance(left, StorageHolder)
         and isinstance(right, (int, float))
-        and left._storage.dtype.kind in "fc"
+        and storage_of(left).dtype.kind in "fc"
     ):
         op = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "positive"}.get(right)
         if op is not None:
@@ -190,11 +190,11 @@ def in_place(tensor: StorageHolder, result: Any, name: str) -> Any:
     """Put a result of the same shape into a tensor and return the tensor, which keeps its format and dtype."""
     if result is NotImplemented:
         return result
-    if type(result) is type(tensor) and not result._storage.format.is_dense:
-        found, old = result._storage, tensor._storage
+    if type(result) is type(tensor) and not storage_of(result).format.is_dense:
+        found, old = storage_of(result), storage_of(tensor)
         # The storage of a result of the same type replaces the old one without a conversion.
         if found.type is old.type and found.shape == old.shape:
-            tensor._become(found)
+            replace_storage(tensor, found)
             return tensor
     return write_out(result, tensor, name)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..operations.operands import StorageHolder, storage_of
+from ..operations.operands import StorageHolder, replace_storage, storage_of
 from ..operations.select import merged
 from ..storage import Storage
 
@@ -52,6 +52,6 @@ def write_out(result: Any, out: Any, op: str, where: Any = True, casting: Any = 
     if not np.can_cast(made.dtype, out.dtype, casting):
         raise TypeError(f"{op} cannot write {made.dtype} into out of {out.dtype} by casting {casting!r}")
     if where is not True:  # elements outside the mask keep their values
-        made = type(out)(merged(made._storage, out._storage, storage_of(where)))
-    out._become(made.astype(out.dtype).asformat(out.format)._storage)
+        made = type(out)(merged(storage_of(made), storage_of(out), storage_of(where)))
+    replace_storage(out, storage_of(made.astype(out.dtype).asformat(out.format)))
     return out

@@ -18,7 +18,7 @@ from ..operations import foreign_tensors
 from ..operations.assignment import PendingWrites
 from ..operations.canonical import canonical, count_explicit_fill, drop_explicit_fill
 from ..operations.indexing import getitem
-from ..operations.operands import StorageHolder
+from ..operations.operands import StorageHolder, storage_of
 from ..operations.places import element_at, inside, place_of
 from ..runtime.forks import data_lock
 from ..storage import Storage
@@ -729,5 +729,5 @@ def _as_it_is(given: Any) -> Any:
     The assignment reads the arguments while it holds a lock. These tensors have no lock of their own to wait for.
     """
     if isinstance(given, StorageHolder):
-        return SparseTensor(given._storage)
+        return SparseTensor(storage_of(given))
     return tuple(map(_as_it_is, given)) if type(given) is tuple else given
