@@ -141,7 +141,7 @@ def stage_texts(kernel: Any, wanted: bool | str | Iterable[str], looked: Any = N
         if not own:
             known = dict.fromkeys(full.partition(",")[0] for full in stages)
             raise ValueError(
-                f"there is no stage {name!r}{did_you_mean(name, [*known, *PASSES])}; the stages are "
+                f"there is no stage {name!r}{did_you_mean(name, [*known, *PASSES])}\nthe stages are "
                 f"{', '.join(known)}, all; the passes are {', '.join(PASSES)}"
             )
         found |= own
