@@ -300,7 +300,7 @@ def in_turns(name: str, run: Run) -> dict[str, Run]:
     return {"with": without(()), "without": without((name,))}
 
 
-def measured(optimization: Optimization, *, budget: float = 2.0) -> Row:
+def measured(optimization: Optimization, budget: float) -> Row:
     """Time every case of an optimisation with and without it."""
     ratios, ir, c = {}, [0, 0], [0, 0]
     before = config.disable
@@ -325,6 +325,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="the worth of each optimisation")
     parser.add_argument("names", nargs="*", metavar="NAME", help="optimisations; all by default")
     parser.add_argument("--markdown", action="store_true", help="print a table in Markdown")
+    parser.add_argument("--budget", type=float, default=2.0, help="seconds for each case, more or less (2)")
     given = parser.parse_args(argv)
     known = {one.name: one for one in OPTIMIZATIONS}
     if unknown := [name for name in given.names if name not in known]:
@@ -332,7 +333,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if given.markdown:
         print("| " + " | ".join(HEADER) + " |\n" + "|---" * len(HEADER) + "|")
     for name in given.names or known:
-        cells = measured(known[name]).cells()
+        cells = measured(known[name], given.budget).cells()
         print("| " + " | ".join(cells) + " |" if given.markdown else "  ".join(cells), flush=True)
 
 

@@ -37,7 +37,7 @@ def test_against_the_oracle(data):
 
 
 @pytest.mark.parametrize("disabled", [*([name] for name in NAMES), NAMES], ids=[*NAMES, "all"])
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_without_optimisations(data, disabled):
     with config.override(disable=disabled):
