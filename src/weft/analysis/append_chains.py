@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..formats import Format
+from ..formats.capabilities import Append
 from ..records import record
 
 __all__ = ["AppendChain", "append_chains", "is_appendable", "is_unordered_list"]
@@ -40,7 +41,7 @@ def append_chains(format: Format) -> tuple[AppendChain, ...]:
     """
     found: list[AppendChain] = []
     for k, level in enumerate(format.levels):
-        if level.locates == "direct" and level.inserts:
+        if level.inserts:
             continue
         # A branchless level has one entry for each of its parent, and so shares the parent's counter (2018, section
         # 3.3).
@@ -69,7 +70,7 @@ def is_appendable(format: Format) -> bool:
     """
     if format.is_curved or format.conditions or (format.is_structured and not append_chains(format)):
         return False  # conditions are checked before any entry is stored
-    return all(level.appends or (level.inserts and not level.roles) for level in format.levels)
+    return all(level.capability(Append) or (level.inserts and not level.roles) for level in format.levels)
 
 
 def is_unordered_list(format: Format) -> bool:

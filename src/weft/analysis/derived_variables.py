@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..formats import Format, TensorType, level_bounds
+from ..formats.capabilities import ValueIteration
 from ..index_notation.nodes import Access
 from ..records import record
 from ..remapping.images import is_natural
@@ -131,7 +132,8 @@ def passes_edge(value: IndexExpr, format: Format) -> bool:
     """
     made_of = sorted(axes_of(value))
     # A bounded level leaves out exactly the coordinates for which the axis lies outside.
-    bounded = format.levels[made_of[-1]].bounded and level_bounds.is_bounded_by(value, made_of[-1])
+    counted = format.levels[made_of[-1]].capability(ValueIteration)
+    bounded = counted is not None and counted.bounded and level_bounds.is_bounded_by(value, made_of[-1])
     return any(format.levels[k].pads for k in made_of) and not bounded
 
 

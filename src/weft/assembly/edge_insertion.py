@@ -13,6 +13,7 @@ that of its last. Each chunk inserts the edges of its parents without children w
 from __future__ import annotations
 
 from ..formats import Format, LevelFormat, LevelVars, TensorType
+from ..formats.capabilities import ChildlessEdges, Locate, PositionIteration, SequencedEdges, ValueIteration
 from ..ir import nodes as ir
 from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit, lt, sub
 from ..lowering.result_writer import COUNTS
@@ -46,10 +47,12 @@ class EdgeSource:
 
     @property
     def _by_value(self) -> bool:
-        return self._level.iteration == "value"
+        return self._level.capability(ValueIteration) is not None
 
     def _coordinate(self, at: ir.Expr) -> ir.Expr:
-        return at if self._by_value else self._level.pos_access(self.levels[0], at, lit(0), ())
+        if self._by_value:
+            return at
+        return self._level.require(PositionIteration).pos_access(self.levels[0], at, lit(0), ())
 
     def behind(self, edge: ir.Var) -> ir.Stmt:
         """Return code that moves an edge between chunks behind all entries with the coordinate of the entry before."""
@@ -75,10 +78,10 @@ class EdgeSource:
         at: ir.Expr = edge
         for k, (level, m) in enumerate(zip(self.type.format.levels, self.levels, strict=True)):
             if _every(level):
-                parent, first = (at, level.coord_bounds(m, at, ())[0]) if k else (lit(0), edge)
-                at = level.locate(m, parent, first)
+                parent, first = (at, level.require(ValueIteration).coord_bounds(m, at, ())[0]) if k else (lit(0), edge)
+                at = level.require(Locate).locate(m, parent, first)
             elif k:
-                at = level.pos_bounds(m, at)[0]
+                at = level.require(PositionIteration).pos_bounds(m, at)[0]
         return at
 
 
@@ -90,7 +93,7 @@ def adjoining(format: Format) -> bool:
     format : Format
         The format of the source.
     """
-    return all(level.iteration == "position" or _every(level) for level in format.levels)
+    return all(level.capability(PositionIteration) or _every(level) for level in format.levels)
 
 
 def _every(level: LevelFormat) -> bool:
@@ -138,8 +141,10 @@ class EdgeWriter:
 
     def entry(self, parent: ir.Expr, p: ir.Expr) -> ir.Stmt:
         """Return the edge insertion at an entry of ``parent`` with position ``p``."""
+        if not self.has_parents:
+            return block()
         level, m = self._level
-        return level.seq_insert_edges(m, parent, add(p, lit(1))) if self.has_parents else block()
+        return level.require(SequencedEdges).seq_insert_edges(m, parent, add(p, lit(1)))
 
     def finish(self, source: EdgeSource, chunk: tuple[ir.Expr, ir.Expr]) -> ir.Stmt:
         """Return edge insertions for the parents without children of a chunk, given its bounds in the source."""
@@ -149,16 +154,19 @@ class EdgeWriter:
         before = [self._parents(source.coordinates_before(edge, lowest, self._first)) for edge in chunk]
         begin, begin_is = declare("parents_begin", before[0])
         end, end_is = declare("parents_end", before[1])
-        told = level.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
+        edges = level.require(ChildlessEdges)
+        told = edges.seq_finalize_edges(m, (begin, end), source.entries_before(chunk[0]), ir.Var("q"))
         return block(begin_is, end_is, told)
 
     def after(self, told: bool) -> ir.Stmt:
         """Return the edge insertions after the last entry; ``told`` is true if ``finish`` was called for each chunk."""
         level, m = self._level
-        begin = level.seq_init_edges(m, lit(0))
+        sequenced = level.require(SequencedEdges)
+        begin = sequenced.seq_init_edges(m, lit(0))
         if not self.has_parents:
-            return block(begin, level.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
+            return block(begin, sequenced.seq_insert_edges(m, lit(0), ir.Load(COUNTS, lit(0))))
         if told:
             return begin
         # Without chunks, the edges of all parents without children are inserted at once.
-        return block(begin, level.seq_finalize_edges(m, (lit(0), self._parents(self._first)), lit(0), ir.Var("q")))
+        parents = lit(0), self._parents(self._first)
+        return block(begin, level.require(ChildlessEdges).seq_finalize_edges(m, parents, lit(0), ir.Var("q")))

@@ -13,6 +13,7 @@ from ..analysis.derived_variables import level_variables
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Program
 from ..formats import Format, LevelFormat, TensorType
+from ..formats.capabilities import HashTable, Locate
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul
@@ -36,7 +37,7 @@ def tables_of(format: Format) -> Format | None:
         The format of the result.
     """
     seen = format.looked_up or format
-    if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].grows:
+    if not format.is_unique or format.is_structured or not seen.levels or not seen.levels[-1].capability(HashTable):
         return None
     return seen if all(level.has_every and not level.roles for level in seen.levels[:-1]) else None
 
@@ -86,8 +87,8 @@ class HashInsertionLowerer(EntryLowerer):
         # Levels above are located by arithmetic: their position selects the table.
         parent: ir.Expr = lit(0)
         for level, m, coord in zip(levels[:-1], self.made.levels, coords, strict=False):
-            parent = level.locate(m, parent, coord)
-        table, m, p, of = levels[-1], self.made.levels[-1], self.name("p"), self.name("table")
+            parent = level.require(Locate).locate(m, parent, coord)
+        table, m, p, of = levels[-1].require(HashTable), self.made.levels[-1], self.name("p"), self.name("table")
         used, here = ir.Load(self.used, of), ir.Load(self.made.vals, p)
         # The table would be more than half full with one entry more.
         full = gt(mul(add(used, lit(1)), lit(2)), ir.Load(m.arrays["width"], lit(0)))

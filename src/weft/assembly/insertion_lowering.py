@@ -20,6 +20,7 @@ from ..analysis.derived_variables import level_variables
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
 from ..formats import LevelVars, TensorType
+from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
@@ -213,8 +214,13 @@ class InsertionLowerer(EntryLowerer):
             m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1
         )
         if how == "max":
-            return block(found.largest(), self.format.levels[k].insert_edges(m, self._size(k - 1)))
+            return block(found.largest(), self._edges_of(k))
         return found.sums()
+
+    def _edges_of(self, k: int) -> ir.Stmt:
+        """Return the insertion of the edges of a level from the answers to its queries."""
+        edges = self.format.levels[k].capability(QueriedEdges)
+        return block() if edges is None else edges.insert_edges(self.made.levels[k], self._size(k - 1))
 
     def _blank(self) -> ir.Stmt:
         """Return a parallel loop that sets all values to the fill value, if threads share the pass."""
@@ -261,7 +267,7 @@ class InsertionLowerer(EntryLowerer):
         # ``yield_pos`` moved the edges of the levels above; they are restored after every pass.
         q = ir.Var(f"q{self.made.name}")
         ends = [
-            level.finalize_yield_pos(m, self._size(n - 1), q)
+            level.require(Insertion).finalize_yield_pos(m, self._size(n - 1), q)
             for n, (level, m) in enumerate(zip(self.format.levels[:k], self.made.levels[:k], strict=True))
             if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
         ]
@@ -271,7 +277,8 @@ class InsertionLowerer(EntryLowerer):
         if k is None:
             pass
         elif self.phase.collects:
-            ends.append(self.format.levels[k].shared_finish(self.made.levels[k], self._size(k - 1)))
+            shared = self.format.levels[k].require(SharedPositions)
+            ends.append(shared.shared_finish(self.made.levels[k], self._size(k - 1)))
         elif self.own[k] is not self.made.levels[k]:
             ends.append(self._combine(k))
         else:
@@ -280,7 +287,7 @@ class InsertionLowerer(EntryLowerer):
                 if a.is_histogram:
                     counts, dimensions = m.arrays["counter"], self.made.dimensions
                     ends.append(query_lowering.from_histogram(a.statement, m.arrays[a.label], counts, dimensions))
-            ends.append(self.format.levels[k].insert_edges(self.made.levels[k], self._size(k - 1)))
+            ends.append(self._edges_of(k))
         if k is None:
             body = block(self._blank(), body)
         # No entry has come before the first: its position, parent and coordinates are -1.
@@ -306,7 +313,7 @@ class InsertionLowerer(EntryLowerer):
         if k is None:
             stmts.append(ir.Store(self.made.vals, parent, value) if not self.shares else block())
         elif self.phase.collects:
-            collect = self.format.levels[k].shared_collect(self.own[k], parent, coords)
+            collect = self.format.levels[k].require(SharedPositions).shared_collect(self.own[k], parent, coords)
             stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # not the query's mark
         else:
             stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
@@ -321,10 +328,10 @@ class InsertionLowerer(EntryLowerer):
         stmts: list[ir.Stmt] = []
         parent: ir.Expr = lit(0)
         for k in range(last):
-            level, m = self.format.levels[k], self.own[k]
+            level, m = self.format.levels[k].require(Insertion), self.own[k]
             p = self.name(f"p{self.made.name}{k + 1}")
             if k in self.shared:
-                stmts.append(level.shared_pos(m, parent, coords, p))
+                stmts.append(level.require(SharedPositions).shared_pos(m, parent, coords, p))
             elif k in self.grouped:
                 stmts += self._grouped(k, parent, coords, p)
             elif k == self.running and self.entry_order.follows:
@@ -379,7 +386,8 @@ class InsertionLowerer(EntryLowerer):
         m, place = self.own[k], {"root": lit(0), "parent": parent, "own": coords[k]}[a.place]
         if a.place == "own":
             place = sub(place, m.lowest)
-        return ir.Load(m.arrays[a.label], add(place, lit(1)) if a.label in self.format.levels[k].shifted else place)
+        shifted = a.label in self.format.levels[k].require(Insertion).shifted
+        return ir.Load(m.arrays[a.label], add(place, lit(1)) if shifted else place)
 
     def _if_first(self, k: int, sign: ir.Expr, coords: tuple[ir.Expr, ...], then: ir.Stmt) -> ir.Stmt:
         """Return code that runs ``then`` for the first entry of a coordinate; entries of a parent come together."""
@@ -421,7 +429,7 @@ class InsertionLowerer(EntryLowerer):
     def _grouped(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], p: ir.Var) -> list[ir.Stmt]:
         """Return code that declares ``p`` as the position of the entry before, if shared, or else the next free one."""
         position, new = self._last(k)[0], self.name(f"new{k + 1}")
-        take = self.format.levels[k].yield_pos(self.own[k], parent, new)
+        take = self.format.levels[k].require(Insertion).yield_pos(self.own[k], parent, new)
         return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
 
     def _count(self, env: Environment) -> tuple[tuple[ir.Expr, ...], list[ir.Stmt]]:

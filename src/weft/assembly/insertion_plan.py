@@ -14,7 +14,7 @@ from functools import lru_cache
 from ..analysis.derived_variables import level_variables
 from ..code_options import CodeOptions
 from ..formats import Format, LevelFormat, TensorType
-from ..formats.level import lists
+from ..formats.capabilities import Append, ChildlessEdges, CurveOrder, Insertion, QueriedEdges, SharedPositions, lists
 from ..index_notation.nodes import Access
 from ..queries.table1_rewrites import SourceFacts
 from ..records import record
@@ -90,7 +90,7 @@ def unordered_shared(format: Format, entry_order: EntryOrder) -> tuple[int, ...]
     """
     levels = format.levels
     met = () if entry_order.sorts(format) else _met(format)
-    return tuple(k for k in met if levels[k].shares and levels[k].unique)
+    return tuple(k for k in met if levels[k].capability(SharedPositions) and levels[k].unique)
 
 
 def _met(format: Format) -> tuple[int, ...]:
@@ -122,8 +122,7 @@ def consecutive_shared(format: Format, entry_order: EntryOrder) -> dict[int, ran
 
 
 def _asks(format: Format, level: int) -> bool:
-    edges = type(format.levels[level]).insert_edges is not LevelFormat.insert_edges
-    return edges or bool(answers(format, level))
+    return format.levels[level].capability(QueriedEdges) is not None or bool(answers(format, level))
 
 
 @lru_cache(maxsize=1024)
@@ -153,11 +152,11 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
     """
     coordinates = format.remapping.coordinates
     for k, level in enumerate(format.levels):
-        if level.placing is None:
+        if level.capability(Insertion) is None:
             return f"{level} cannot place an entry"
         if entry_order.sorts(format):
             continue
-        if level.curved:
+        if level.capability(CurveOrder):
             return f"entries do not come along the curve of {level}"
         if level.placing == "yield" or (level.roles and level.placing == "get" and level.branchless):
             # Entries below one parent have fixed coordinates on the axes above; they must be ordered by those below.
@@ -324,7 +323,7 @@ def sequential_level(format: Format, entry_order: EntryOrder) -> int | None:
         The order in which entries come.
     """
     found = next((k for k, level in enumerate(format.levels) if level.placing == "yield"), None)
-    if found is None or found in _met(format) or not format.levels[found].appends:
+    if found is None or found in _met(format) or not format.levels[found].capability(Append):
         return None
     order = significance(format.remapping.coordinates)
     plain = all(level.has_every and not level.roles for level in format.levels[:found])
@@ -344,9 +343,7 @@ def position_preserving_level(format: Format, entry_order: EntryOrder) -> int | 
         The order in which entries come.
     """
     k = sequential_level(format, entry_order) if entry_order.follows else None
-    if k is None or type(format.levels[k]).seq_finalize_edges is LevelFormat.seq_finalize_edges:
-        return None
-    return k
+    return k if k is not None and format.levels[k].capability(ChildlessEdges) else None
 
 
 def shareable(format: Format, entry_order: EntryOrder) -> bool:
@@ -361,7 +358,7 @@ def shareable(format: Format, entry_order: EntryOrder) -> bool:
     """
     # Threads need levels that insert independently, at most one private array for each level, and scalar counters.
     own = [k for k, _ in private_roles(format, entry_order)]
-    plain = all(level.apart for level in format.levels) and len(set(own)) == len(own)
+    plain = all(level.require(Insertion).apart for level in format.levels) and len(set(own)) == len(own)
     counted = set(counters(format)) == set(scalar_counters(format, entry_order))
     found = sequential_level(format, entry_order)
     # Chunks of the outermost loop hold all entries of their parents if both iterate the same coordinate first.
@@ -452,7 +449,7 @@ def scratch_dtype(type: TensorType, level: LevelFormat | None = None, role: str 
         The role of the array in that level.
     """
     # A dtype that holds the coordinates and positions of the result holds all counts of the assembly.
-    if level is not None and role in level.flags:
+    if level is not None and role in level.require(Insertion).flags:
         return "uint8"
     return "int32" if all(dtype == "int32" for dtype in type.index_dtypes) else "int64"
 
@@ -485,9 +482,9 @@ def scratch_roles(format: Format, entry_order: EntryOrder) -> tuple[tuple[int, s
     """
     found = []
     for k, (level, c) in enumerate(zip(format.levels, format.remapping.coordinates, strict=True)):
-        found += [(k, role) for role in level.scratch(0, 0)]
+        found += [(k, role) for role in level.require(Insertion).scratch(0, 0)]
         if k in unordered_shared(format, entry_order):
-            found += [(k, role) for role in (*level.shared_scratch(0, 0), "stamp")]
+            found += [(k, role) for role in (*level.require(SharedPositions).shared_scratch(0, 0), "stamp")]
         found += [(k, f"{a.label}_mark") for a in distinct_counts(format, k, entry_order)]
         if isinstance(c, Counter):
             found.append((k, "counter"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.derived_variables import level_variables
 from ..formats import Format, LevelVars
-from ..formats.level import lists
+from ..formats.capabilities import Insertion, PositionIteration, lists
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
@@ -40,7 +40,7 @@ def coordinates_ahead(source: Access, tensor: TensorVars, p: ir.Expr) -> Mapping
     variables = level_variables(source, format)
     chain = format.level_groups[-1] if format.is_compact and not format.is_partial and format.levels else ()
     return {
-        variables[k]: format.levels[k].pos_access(tensor.levels[k], p, lit(0), ())
+        variables[k]: format.levels[k].require(PositionIteration).pos_access(tensor.levels[k], p, lit(0), ())
         for k in chain
         if lists(format.levels[k])
     }
@@ -93,8 +93,8 @@ def prefetch_insertion(
     parent: ir.Expr = lit(0)
     ahead = tuple(found.get(v, coords[v]) for v in variables)
     for n, level in enumerate(above):
-        parent = level.get_pos(made[n], parent, ahead)
-    place = format.levels[k].next_pos(made[k], parent)
+        parent = level.require(Insertion).get_pos(made[n], parent, ahead)
+    place = format.levels[k].require(Insertion).next_pos(made[k], parent)
     if place is None:
         return block()
     written = [made[n].arrays["crd"] for n in range(k, len(format.levels)) if lists(format.levels[n])]

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ..formats import Format
+from ..formats.capabilities import Insertion
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, mul, ne, sub
 from ..queries import Aggregate, Map, Query, Statement, Width
@@ -83,7 +84,7 @@ def answers(format: Format, level: int) -> Mapping[str, How]:
     level : int
         The number of the level, from 0.
     """
-    queries = format.levels[level].queries(level, len(format.levels) - 1)
+    queries = format.levels[level].require(Insertion).queries(level, len(format.levels) - 1)
     return {a.label: _HOW[a.op] for query in queries for a in query.aggregates}
 
 
@@ -104,7 +105,7 @@ def level_queries(format: Format, level: int, source: SourceFacts, histograms: b
     """
     coordinates = dict(enumerate(format.remapping.coordinates))
     found = []
-    for query in format.levels[level].queries(level, len(format.levels) - 1):
+    for query in format.levels[level].require(Insertion).queries(level, len(format.levels) - 1):
         # Queries name coordinates of levels; the remapping expresses them by axes.
         over = tuple(substitute(e, coordinates) for e in query.over)
         for a in query.aggregates:

@@ -14,6 +14,7 @@ from ..compiler import generate, schedule_entry_loops
 from ..config import config
 from ..dtypes import name_of
 from ..formats import TensorType
+from ..formats.capabilities import GrowingSegments, HashTable
 from ..formats.level import LevelEntries
 from ..ir.passes.simplify import simplify
 from ..remapping import Remapping
@@ -70,7 +71,7 @@ def _tables(type: TensorType, shape: tuple[int, ...]) -> int:
     parents = 1
     for level, n in zip(seen.levels[:-1], seen.level_shape(shape), strict=False):
         parents = level.size(parents, n, {})
-    return seen.levels[-1].tables(parents)
+    return seen.levels[-1].require(HashTable).tables(parents)
 
 
 def inserted(storage: Storage, entries: Storage, adds: bool) -> Storage:
@@ -136,9 +137,11 @@ def insertion_target(storage: Storage) -> InsertionTarget | None:
         return HashTables(storage)
     # Else segments of the last level may grow, if the levels above have every coordinate and no arrays.
     above = format.levels[:-1]
-    if format.is_structured or not format.is_unique or not format.levels or not format.levels[-1].lengthens:
+    if format.is_structured or not format.is_unique or not format.levels:
         return None
-    return GrowingSegments(storage) if all(level.has_every and not level.roles for level in above) else None
+    if format.levels[-1].capability(GrowingSegments) is None:
+        return None
+    return LongerSegments(storage) if all(level.has_every and not level.roles for level in above) else None
 
 
 class HashTables(InsertionTarget):
@@ -190,7 +193,7 @@ class HashTables(InsertionTarget):
             self.made, self.used = larger, used
 
 
-class GrowingSegments(InsertionTarget):
+class LongerSegments(InsertionTarget):
     """Segments of coordinates that are lengthened."""
 
     @property
@@ -199,7 +202,7 @@ class GrowingSegments(InsertionTarget):
 
     def insert(self, rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> None:
         made = self.made
-        format, last = made.format, made.format.levels[-1]
+        format, last = made.format, made.format.levels[-1].require(GrowingSegments)
         *outer, axis = format.mode_order
         parents = np.zeros(len(vals), np.int64)
         for mode in outer:

@@ -33,7 +33,8 @@ from ..assembly.query_lowering import LevelQuery
 from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops
 from ..concrete_notation.nodes import foralls_of
 from ..config import config
-from ..formats import LevelFormat, TensorType
+from ..formats import TensorType
+from ..formats.capabilities import Insertion, SharedPositions
 from ..ir.nodes import Function
 from ..ir.passes.simplify import simplify
 from ..records import cached, record, replace
@@ -80,7 +81,7 @@ class _LevelAssembly:
 
     Parameters
     ----------
-    level : LevelFormat
+    level : Insertion
         The level.
     dtypes : mapping
         Dtypes of the arrays of the level, by role.
@@ -96,7 +97,7 @@ class _LevelAssembly:
         The level of the source whose coordinate array it takes over.
     """
 
-    level: LevelFormat
+    level: Insertion
     dtypes: Mapping[str, np.dtype[Any]]
     passes: tuple[str, ...]
     shared: bool
@@ -148,7 +149,7 @@ class InsertionKernel:
         together = unordered_shared(self.format, entry_order)
         self._levels = [
             _LevelAssembly(
-                level,
+                level.require(Insertion),
                 {role: dtypes[k, role] for role in level.roles},
                 tuple(phase.name for phase in self.phases if phase.level == k),
                 k in together,
@@ -316,7 +317,7 @@ class InsertionKernel:
             return of.level.scratch(parents, n)
         found = dict(of.level.scratch(parents, n))
         if of.shared:
-            found.update(of.level.shared_scratch(parents, n), stamp=n)
+            found.update(of.level.require(SharedPositions).shared_scratch(parents, n), stamp=n)
         for a in of.distinct_counts:
             assert a.statement.where is not None
             # One mark for each combination of the coordinates that the query counts.
@@ -326,7 +327,7 @@ class InsertionKernel:
 
     def _finish_arrays(
         self,
-        level: LevelFormat,
+        level: Insertion,
         arrays: dict[str, np.ndarray[Any, Any]],
         parents: int,
         size: int,

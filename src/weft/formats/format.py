@@ -16,6 +16,7 @@ from ..errors import FormatError
 from ..records import cached, record, replace
 from ..remapping import Axis, IndexExpr, Remapping
 from ..remapping.nodes import may_be_negative, substitute
+from .capabilities import CurveOrder, WholeLookup
 from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
 from .soundness import Condition, conditions, stored_remapping, why_unsound
@@ -226,7 +227,7 @@ class Format:
     @cached
     def is_curved(self) -> bool:
         """Return whether some level follows a space-filling curve."""
-        return any(level.curved for level in self.levels)
+        return any(level.capability(CurveOrder) for level in self.levels)
 
     @property
     def level_groups(self) -> tuple[range, ...]:
@@ -261,16 +262,21 @@ class Format:
         for chain in self.level_groups:
             # A curve runs through the coordinates of a whole chain.
             own = coordinates[chain.start : chain.stop]
-            if self.levels[chain.start].curved:
+            curve = self.levels[chain.start].capability(CurveOrder)
+            if curve is not None:
                 # No curve runs through a counter, which has no interval.
                 spans = [intervals[k] or (0, 1) for k in chain]
-                own = self.levels[chain.start].codes(own, spans)
+                own = curve.codes(own, spans)
             found += own
         return tuple(found)
 
     def uncurved(self) -> Format:
         """Return the format that has the same arrays, sorted by coordinate instead of along a curve."""
-        return Format(self.remapping, [level.uncurved() for level in self.levels]) if self.is_curved else self
+        if not self.is_curved:
+            return self
+        curves = [level.capability(CurveOrder) for level in self.levels]
+        levels = [level if c is None else c.uncurved() for level, c in zip(self.levels, curves, strict=True)]
+        return Format(self.remapping, levels)
 
     @cached
     def looked_up(self) -> Format | None:
@@ -284,7 +290,10 @@ class Format:
         >>> [str(level) for level in parse_format("dok", 2).looked_up.levels]
         ['dense', 'spanned']
         """
-        found = self.levels[0].looked_up(self.levels[1:]) if self.levels and not self.is_structured else None
+        if not self.levels or self.is_structured:
+            return None
+        lookup = self.levels[0].capability(WholeLookup)
+        found = None if lookup is None else lookup.looked_up(self.levels[1:])
         return None if found is None else Format(self.remapping, found)
 
     @cached
@@ -399,7 +408,7 @@ def _canonical(format: Format) -> Format:
         # Only the last level of a chain must be unique: those above repeat their coordinates for different tuples.
         unique = level.unique or k + 1 == len(format.levels) or not format.levels[k + 1].branchless
         # Tuples are sorted by the first level of their chain, if it does not follow a curve.
-        sorts = level.sortable and roots[k].sortable and not roots[k].curved
+        sorts = level.sortable and roots[k].sortable and not roots[k].capability(CurveOrder)
         made = replace(level, ordered=level.ordered or sorts, unique=unique)
         levels.append(replace(made, full=False) if level.full and not type(level).full else made)  # type: ignore[call-arg]
     found = Format(format.remapping, levels)

@@ -45,6 +45,7 @@ from ..remapping import Counter, IndexExpr, Remapping
 from ..remapping.images import decided, from_zero, remainder_below, takes_every_value
 from ..remapping.inverse import combination
 from ..remapping.nodes import axes_of, counters_of
+from .capabilities import Append, CurveOrder, GrowingSegments, Insertion
 from .level import LevelFormat
 
 __all__ = ["Condition", "conditions", "stored_remapping", "why_unsound"]
@@ -184,17 +185,18 @@ def _chain_reason(levels: Sequence[LevelFormat], k: int) -> str | None:
     # S3: this level stores a coordinate at every position of its chain, so each must hold an entry.
     if level.branchless and level.gapless and (level.roles or level.borrows):
         first = levels[head].shown
-        if first.iteration != "position" or not first.gapless or not (first.compact or first.lengthens):
+        growing = first.capability(GrowingSegments) is not None
+        if first.iteration != "position" or not first.gapless or not (first.compact or growing):
             return f"it cannot mark positions of {first} without an entry"
     return None
 
 
 def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) -> str | None:
     """Return why a level that can only be appended to cannot be among these levels, or None (S10)."""
-    if levels[k].placing is not None or not levels[k].appends:
+    if levels[k].capability(Insertion) or not levels[k].capability(Append):
         return None
     for level in levels:
-        if level.curved or not (level.appends or (level.inserts and not level.roles)):
+        if level.capability(CurveOrder) or not (level.capability(Append) or (level.inserts and not level.roles)):
             return f"it can only be appended to, and {level} cannot be"
     # The last part of S10: no level may put a condition on the entries.
     asks = conditions(remapping, levels)

@@ -18,6 +18,7 @@ from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import LoweringError
+from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..index_notation.nodes import Access, Expr
 from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
@@ -188,7 +189,8 @@ class LoopEmitter:
         """Return the prefetch of entries of a later coordinate, which is empty unless positions are scattered."""
         owner = self.owner
         wanted = owner.kind.values and owner.options.enabled("prefetch")
-        if it.access is None or not it.format.scattered or not wanted:
+        by_value = it.format.capability(ValueIteration)
+        if it.access is None or by_value is None or not by_value.scattered or not wanted:
             return block()
         parent = self.env.parent(it.access, it.level)
         if parent is None:
@@ -260,7 +262,8 @@ class LoopEmitter:
     def _child(self, it: LevelIterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
         """Return the position of the children and values of a coordinate that is iterated at position ``p``."""
         assert it.access is not None
-        return it.format.child_pos(self.owner.tensors[it.access.tensor].levels[it.level], p, coord)
+        m = self.owner.tensors[it.access.tensor].levels[it.level]
+        return it.format.require(PositionIteration).child_pos(m, p, coord)
 
     def _simd(self, begin: ir.Expr, end: ir.Expr) -> tuple[tuple[str, str], ...] | None:
         """Return the SIMD reductions of a loop that may be reassociated, as in ``For.simd``, or None."""
@@ -555,7 +558,7 @@ class LoopEmitter:
 
     def _locate_probed(self, loop: list[LevelIterator], points: Sequence[Point], env: Environment) -> _Located:
         """Return positions, located once for all cases, in levels that may lack the coordinate: -1 if it is absent."""
-        missed = [it for it in loop if it.format.misses]
+        missed = [it for it in loop if (level := it.format.capability(ValueIteration)) and level.misses]
         located = _Located(env, (), {})
         for it in dict.fromkeys([*missed, *(it for p in points for it in p.located if not it.certain)]):
             located = self._with_probe(it, located)
@@ -571,8 +574,9 @@ class LoopEmitter:
             raise LoweringError(f"{it} is searched before its parent")
         p = owner.name(f"p{it.name}")
         coords = (*owner.coordinates_above(it, env), self.coord)
-        locate = it.format.probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
-        if it.format.iteration == "value" and not it.format.misses:  # arithmetic is valid only within the bounds
+        locate = it.format.require(Locate).probe(owner.tensors[it.access.tensor].levels[it.level], parent, coords)
+        by_value = it.format.capability(ValueIteration)
+        if by_value is not None and not by_value.misses:  # arithmetic is valid only within the bounds
             begin, end = owner.bounds_of(it, self.stmt.var, env)
             within = land(ge(self.coord, begin), lt(self.coord, end))
             locate = ir.Select(within, locate, lit(-1))
@@ -629,9 +633,10 @@ class LoopEmitter:
 
     def _holds_entry(self, it: LevelIterator) -> ir.Expr | None:
         """Return the condition that the iterator is at an entry, or None if all positions of its level hold entries."""
-        if it.access is None or it.format.gapless:
+        by_position = it.format.capability(PositionIteration)
+        if it.access is None or by_position is None or by_position.gapless:
             return None
-        return it.format.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
+        return by_position.valid(self.owner.tensors[it.access.tensor].levels[it.level], self.coord)
 
     def _body(self, stmt: Stmt, env: Environment, new: Set[str]) -> ir.Stmt:
         """Return the code of one case, in which the variables ``new`` become known: locate, compute, append."""

@@ -46,6 +46,7 @@ from ..concrete_notation.nodes import (
 )
 from ..errors import LoweringError
 from ..formats import Dense, TensorType
+from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access, Apply, Expr
 from ..index_notation.operator_table import OPERATORS
@@ -481,24 +482,27 @@ class Lowerer:
         if it.access is None:
             return lit(0), self.extents[v]
         m = self.tensors[it.access.tensor].levels[it.level]
-        if it.format.iteration == "value":
+        by_value = it.format.capability(ValueIteration)
+        if by_value is not None:
             parent = lit(0) if it.certain else self._parent(it, env)
-            begin, stop = it.format.coord_bounds(m, parent, () if it.certain else self.coordinates_above(it, env))
+            begin, stop = by_value.coord_bounds(m, parent, () if it.certain else self.coordinates_above(it, env))
             # An interval over a sum of axes would have a negative length if the axes have size 0.
             summed = it.format.has_every and len(used_names(stop)) > 1
             return begin, maximum(begin, stop) if summed else stop
         parent = self._parent(it, env)
         end = env.segments.get((it.access, it.level - 1))
-        begin, stop = it.format.pos_bounds(m, parent)
+        by_position = it.format.require(PositionIteration)
+        begin, stop = by_position.pos_bounds(m, parent)
         if end is not None:
             # Iterator chaining (2018, section 4.3): the children of a run of duplicates are one segment.
-            stop = it.format.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
+            stop = by_position.pos_bounds(m, ir.Binary("-", end, lit(1)))[1] if not it.format.branchless else end
         return begin, stop
 
     def coordinate(self, it: LevelIterator, p: ir.Expr, env: Environment) -> ir.Expr:
         assert it.access is not None
         m = self.tensors[it.access.tensor].levels[it.level]
-        return it.format.pos_access(m, p, self._parent(it, env), self.coordinates_above(it, env))
+        above = self.coordinates_above(it, env)
+        return it.format.require(PositionIteration).pos_access(m, p, self._parent(it, env), above)
 
     def _parent(self, it: LevelIterator, env: Environment) -> ir.Expr:
         assert it.access is not None
@@ -583,9 +587,10 @@ class Lowerer:
                     continue
                 parent = lit(0) if k == 0 else pos.get((access, k - 1))
                 coord = env.coords.get(variables[k])
-                if parent is None or coord is None or level.locates != "direct":
+                located = level.capability(Locate)
+                if parent is None or coord is None or located is None or located.locates != "direct":
                     break
-                p = level.locate(tensor.levels[k], parent, coord)
+                p = located.locate(tensor.levels[k], parent, coord)
                 if not isinstance(p, ir.Var | ir.Const):
                     name = self.name(f"p{tensor.name}{k + 1}")
                     decls.append(ir.Declare(name, p))

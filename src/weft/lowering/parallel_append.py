@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..concrete_notation.nodes import Forall
-from ..formats import LevelFormat, LevelVars
+from ..formats import LevelVars
+from ..formats.capabilities import ShiftedEdges
 from ..ir import nodes as ir
 from ..ir.builder import add, block, lit, mul
 from ..records import replace
@@ -73,7 +74,7 @@ class ParallelAppendLowerer(Lowerer):
         # Every parent must be visited, since each chunk shifts the edges of all its parents.
         if first and (driver is None or driver.format.iteration != "value" or stmt.var != self.target.variable(0)):
             return "the outermost loop does not visit all of the result's first level"
-        if first and type(levels[first]).shift_edges is LevelFormat.shift_edges:
+        if first and levels[first].capability(ShiftedEdges) is None:
             return f"the edges of {levels[first]} cannot be shifted"
         return None
 
@@ -113,7 +114,8 @@ class ParallelAppendLowerer(Lowerer):
             inner = level.get_size(m, inner)
         r, m = ir.Var("r"), self.target.vars.levels[chain.first]
         begin, end = (mul(ir.Var(edge), inner) for edge in ("chunk_begin", "chunk_end"))
-        return ir.For(r, begin, end, self.target.format.levels[chain.first].shift_edges(m, r, at))
+        edges = self.target.format.levels[chain.first].require(ShiftedEdges)
+        return ir.For(r, begin, end, edges.shift_edges(m, r, at))
 
     def lower(self, operands: Sequence[str]) -> ir.Function:
         if not self.spares:

@@ -5,7 +5,7 @@ With it ``A[index]`` takes two thirds of the time. Prefetching changes no result
 
 from __future__ import annotations
 
-from ..formats.level import lists
+from ..formats.capabilities import Locate, PositionIteration, ValueIteration, lists
 from ..formats.tensor_vars import TensorVars
 from ..ir import nodes as ir
 from ..ir.builder import add, block, if_, lit, lt
@@ -36,11 +36,15 @@ def prefetch_rows(
         A fresh variable for the first position below the later coordinate.
     """
     own, *below = tensor.type.format.levels[level:]
-    if not own.scattered or not below or not lists(below[0]) or below[0].branchless:
+    by_value, locate = own.capability(ValueIteration), own.capability(Locate)
+    if by_value is None or locate is None or not by_value.scattered:
+        return block()
+    segments = below[0].capability(PositionIteration) if below and lists(below[0]) else None
+    if segments is None or segments.branchless:
         return block()
     m, within = tensor.levels[level : level + 2]
     later = add(coord, lit(ROWS_AHEAD))
-    first, _ = below[0].pos_bounds(within, own.locate(m, parent, later))
+    first, _ = segments.pos_bounds(within, locate.locate(m, parent, later))
     arrays = [within.arrays["crd"], *([tensor.vals] if len(below) == 1 else [])]
     asks = [ir.Evaluate(ir.Call("weft_fetch_to_read", (add(array, name),), "int64")) for array in arrays]
     return if_(lt(later, end), block(ir.Declare(name, first), *asks))

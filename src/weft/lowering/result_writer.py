@@ -8,6 +8,7 @@ from enum import Enum
 
 from ..analysis.append_chains import AppendChain, append_chains
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
+from ..formats.capabilities import Append, SequencedEdges, UnsequencedEdges
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
@@ -143,7 +144,8 @@ class ResultWriter:
         counter = self.counters[chain.index]
         levels = range(chain.first, chain.last + 1) if self.kind.structure else ()
         return [
-            self.format.levels[k].append_coord(self.vars.levels[k], counter, coords[self.variable(k)]) for k in levels
+            self.format.levels[k].require(Append).append_coord(self.vars.levels[k], counter, coords[self.variable(k)])
+            for k in levels
         ]
 
     def edges(self, chain: AppendChain, parent: Expr, begin: Var, sequenced: bool) -> Stmt:
@@ -154,19 +156,19 @@ class ResultWriter:
         counter = self.counters[chain.index]
         m = self.vars.levels[chain.first]
         if sequenced:
-            return level.seq_insert_edges(m, parent, counter)
+            return level.require(SequencedEdges).seq_insert_edges(m, parent, counter)
         self.unsequenced.add(chain.first)
-        return level.unseq_insert_edges(m, parent, sub(counter, begin))
+        return level.require(UnsequencedEdges).unseq_insert_edges(m, parent, sub(counter, begin))
 
     def init(self) -> Stmt:
         """Return the initialization of edges before anything is appended."""
         if not self.kind.structure:
             return block()
-        stmts = [
-            self.format.levels[c.first].seq_init_edges(self.vars.levels[c.first], lit(0))
-            for c in self.chains
-            if self.format.levels[c.first].roles
-        ]
+        stmts = []
+        for chain in self.chains:
+            edges = self.format.levels[chain.first].capability(SequencedEdges)
+            if edges is not None and edges.roles:
+                stmts.append(edges.seq_init_edges(self.vars.levels[chain.first], lit(0)))
         return block(*stmts)
 
     def finalize(self, counts: tuple[Expr, ...]) -> Stmt:
@@ -177,10 +179,11 @@ class ResultWriter:
         for chain in self.chains:
             level, m = self.format.levels[chain.first], self.vars.levels[chain.first]
             if chain.first == 0:
-                stmts.append(level.seq_insert_edges(m, lit(0), counts[chain.index]))
+                stmts.append(level.require(SequencedEdges).seq_insert_edges(m, lit(0), counts[chain.index]))
             elif chain.first in self.unsequenced:
                 index = Var(f"q{self.vars.name}{chain.first + 1}")
-                stmts.append(level.unseq_finalize_edges(m, self.size(chain.first - 1, counts), index))
+                parents = self.size(chain.first - 1, counts)
+                stmts.append(level.require(UnsequencedEdges).unseq_finalize_edges(m, parents, index))
         return block(*stmts)
 
     def size(self, level: int, counts: tuple[Expr, ...]) -> Expr:

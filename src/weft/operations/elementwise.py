@@ -19,6 +19,7 @@ from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..execution.plan_cache import plans
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType
+from ..formats.capabilities import Append, ArrayEditing
 from ..formats.soundness import why_unsound
 from ..index_notation.dtype_promotion import COMPARISONS, holds, loop_dtypes
 from ..index_notation.nodes import Access, Apply, Assignment, Expr
@@ -185,7 +186,7 @@ def _plainly(storage: Storage) -> Storage:
 
 
 def _stores_nothing(level: LevelFormat) -> bool:
-    return level.full and level.locates == "direct" and not level.roles
+    return level.has_every and not level.roles
 
 
 def with_axes(storage: Storage, axes: tuple[int, ...]) -> Storage:
@@ -261,7 +262,8 @@ def _without_level(old: TensorType, axis: int, single: bool) -> tuple[TensorType
     given_up = level.roles
     # The two levels store one coordinate for each entry; the upper one keeps its positions, with the lower coordinates.
     if below and below[0].branchless:
-        narrowed = level.narrowed(below[0])
+        edited = level.capability(ArrayEditing)
+        narrowed = None if edited is None else edited.narrowed(below[0])
         if narrowed is None:
             return None
         below, given_up = (narrowed, *below[1:]), below[0].roles
@@ -345,7 +347,9 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
 @cache
 def _appends_alone(format: Format) -> bool:
     """Return whether entries of a format are appended one by one, so that a kernel may leave some out."""
-    return bool(format.levels) and format.is_unique and not format.is_structured and format.levels[-1].appends
+    if not format.levels or not format.is_unique or format.is_structured:
+        return False
+    return format.levels[-1].capability(Append) is not None
 
 
 @cache

@@ -22,6 +22,7 @@ from .. import execution
 from ..dtypes import INT64_MAX, index_dtype, name_of
 from ..execution.plan_cache import kept
 from ..formats import Compressed, Dense, Format, LevelFormat, TensorType, parse_format
+from ..formats.capabilities import Append, ElementLookup
 from ..formats.soundness import why_unsound
 from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..records import record, replace
@@ -131,14 +132,15 @@ def position(storage: Storage, place: tuple[int, ...]) -> int | None:
     asked = format.looked_up
     # A table over whole coordinates needs one search instead of one for each level.
     if asked is not None and format.is_unique:
-        table = asked.levels[-1]
+        table = asked.levels[-1].require(ElementLookup)
         return table.find_whole(
             tuple([place[m] for m in format.mode_order]), dict(zip(table.roles, storage.arrays, strict=True))
         )
     # Level by level from the root, whose position is 0 (2018 paper, section 3.1).
     p, arrays = 0, iter(storage.arrays)
     for level, axis in zip(format.levels, format.mode_order, strict=True):
-        found = level.find(p, place[axis], storage.shape[axis], {role: next(arrays) for role in level.roles})
+        lookup, own = level.capability(ElementLookup), {role: next(arrays) for role in level.roles}
+        found = None if lookup is None else lookup.find(p, place[axis], storage.shape[axis], own)
         if found is None or found < 0:
             return found
         p = found
@@ -300,7 +302,8 @@ def _without(like: Format, dropped: tuple[int, ...]) -> tuple[Format, tuple[int,
     left = Remapping(tuple(sorted(kept).index(axis) for axis in kept))
     own = _levels_of(like, kept)
     goal = Format(left, own)
-    if len(own) > 1 and all(level.appends and level.compact and level.unique and not level.full for level in own):
+    plain = all(level.compact and level.unique and not level.full for level in own)
+    if len(own) > 1 and plain and all(level.capability(Append) for level in own):
         # Compressed levels store no position without children: each has one coordinate of a dropped axis below.
         given = iter(own)
         whole = Format(Remapping(modes), [next(given) if k in levels else Compressed() for k in range(len(modes))])

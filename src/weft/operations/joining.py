@@ -18,6 +18,7 @@ from ..dtypes import index_dtype, name_of, shifted
 from ..errors import ShapeError
 from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
+from ..formats.capabilities import ArrayEditing
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..runtime import memory
 from ..storage import Storage, checked_shape, coordinate_storage, tensor_type
@@ -108,7 +109,8 @@ def _rooted(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis
     for k, level in enumerate(goal.levels):
         own = [s.level_arrays(k) for s in same]
         # Only coordinates of the root change, by the sizes of the tensors before.
-        found = level.joined(own, parents, offsets if k == 0 else None)
+        edited = level.capability(ArrayEditing)
+        found = None if edited is None else edited.joined(own, parents, offsets if k == 0 else None)
         if found is None:
             return None
         arrays += [found[role] for role in level.roles]
@@ -135,7 +137,8 @@ def _moved(parts: Sequence[Storage], goal: Format, shape: tuple[int, ...], axis:
     for part in parts:
         own = part if part.format == goal else execution.convert(part, goal)
         # Only the level of the axis changes: its coordinates grow by the offset.
-        found = goal.levels[k].moved(own.level_arrays(k), offset, wide)
+        edited = goal.levels[k].capability(ArrayEditing)
+        found = None if edited is None else edited.moved(own.level_arrays(k), offset, wide)
         if found is None:
             return None
         arrays = [

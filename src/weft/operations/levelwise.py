@@ -15,6 +15,7 @@ from .. import execution
 from ..dtypes import name_of
 from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
+from ..formats.capabilities import OwnAxis
 from ..index_notation.nodes import Access, Apply, Assignment
 from ..remapping import Remapping
 from ..storage import Storage, tensor_type
@@ -68,7 +69,8 @@ def _over_levels(format: Format) -> Format | None:
     """
     if not format.is_structured:
         return None
-    found = [level.over_own_axis(k) for k, level in enumerate(format.levels) if level.roles]
+    own = [(k, level.capability(OwnAxis)) for k, level in enumerate(format.levels) if level.roles]
+    found = [None if level is None else level.over_own_axis(k) for k, level in own]
     rest = [level for level in format.levels if not level.roles]
     if not found or not all(level.branchless for level in rest):
         return None
@@ -97,7 +99,7 @@ def _with_axes(storage: Storage) -> Storage | None:
     for k, level in enumerate(format.levels):
         if level.roles:
             lowest = (extents[k] or (0, 0))[0]
-            found = level.to_own_axis(storage.level_arrays(k), sizes[k], lowest)
+            found = level.require(OwnAxis).to_own_axis(storage.level_arrays(k), sizes[k], lowest)
             if found is None:
                 return None
             shape.append(found[0])
@@ -114,7 +116,7 @@ def _with_levels(found: Storage, like: Storage) -> Storage:
     for k, level in enumerate(format.levels):
         if level.roles:
             lowest = (extents[k] or (0, 0))[0]
-            given = level.from_own_axis(found.level_arrays(own), found.shape[own], lowest)
+            given = level.require(OwnAxis).from_own_axis(found.level_arrays(own), found.shape[own], lowest)
             index = [dtype for (j, _), dtype in zip(format.roles, like.type.index_dtypes, strict=True) if j == k]
             # The inverse of _with_axes, with the dtypes that the index arrays of the operands have.
             arrays += [np.asarray(a, dtype) for a, dtype in zip(given.values(), index, strict=True)]

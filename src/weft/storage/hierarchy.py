@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..formats.capabilities import Locate, PositionIteration, ValueIteration
 from ..formats.tensor_vars import TensorVars
 from ..ir.builder import lit
 from ..ir.interpreter import value_of
@@ -54,21 +55,24 @@ class Walk:
         format, m, above = self.levels[level], self.vars.levels[level], lit(parent)
         path = tuple(lit(c) for c in coords)
         # Iteration by coordinate value (2018 paper, section 3.2): each coordinate within the bounds is located.
-        if format.iteration == "value":
-            begin, end = (value_of(e, self.names) for e in format.coord_bounds(m, above, path))
+        by_value = format.capability(ValueIteration)
+        if by_value is not None:
+            locate = format.require(Locate).locate
+            begin, end = (value_of(e, self.names) for e in by_value.coord_bounds(m, above, path))
             for c in range(begin, end):
                 if self._inside((*coords, c)):
-                    p = value_of(format.locate(m, above, lit(c)), self.names)
+                    p = value_of(locate(m, above, lit(c)), self.names)
                     if p >= 0:
                         yield c, p
             return
         # Iteration by position: each position within the bounds yields its coordinate, if it holds an entry.
-        begin, end = (value_of(e, self.names) for e in format.pos_bounds(m, above))
+        by_position = format.require(PositionIteration)
+        begin, end = (value_of(e, self.names) for e in by_position.pos_bounds(m, above))
         for p in range(begin, end):
-            c = value_of(format.pos_access(m, lit(p), above, path), self.names)
-            holds = format.valid(m, lit(c))
+            c = value_of(by_position.pos_access(m, lit(p), above, path), self.names)
+            holds = by_position.valid(m, lit(c))
             if (holds is None or value_of(holds, self.names)) and self._inside((*coords, c)):
-                yield c, value_of(format.child_pos(m, lit(p), lit(c)), self.names)
+                yield c, value_of(by_position.child_pos(m, lit(p), lit(c)), self.names)
 
     def _inside(self, coords: tuple[int, ...]) -> bool:
         """Return whether the axes that follow from the coordinates so far lie inside the tensor."""

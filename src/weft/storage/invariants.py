@@ -12,6 +12,8 @@ import numpy as np
 
 from ..dtypes import INDEX_DTYPES
 from ..errors import StorageError
+from ..formats import LevelFormat
+from ..formats.capabilities import ComputedCoordinates, CurveOrder
 from ..remapping.nodes import Axis, evaluate
 from .entry_order import chain_order
 from .shapes import checked_shape
@@ -117,7 +119,7 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
     levels = storage.format.levels
     for chain in storage.format.level_groups:
         begin, end = chain.start, chain.stop
-        found = [levels[k].stored(arrays[k]) for k in chain]
+        found = [_coordinates(levels[k], arrays[k]) for k in chain]
         crds = tuple(crd for crd in found if crd is not None)
         if "pos" not in arrays[begin] or len(crds) < len(found):
             continue  # other levels check their own coordinates
@@ -130,13 +132,20 @@ def _chains_reason(storage: Storage, arrays: list[dict[str, np.ndarray[Any, Any]
             if levels[k].unique and not unique and _repeats(crds[: k - begin + 1], segments):
                 return f"{where}: a coordinate is stored twice"
         # Along a space-filling curve, such as Morton order, the codes of the tuples are ordered and not the tuples.
-        if levels[begin].curved:
+        curve = levels[begin].capability(CurveOrder)
+        if curve is not None:
             extents = storage.format.remapping.extents(storage.shape)
-            codes = levels[begin].codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
+            codes = curve.codes([Axis(k) for k in range(len(crds))], [extents[k] or (0, 1) for k in chain])
             wide = [crd.astype(np.int64) for crd in crds]
             if not chain_order([evaluate(code, wide) for code in codes], segments)[-1][0]:
-                return f"{where}: the coordinates do not follow the curve of {levels[begin]}"
+                return f"{where}: the coordinates do not follow the curve of {curve}"
     return None
+
+
+def _coordinates(level: LevelFormat, arrays: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
+    """Return the coordinates of a level by position, or None if it does not store one for each position."""
+    computed = level.capability(ComputedCoordinates)
+    return arrays.get("crd") if computed is None else computed.stored(arrays)
 
 
 def _repeats(crds: tuple[np.ndarray[Any, Any], ...], segments: np.ndarray[Any, Any] | None) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formats.capabilities import ArrayEditing
 from .storage import Storage
 
 __all__ = ["cut"]
@@ -35,7 +36,8 @@ def cut(storage: Storage, first: int, count: int) -> Storage | None:
     for level, axis in zip(format.levels, format.mode_order, strict=True):
         own: dict[str, np.ndarray[Any, Any]] = {role: next(given) for role in level.roles}
         # Each level keeps the children of one range of parents, which is the range that the level above has kept.
-        found = level.cut(own, storage.shape[axis], begin, end, span)
+        edited = level.capability(ArrayEditing)
+        found = None if edited is None else edited.cut(own, storage.shape[axis], begin, end, span)
         if found is None:
             return None
         made, begin, end = found

@@ -13,6 +13,7 @@ from ...ir.nodes import Expr, For, Select, Stmt, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Remapping
+from ..capabilities import ElementLookup, Insertion, Locate, QueriedEdges, ValueIteration
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -20,7 +21,7 @@ __all__ = ["Banded"]
 
 
 @record
-class Banded(LevelFormat):
+class Banded(ValueIteration, Locate, ElementLookup, Insertion, QueriedEdges):
     """A level that stores a run of consecutive coordinates under each parent, which begins at ``begin[p_{k-1}]``.
 
     The positions of the run are ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
@@ -34,9 +35,7 @@ class Banded(LevelFormat):
     diagonal: bool = False
 
     letter: ClassVar[str] = "b"
-    iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
-    inserts: ClassVar[bool] = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("pos", "begin")

@@ -1,4 +1,7 @@
-"""Compressed levels: a segment of ``crd`` under each parent, bounded by ``pos`` (2018, Table 2; 2020, Fig. 11)."""
+"""Compressed levels: a segment of ``crd`` under each parent, bounded by ``pos`` (2018, Table 2; 2020, Fig. 11).
+
+Levels with other capabilities share functions of compressed levels by the two classes from which these derive.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,20 @@ from ...ir.builder import add, block, cast, if_, lit, maximum, ne, sub
 from ...ir.nodes import Block, Call, Declare, Evaluate, Expr, For, Load, Set, Stmt, Store, Update, Var
 from ...queries import Query
 from ...records import record, replace
+from ..capabilities import (
+    Append,
+    ArrayEditing,
+    ChildlessEdges,
+    ElementLookup,
+    Insertion,
+    Locate,
+    PositionIteration,
+    QueriedEdges,
+    SequencedEdges,
+    SharedPositions,
+    ShiftedEdges,
+    UnsequencedEdges,
+)
 from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span, ask
 from .access import element, put
 
@@ -20,8 +37,8 @@ __all__ = ["Compressed"]
 
 
 @record
-class Compressed(LevelFormat):
-    """A level that stores the coordinates that occur under a parent: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
+class Segments(PositionIteration, Append, SequencedEdges, ChildlessEdges, ShiftedEdges, UnsequencedEdges, ArrayEditing):
+    """A level with a segment of coordinates under each parent, whose positions are ``pos[p_{k-1}]:pos[p_{k-1} + 1]``.
 
     Parameters
     ----------
@@ -32,13 +49,6 @@ class Compressed(LevelFormat):
     full: bool = False
 
     letter: ClassVar[str] = "s"
-    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
-    appends: ClassVar[bool] = True
-    signed = True
-    placing: ClassVar[Placing | None] = "yield"
-    shares: ClassVar[bool] = True
-    apart: ClassVar[bool] = True
-    shifted: ClassVar[tuple[str, ...]] = ("pos",)
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -47,12 +57,6 @@ class Compressed(LevelFormat):
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return element(m["crd"], p)
-
-    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
-        crd = m["crd"]
-        how = "search" if self.ordered else "find"  # a binary or a linear search
-        begin, end = self.pos_bounds(m, parent)
-        return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return element(m["pos"], parent_size)
@@ -83,67 +87,8 @@ class Compressed(LevelFormat):
         pos = m["pos"]
         return For(index, lit(0), parent_size, Update("+", Load(pos, add(index, lit(1))), Load(pos, index)))
 
-    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"pos": parent_size + 1}
-
-    def queries(self, level: int, last: int) -> tuple[Query, ...]:
-        # A unique level stores each coordinate once. Others store it once for each tuple with the coordinates below.
-        one = range(level, level + 1) if self.unique else range(level, last + 1)
-        return (ask("count", "pos", range(level), one),)
-
-    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        return self.unseq_finalize_edges(m, parent_size, Var("q"))
-
-    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        return self.append_coord(m, p, coord)
-
-    def next_pos(self, m: LevelVars, parent: Expr) -> Expr:
-        return element(m["pos"], parent)
-
-    def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
-        pos = m["pos"]  # the beginning of the segment doubles as the counter (2020, Fig. 11)
-        return Block((Declare(into, self.next_pos(m, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
-
-    def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
-        # Each ``pos[p]`` has advanced to the end of its segment, which is the beginning of the next: shift all by one.
-        pos = m["pos"]
-        back = sub(parent_size, index)
-        shift = Store(pos, back, Load(pos, sub(back, lit(1))))
-        return Block((For(index, lit(0), parent_size, shift), put(pos, lit(0), lit(0))))
-
-    def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
-        return {"where": dimension, "spare": dimension, "current": 1}
-
-    def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
-        p = Var(f"p{m.level}_new")
-        return block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coords[m.level]))
-
-    def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
-        q, crd = Var("q"), m["crd"]
-        begin, end = self.pos_bounds(m, q)  # valid after ``finalize_yield_pos``
-        call = Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64")
-        sort = For(q, lit(0), parent_size, Evaluate(call)) if self.ordered else Block()
-        return block(self.finalize_yield_pos(m, parent_size, q), sort)
-
-    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
-        # ``where`` holds the positions of one parent's coordinates. It is filled again whenever the parent changes.
-        q, current = Var("q"), element(m["current"], lit(0))
-        begin, end = self.pos_bounds(m, parent)
-        look = For(q, begin, end, put(m["where"], sub(element(m["crd"], q), m.lowest), q))
-        mark = add(parent, lit(1))  # not 0, with which ``current`` starts
-        turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
-        return block(turn, Declare(into, element(m["where"], sub(coords[m.level], m.lowest))))
-
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return parent_size + 1, size
-
-    def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
-        if not (self.ordered and self.unique):  # a linear search, or several positions: left to kernels
-            return None
-        begin, end = arrays["pos"][parent : parent + 2].tolist()
-        crd = arrays["crd"]
-        p = begin + int(crd[begin:end].searchsorted(coord))
-        return p if p < end and crd[p] == coord else -1
 
     def moved(
         self, arrays: Mapping[str, np.ndarray[Any, Any]], by: int, dtype: np.dtype[Any]
@@ -215,6 +160,93 @@ class Compressed(LevelFormat):
         if self.unique and self.ordered and (step == 0).any():
             return "crd holds duplicates within a segment"
         return None
+
+
+@record
+class InsertedSegments(Segments, Locate, ElementLookup, Insertion, QueriedEdges):
+    """A level with segments of coordinates that are searched, and into which entries are inserted."""
+
+    signed = True
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
+    placing: ClassVar[Placing | None] = "yield"
+    apart: ClassVar[bool] = True
+    shifted: ClassVar[tuple[str, ...]] = ("pos",)
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        crd = m["crd"]
+        how = "search" if self.ordered else "find"  # a binary or a linear search
+        begin, end = self.pos_bounds(m, parent)
+        return Call(f"weft_{how}_{crd.ty[:-1]}", (crd, begin, end, coord), "int64")
+
+    def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"pos": parent_size + 1}
+
+    def queries(self, level: int, last: int) -> tuple[Query, ...]:
+        # A unique level stores each coordinate once. Others store it once for each tuple with the coordinates below.
+        one = range(level, level + 1) if self.unique else range(level, last + 1)
+        return (ask("count", "pos", range(level), one),)
+
+    def insert_edges(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        return self.unseq_finalize_edges(m, parent_size, Var("q"))
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return self.append_coord(m, p, coord)
+
+    def next_pos(self, m: LevelVars, parent: Expr) -> Expr:
+        return element(m["pos"], parent)
+
+    def yield_pos(self, m: LevelVars, parent: Expr, into: Var) -> Stmt:
+        pos = m["pos"]  # the beginning of the segment doubles as the counter (2020, Fig. 11)
+        return Block((Declare(into, self.next_pos(m, parent)), Update("+", Load(pos, parent), lit(1, pos.ty[:-1]))))
+
+    def finalize_yield_pos(self, m: LevelVars, parent_size: Expr, index: Var) -> Stmt:
+        # Each ``pos[p]`` has advanced to the end of its segment, which is the beginning of the next: shift all by one.
+        pos = m["pos"]
+        back = sub(parent_size, index)
+        shift = Store(pos, back, Load(pos, sub(back, lit(1))))
+        return Block((For(index, lit(0), parent_size, shift), put(pos, lit(0), lit(0))))
+
+    def find(self, parent: int, coord: int, dimension: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> int | None:
+        if not (self.ordered and self.unique):  # a linear search, or several positions: left to kernels
+            return None
+        begin, end = arrays["pos"][parent : parent + 2].tolist()
+        crd = arrays["crd"]
+        p = begin + int(crd[begin:end].searchsorted(coord))
+        return p if p < end and crd[p] == coord else -1
+
+
+@record
+class Compressed(InsertedSegments, SharedPositions):
+    """A level that stores the coordinates that occur under a parent: ``crd[pos[p_{k-1}]:pos[p_{k-1} + 1]]``.
+
+    Parameters
+    ----------
+    full : bool
+        If true, every coordinate occurs under every parent, as in a coordinate list without an empty row.
+    """
+
+    def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
+        return {"where": dimension, "spare": dimension, "current": 1}
+
+    def shared_collect(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Stmt:
+        p = Var(f"p{m.level}_new")
+        return block(self.yield_pos(m, parent, p), self.insert_coord(m, p, coords[m.level]))
+
+    def shared_finish(self, m: LevelVars, parent_size: Expr) -> Stmt:
+        q, crd = Var("q"), m["crd"]
+        begin, end = self.pos_bounds(m, q)  # valid after ``finalize_yield_pos``
+        call = Call(f"weft_sort_{crd.ty[:-1]}", (add(crd, begin), sub(end, begin), m["spare"]), "int64")
+        sort = For(q, lit(0), parent_size, Evaluate(call)) if self.ordered else Block()
+        return block(self.finalize_yield_pos(m, parent_size, q), sort)
+
+    def shared_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...], into: Var) -> Stmt:
+        # ``where`` holds the positions of one parent's coordinates. It is filled again whenever the parent changes.
+        q, current = Var("q"), element(m["current"], lit(0))
+        begin, end = self.pos_bounds(m, parent)
+        look = For(q, begin, end, put(m["where"], sub(element(m["crd"], q), m.lowest), q))
+        mark = add(parent, lit(1))  # not 0, with which ``current`` starts
+        turn = if_(ne(current, mark), block(put(m["current"], lit(0), mark), look))
+        return block(turn, Declare(into, element(m["where"], sub(coords[m.level], m.lowest))))
 
 
 def _before(crd: np.ndarray[Any, Any], bound: int) -> int:

@@ -10,19 +10,18 @@ import numpy as np
 from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
 from ...records import record
-from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
+from ..capabilities import ArrayEditing, ElementLookup, Insertion, Locate, ValueIteration
+from ..level import Arrays, LevelSlice, LevelVars, Placing, Span
 
 __all__ = ["Dense"]
 
 
 @record
-class Dense(LevelFormat):
+class Dense(ValueIteration, Locate, ElementLookup, Insertion, ArrayEditing):
     """A level with the coordinates ``[0, N)`` under every parent; the position of ``i_k`` is ``p_{k-1} * N + i_k``."""
 
     letter: ClassVar[str] = "d"
-    iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
-    inserts: ClassVar[bool] = True
     full = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True

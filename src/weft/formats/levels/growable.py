@@ -12,6 +12,7 @@ from ...ir.nodes import Declare, Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Remapping
+from ..capabilities import ElementLookup, GrowingSegments, Insertion, PositionIteration, QueriedEdges
 from ..level import Arrays, LevelEntries, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -28,7 +29,7 @@ def _places(begin: Values, count: Values) -> Values:
 
 
 @record
-class Growable(LevelFormat):
+class Growable(PositionIteration, ElementLookup, Insertion, QueriedEdges, GrowingSegments):
     """A level that stores the segment ``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]`` under each parent.
 
     Segments may lie anywhere in ``crd``, with gaps between them.
@@ -37,7 +38,6 @@ class Growable(LevelFormat):
     letter: ClassVar[str] = "g"
     compact: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "yield"
-    lengthens: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("begin", "count", "crd")
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:

@@ -12,6 +12,7 @@ from ...ir.nodes import Call, Declare, Expr, For, Set, Stmt, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Remapping
+from ..capabilities import ElementLookup, HashTable, Insertion, Locate, PositionIteration, QueriedEdges, WholeLookup
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .dense import Dense
@@ -22,35 +23,19 @@ __all__ = ["Hashed", "Slots"]
 
 
 @record
-class Slots(LevelFormat):
-    """A level with ``width`` slots under each parent; ``crd`` is -1 in empty slots.
-
-    A slot holds one coordinate of a tuple, and the levels below store the rest. Together they are one hash table over
-    whole coordinates (DOK).
-    """
+class SlotTables(PositionIteration, Insertion, QueriedEdges):
+    """A level with ``width`` slots under each parent; ``crd`` is -1 in empty slots."""
 
     ordered: bool = False
-    unique: bool = False
 
-    letter: ClassVar[str] = "k"
     sortable: ClassVar[bool] = False
     compact: ClassVar[bool] = False
-    placing: ClassVar[Placing | None] = "get"
     blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("width", "crd")
 
     @property
     def gapless(self) -> bool:
         return False
-
-    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
-        if all(below.branchless for below in levels[k + 1 :]):
-            return None
-        return "each entry has a slot of its own, below which no level can have several"
-
-    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
-        entries = len(below) < MOST and all(level.branchless and level.roles == ("crd",) for level in below)
-        return (*(Dense() for _ in below), Spanned(arity=1 + len(below))) if entries else None
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         width = element(m["width"], lit(0))
@@ -81,11 +66,6 @@ class Slots(LevelFormat):
             put(m["width"], lit(0), Call("weft_hash_size", (most,), "int64")),
         )
 
-    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        # The key is the whole coordinate, so that ``Spanned`` can locate it later.
-        crd, width = m["crd"], element(m["width"], lit(0))
-        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key_of(coords)), "int64")
-
     def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
 
@@ -110,7 +90,34 @@ class Slots(LevelFormat):
 
 
 @record
-class Hashed(Slots):
+class Slots(SlotTables, WholeLookup):
+    """A level with ``width`` slots under each parent; ``crd`` is -1 in empty slots.
+
+    A slot holds one coordinate of a tuple, and the levels below store the rest. Together they are one hash table over
+    whole coordinates (DOK).
+    """
+
+    unique: bool = False
+
+    letter: ClassVar[str] = "k"
+
+    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
+        if all(below.branchless for below in levels[k + 1 :]):
+            return None
+        return "each entry has a slot of its own, below which no level can have several"
+
+    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
+        entries = len(below) < MOST and all(level.branchless and level.roles == ("crd",) for level in below)
+        return (*(Dense() for _ in below), Spanned(arity=1 + len(below))) if entries else None
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        # The key is the whole coordinate, so that ``Spanned`` can locate it later.
+        crd, width = m["crd"], element(m["width"], lit(0))
+        return Call(f"weft_hash_free_{crd.ty[:-1]}", (crd, mul(parent, width), width, key_of(coords)), "int64")
+
+
+@record
+class Hashed(SlotTables, Locate, ElementLookup, HashTable):
     """A level with a hash table of ``width`` slots under each parent; ``crd`` is -1 in empty slots.
 
     The tables use open addressing.
@@ -121,19 +128,11 @@ class Hashed(Slots):
         If true, every coordinate occurs under every parent.
     """
 
-    unique: bool = True
     full: bool = False
 
     letter: ClassVar[str] = "h"
     placing: ClassVar[Placing | None] = "find"
-    grows: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
-
-    def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
-        return None
-
-    def looked_up(self, below: Sequence[LevelFormat]) -> tuple[LevelFormat, ...] | None:
-        return None  # each level locates coordinates by itself
 
     def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         return self.slot(m, parent, coords)

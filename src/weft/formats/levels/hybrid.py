@@ -17,6 +17,7 @@ from ...ir.nodes import Binary, Declare, Expr, For, Select, Stmt, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Counter, Remapping
+from ..capabilities import Insertion, PositionIteration, QueriedEdges
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .sliced import Sliced
@@ -25,7 +26,7 @@ __all__ = ["Capped", "Spilled"]
 
 
 @record
-class Capped(Sliced):
+class Capped(Sliced, QueriedEdges):
     """A level with slices ``0`` to ``size - 1``, and slice ``size`` for all entries with larger counters.
 
     Parameters
@@ -79,7 +80,7 @@ class Capped(Sliced):
 
 
 @record
-class Spilled(LevelFormat):
+class Spilled(PositionIteration, Insertion, QueriedEdges):
     """A level below a capped one: every coordinate under each slice, and those in ``rest[0:count]`` under the last."""
 
     ordered: bool = False

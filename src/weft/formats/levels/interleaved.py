@@ -1,13 +1,13 @@
 """Array-of-structs variants of compressed and singleton levels: the coordinates of one entry are side by side.
 
-They differ in two ways from the levels that they derive from. One array, which the first level owns, holds the
-coordinates of all levels. ``pos_access`` therefore reads a coordinate from another place (2018 paper, section 3.2).
+They differ in two ways from those levels. One array, which the first level owns, holds the coordinates of all levels.
+``pos_access`` therefore reads a coordinate from another place (2018 paper, section 3.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Remapping
-from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
+from ..capabilities import ComputedCoordinates
+from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Span
 from .access import element, put
-from .compressed import Compressed
-from .singleton import Singleton
+from .compressed import Segments
+from .singleton import SingleCoordinates
 
 __all__ = ["InterleavedCompressed", "InterleavedSingleton"]
 
@@ -28,7 +29,7 @@ def _place(p: Expr, of: int, place: int) -> Expr:
 
 
 @record
-class InterleavedCompressed(Compressed):
+class InterleavedCompressed(Segments, ComputedCoordinates):
     """A compressed level that stores the coordinate of position ``p`` at ``crd[p * of]``.
 
     Parameters
@@ -38,11 +39,6 @@ class InterleavedCompressed(Compressed):
     """
 
     of: int = 2
-
-    locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
-    placing: ClassVar[Placing | None] = None
-    shares: ClassVar[bool] = False
-    signed = False
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         rest = levels[k + 1 : k + self.of]
@@ -99,7 +95,7 @@ class InterleavedCompressed(Compressed):
 
 
 @record
-class InterleavedSingleton(Singleton):
+class InterleavedSingleton(SingleCoordinates, ComputedCoordinates):
     """A singleton level that stores the coordinate of position ``p`` at ``crd[p * of + place]``.
 
     The array belongs to the interleaved compressed level above.
@@ -115,9 +111,6 @@ class InterleavedSingleton(Singleton):
     of: int = 2
     place: int = 1
 
-    locates: ClassVar[Literal["direct", "probe", "search"] | None] = None
-    placing: ClassVar[Placing | None] = None
-    signed = False
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ("crd",)
 

@@ -12,6 +12,7 @@ from ...ir.nodes import Expr, For, Load, Stmt, Update, Var
 from ...queries import Query
 from ...records import record
 from ...remapping import Counter, Remapping
+from ..capabilities import Insertion, PositionIteration, QueriedEdges
 from ..level import LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 
@@ -19,7 +20,7 @@ __all__ = ["Jagged"]
 
 
 @record
-class Jagged(LevelFormat):
+class Jagged(PositionIteration, Insertion, QueriedEdges):
     """A level with the coordinates ``perm[0:n]`` under each parent, ``n`` being ``pos[p_{k-1} + 1] - pos[p_{k-1}]``.
 
     The rows are sorted by length, the longest first. The rows with an entry in a jagged diagonal are then the first

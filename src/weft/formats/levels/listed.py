@@ -11,13 +11,14 @@ from typing import ClassVar, Literal
 from ...ir.builder import add, cast, ge, lit, mul, ne, sub
 from ...ir.nodes import Call, Expr, Load, Select
 from ...records import record
-from ..level import LevelFormat, LevelVars
+from ..capabilities import Locate, PositionIteration
+from ..level import LevelVars
 
 __all__ = ["Listed", "ListedHashed", "Marked", "Paired"]
 
 
 @record
-class Listed(LevelFormat):
+class Listed(PositionIteration):
     """A level whose written coordinates are in ``list[0:size]``; values and marks have their coordinate as position."""
 
     letter: ClassVar[str] = "w"
@@ -53,7 +54,7 @@ class Paired(Listed):
 
 
 @record
-class Marked(LevelFormat):
+class Marked(PositionIteration, Locate):
     """A level with a flag ``mark[p]`` for every coordinate under every parent, true if the coordinate was written.
 
     There is no list, so all flags are iterated. A mark may also be the number of times that a coordinate was written.

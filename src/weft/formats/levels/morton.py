@@ -9,8 +9,9 @@ from typing import ClassVar
 from ...records import record
 from ...remapping import Remapping
 from ...remapping.nodes import Binary, Constant, IndexExpr
+from ..capabilities import CurveOrder
 from ..level import LevelFormat, Span
-from .compressed import Compressed
+from .compressed import Compressed, InsertedSegments
 
 __all__ = ["Morton", "morton_codes"]
 
@@ -53,7 +54,7 @@ def morton_codes(coords: Sequence[IndexExpr], intervals: Sequence[Span]) -> tupl
 
 
 @record
-class Morton(Compressed):
+class Morton(InsertedSegments, CurveOrder):
     """A compressed level whose tuples are in Morton order.
 
     A tuple has the coordinates of this level and of the branchless levels below it. Elements that are close in any
@@ -64,8 +65,6 @@ class Morton(Compressed):
 
     letter: ClassVar[str] = "v"
     sortable: ClassVar[bool] = False
-    shares: ClassVar[bool] = False
-    curved: ClassVar[bool] = True
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         rest = list(takewhile(lambda level: level.branchless, levels[k + 1 :]))

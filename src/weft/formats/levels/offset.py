@@ -10,13 +10,14 @@ from ...ir.nodes import Expr
 from ...records import record
 from ...remapping import Remapping
 from .. import level_bounds
+from ..capabilities import Insertion, Locate, PositionIteration
 from ..level import LevelFormat, LevelVars, Placing
 
 __all__ = ["Offset"]
 
 
 @record
-class Offset(LevelFormat):
+class Offset(PositionIteration, Locate, Insertion):
     """A level without arrays, whose coordinate follows from the remapping.
 
     For example, it is ``i = j - d`` below diagonal ``d`` and column ``j``.
@@ -24,7 +25,6 @@ class Offset(LevelFormat):
 
     letter: ClassVar[str] = "o"
     signed = True
-    inserts: ClassVar[bool] = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     branchless: ClassVar[bool] = True

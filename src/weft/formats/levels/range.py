@@ -11,6 +11,7 @@ from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Axis, Remapping
+from ..capabilities import Insertion, Locate, OwnAxis, QueriedEdges, ValueIteration
 from ..level import Arrays, LevelFormat, LevelVars, Placing
 from .access import element, put
 from .dense import Dense
@@ -19,7 +20,7 @@ __all__ = ["Range"]
 
 
 @record
-class Range(LevelFormat):
+class Range(ValueIteration, Locate, Insertion, QueriedEdges, OwnAxis):
     """A level with the coordinates that lie inside the tensor below their ancestors, and ``width`` positions a parent.
 
     The interval of coordinates follows from the format's remapping. Below diagonal ``d`` of ``(i,j) -> (j-i,j,i)``, the
@@ -29,9 +30,7 @@ class Range(LevelFormat):
     letter: ClassVar[str] = "r"
     signed = True
     bounded: ClassVar[bool] = True
-    iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
-    inserts: ClassVar[bool] = True
     compact: ClassVar[bool] = False
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True

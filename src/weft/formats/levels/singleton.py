@@ -1,4 +1,7 @@
-"""Singleton levels: one coordinate under each parent, stored in ``crd`` (2018 paper, Table 2)."""
+"""Singleton levels: one coordinate under each parent, stored in ``crd`` (2018 paper, Table 2).
+
+Interleaved singleton levels have fewer capabilities. They share functions by the class from which both derive.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,16 @@ import numpy as np
 from ...ir.builder import add, eq, ge, lit
 from ...ir.nodes import Expr, Select, Stmt
 from ...records import record
-from ..level import Arrays, LevelFormat, LevelSlice, LevelVars, Placing, Span
+from ..capabilities import Append, ArrayEditing, Insertion, Locate, PositionIteration
+from ..level import Arrays, LevelSlice, LevelVars, Span
 from .access import element, put
 
 __all__ = ["Singleton"]
 
 
 @record
-class Singleton(LevelFormat):
-    """A level that stores a single coordinate under each parent, at the position of the parent.
+class SingleCoordinates(PositionIteration, Append, ArrayEditing):
+    """A level with a single coordinate under each parent, at the position of the parent.
 
     Parameters
     ----------
@@ -32,21 +36,12 @@ class Singleton(LevelFormat):
     full: bool = False
 
     letter: ClassVar[str] = "q"
-    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
-    appends: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
-    placing: ClassVar[Placing | None] = "get"
-    apart: ClassVar[bool] = True
-    blank: ClassVar[int] = -1
     roles: ClassVar[tuple[str, ...]] = ("crd",)
 
     @property
     def gapless(self) -> bool:
         return not self.padded
-
-    @property
-    def signed(self) -> bool:  # type: ignore[override]
-        return not self.padded  # -1 is the mark of padding
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         return parent, add(parent, lit(1))
@@ -57,19 +52,10 @@ class Singleton(LevelFormat):
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
         return ge(coord, lit(0)) if self.padded else None
 
-    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
-        return Select(eq(self.pos_access(m, parent, parent, ()), coord), parent, lit(-1))
-
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return parent_size
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
-        return put(m["crd"], p, coord)
-
-    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return parent
-
-    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         return put(m["crd"], p, coord)
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
@@ -101,3 +87,33 @@ class Singleton(LevelFormat):
         if len(crd) and (crd.min() < -int(self.padded) or crd.max() >= dimension):
             return f"crd holds coordinates outside [0, {dimension})"
         return None
+
+
+@record
+class Singleton(SingleCoordinates, Locate, Insertion):
+    """A level that stores a single coordinate under each parent, at the position of the parent.
+
+    Parameters
+    ----------
+    padded : bool
+        If true, a coordinate of -1 marks a position without an entry, such as the padding of rows in ELL.
+    full : bool
+        If true, every coordinate occurs with every tuple of coordinates above.
+    """
+
+    locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
+    apart: ClassVar[bool] = True
+    blank: ClassVar[int] = -1
+
+    @property
+    def signed(self) -> bool:  # type: ignore[override]
+        return not self.padded  # -1 is the mark of padding
+
+    def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
+        return Select(eq(self.pos_access(m, parent, parent, ()), coord), parent, lit(-1))
+
+    def get_pos(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
+        return parent
+
+    def insert_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], p, coord)

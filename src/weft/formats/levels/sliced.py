@@ -11,23 +11,22 @@ from ...ir.builder import add, lit, mul
 from ...ir.nodes import Expr
 from ...queries import Query
 from ...records import record
-from ..level import LevelFormat, LevelVars, Placing, ask
+from ..capabilities import Insertion, Locate, ValueIteration
+from ..level import LevelVars, Placing, ask
 from .access import element
 
 __all__ = ["Sliced"]
 
 
 @record
-class Sliced(LevelFormat):
+class Sliced(ValueIteration, Locate, Insertion):
     """A level with the coordinates ``[0, size)`` under every parent.
 
     In ELL, a coordinate is a slice, and ``size`` is the number of entries of the row that has the most.
     """
 
     letter: ClassVar[str] = "l"
-    iteration: ClassVar[Literal["value", "position"]] = "value"
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
-    inserts: ClassVar[bool] = True
     full = True
     counts: ClassVar[bool] = True
     compact: ClassVar[bool] = False

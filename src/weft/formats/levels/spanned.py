@@ -15,7 +15,8 @@ import numpy as np
 from ...ir.builder import block, lit, lt
 from ...ir.nodes import Call, Expr, Stmt
 from ...records import record
-from ..level import Arrays, LevelFormat, LevelVars
+from ..capabilities import ElementLookup, HashTable, Locate
+from ..level import Arrays, LevelVars
 from .access import element, put
 from .hash_tables import MIX, home, key_of, misplaced
 
@@ -23,7 +24,7 @@ __all__ = ["Spanned"]
 
 
 @record
-class Spanned(LevelFormat):
+class Spanned(Locate, ElementLookup, HashTable):
     """A level with one hash table of ``width`` slots for all levels.
 
     ``crd1`` to ``crdN`` hold the coordinates of all levels, -1 in empty slots.
@@ -37,10 +38,8 @@ class Spanned(LevelFormat):
     arity: int = 2
 
     letter: ClassVar[str] = "m"
-    walks: ClassVar[bool] = False
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "probe"
     compact: ClassVar[bool] = False
-    grows: ClassVar[bool] = True
 
     @property
     def roles(self) -> tuple[str, ...]:  # type: ignore[override]

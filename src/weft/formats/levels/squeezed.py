@@ -12,6 +12,7 @@ from ...ir.builder import add, block, increment, lit, lt, mul, sub
 from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
 from ...records import record
+from ..capabilities import Insertion, OwnAxis, PositionIteration, QueriedEdges
 from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
 from .access import element, put
 from .compressed import Compressed
@@ -20,7 +21,7 @@ __all__ = ["Squeezed"]
 
 
 @record
-class Squeezed(LevelFormat):
+class Squeezed(PositionIteration, Insertion, QueriedEdges, OwnAxis):
     """A level with the coordinates ``crd[0:size]`` under every parent; the n-th has position ``p_{k-1} * size + n``."""
 
     letter: ClassVar[str] = "z"

@@ -11,6 +11,7 @@ from ...ir.builder import add, eq, ge, land, lit, lt, mul, sub
 from ...ir.nodes import Binary, Expr, Select
 from ...records import record, replace
 from ...remapping import Axis, Remapping
+from ..capabilities import ComputedCoordinates, Locate, PositionIteration, ValueIteration
 from ..level import LevelFormat, LevelVars
 from .access import element
 from .dense import Dense
@@ -19,7 +20,7 @@ __all__ = ["Picked", "Shown", "Window"]
 
 
 @record
-class Shown(LevelFormat):
+class Shown(ValueIteration, Locate, ComputedCoordinates):
     """A level that shows some coordinates of the level ``inner``, whose arrays it shares.
 
     If ``inner`` locates every coordinate by arithmetic, this level does, too. An iteration then visits the shown
@@ -38,7 +39,6 @@ class Shown(LevelFormat):
 
     # Capabilities and properties follow from the inner level, so they can be read from instances only.
     letter = property(lambda self: self.inner.letter)
-    iteration = property(lambda self: self.inner.iteration)
     locates = property(lambda self: self.inner.locates)
     full = property(lambda self: self.inner.has_every)
     partial = property(lambda self: self.inner.has_every)
@@ -69,7 +69,7 @@ class Shown(LevelFormat):
         return lit(0), m.dimension
 
     def locate(self, m: LevelVars, parent: Expr, coord: Expr) -> Expr:
-        return self.inner.locate(self._inner(m), parent, self._stored(m, coord))
+        return self.inner.require(Locate).locate(self._inner(m), parent, self._stored(m, coord))
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return self.inner.get_size(self._inner(m), parent_size)
@@ -82,7 +82,7 @@ class Shown(LevelFormat):
 
 
 @record
-class Window(Shown):
+class Window(Shown, PositionIteration):
     """A slice of another level: coordinate ``c`` is coordinate ``start + c * step`` of ``inner``.
 
     If ``inner`` is iterated by position, all of its positions are iterated. Coordinates outside the slice are skipped.
@@ -95,6 +95,9 @@ class Window(Shown):
 
     step: int = 0
 
+    # A window is iterated as the inner level is.
+    iteration = property(lambda self: self.inner.iteration)
+    walks = property(lambda self: self.inner.walks)
     roles = property(lambda self: (*self.inner.roles, "window"))
 
     @property
@@ -132,16 +135,17 @@ class Window(Shown):
         return Select(whole, Binary("/", far, by), lit(-1))
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
-        return self.inner.pos_bounds(self._inner(m), parent)
+        return self.inner.require(PositionIteration).pos_bounds(self._inner(m), parent)
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
-        return self._shown(m, self.inner.pos_access(self._inner(m), p, parent, coords))
+        inner = self.inner.require(PositionIteration)
+        return self._shown(m, inner.pos_access(self._inner(m), p, parent, coords))
 
     def valid(self, m: LevelVars, coord: Expr) -> Expr | None:
         return None if self.gapless else land(ge(coord, lit(0)), lt(coord, m.dimension))
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
-        return self.inner.child_pos(self._inner(m), p, self._stored(m, coord))
+        return self.inner.require(PositionIteration).child_pos(self._inner(m), p, self._stored(m, coord))
 
     def array_sizes(self, parent_size: int, size: int, dimension: int) -> tuple[int, ...]:
         return (*self.inner.array_sizes(parent_size, size, dimension), 3)
@@ -167,7 +171,6 @@ class Picked(Shown):
 
     partial = True
 
-    iteration = property(lambda self: "value")
     misses = property(lambda self: not self.inner.has_every)
     scattered = property(lambda self: self.inner.has_every)
     roles = property(lambda self: (*self.inner.roles, "picked", "whole"))
