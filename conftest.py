@@ -52,9 +52,9 @@ def small_results_are_listed(request: pytest.FixtureRequest, monkeypatch: pytest
     """
     if request.node.get_closest_marker("users_thresholds"):
         return
-    alternatives = importlib.import_module("weft.execution.alternatives")
-    small = dataclasses.replace(alternatives.THRESHOLDS, flagged_coordinates=0)
-    monkeypatch.setattr(alternatives, "THRESHOLDS", small)
+    thresholds = importlib.import_module("weft.execution.thresholds")
+    small = dataclasses.replace(thresholds.THRESHOLDS, flagged_coordinates=0)
+    monkeypatch.setattr(thresholds, "THRESHOLDS", small)
 
 
 @pytest.fixture

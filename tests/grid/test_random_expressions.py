@@ -10,7 +10,7 @@ from tests.oracle import evaluate_dense
 from weft import execution
 from weft.config import config
 from weft.errors import FormatError, ShapeError
-from weft.execution import alternatives
+from weft.execution import thresholds
 from weft.formats import parse_format
 from weft.index_notation import accesses, to_text, use_computation_dtype
 from weft.index_notation.nodes import Apply, Reduce
@@ -95,9 +95,9 @@ def compare_with_oracle(data):
         config.override(optimization=0, num_threads=data.draw(st.sampled_from([1, 2])), parallel_threshold=0),
         pytest.MonkeyPatch.context() as patch,
     ):
-        scanned = data.draw(st.sampled_from([0, alternatives.THRESHOLDS.scanned_entries]))  # or searched
-        changed = replace(alternatives.THRESHOLDS, scanned_entries=scanned, scan_ratio=0)
-        patch.setattr(alternatives, "THRESHOLDS", changed)
+        scanned = data.draw(st.sampled_from([0, thresholds.THRESHOLDS.scanned_entries]))  # or searched
+        changed = replace(thresholds.THRESHOLDS, scanned_entries=scanned, scan_ratio=0)
+        patch.setattr(thresholds, "THRESHOLDS", changed)
         got = execution.evaluate(assignment, operands, format=wanted, dtype=dtype)
         check(got)
         found = densified(got)

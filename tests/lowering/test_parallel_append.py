@@ -1,11 +1,14 @@
 """Results that threads append to in parts: the same as from one thread, to the last bit of every array."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import weft
 from weft.compiler import plan_loops
 from weft.execution import kernel as kernels
+from weft.execution import thresholds
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.lowering.result_writer import FunctionKind
@@ -75,7 +78,8 @@ def test_as_from_one_thread(name, format, kind, in_parts, monkeypatch):
 
 
 def test_counted_where_the_bound_is_too_large(in_parts, monkeypatch):
-    monkeypatch.setattr(kernels, "_ROOM", 64)
+    small = dataclasses.replace(thresholds.THRESHOLDS, bytes_by_bound=64)
+    monkeypatch.setattr(thresholds, "THRESHOLDS", small)
     monkeypatch.setattr(weft.config, "num_threads", 2)
     a, b = matrix("random"), matrix("random")
     got = weft.asarray(a, format="csr") @ weft.asarray(b, format="csr")
@@ -104,6 +108,6 @@ def test_what_goes_past_the_caches(dtype, in_parts):
     with weft.config.override(num_threads=2, parallel_threshold=1):
         found = A + B
     assert in_parts[True] == 1
-    assert 4 * found.nnz > 65536 * (A.nnz + B.nnz) / kernels._PART
+    assert 4 * found.nnz > 65536 * (A.nnz + B.nnz) / thresholds.THRESHOLDS.entries_per_part
     for mine, theirs in zip(arrays_of(found), arrays_of(alone), strict=True):
         np.testing.assert_array_equal(mine, theirs)

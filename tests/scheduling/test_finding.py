@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import weft
-from weft.execution import alternatives, plan
+from weft.execution import plan, thresholds
 from weft.records import replace
 from weft.storage import check
 
@@ -107,10 +107,10 @@ def test_vectors_of_many_entries(run, format, monkeypatch):
     dense = np.where(RNG.random((7, n)) < 0.02, RNG.integers(-3, 4, (7, n)), 0).astype(float)
     vector = np.where(RNG.random(n) < 0.5, RNG.integers(-3, 4, n), 0).astype(float)
     A, v = weft.asarray(dense, format=format), weft.asarray(vector, format="coo")
-    assert v.nnz > alternatives.THRESHOLDS.scanned_entries
+    assert v.nnz > thresholds.THRESHOLDS.scanned_entries
     found = run(A, v)
-    never = replace(alternatives.THRESHOLDS, scanned_entries=2**62)
-    monkeypatch.setattr(alternatives, "THRESHOLDS", never)
+    never = replace(thresholds.THRESHOLDS, scanned_entries=2**62)
+    monkeypatch.setattr(thresholds, "THRESHOLDS", never)
     walked = run(A, v)
     assert found.format == walked.format
     check(found._storage)

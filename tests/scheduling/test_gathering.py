@@ -10,7 +10,7 @@ from tests.grid.batch import together
 import weft
 from weft.compiler import plan_loops
 from weft.config import config
-from weft.execution import alternatives
+from weft.execution import thresholds
 from weft.execution.kernel import Kernel
 from weft.execution.plan_cache import plans
 from weft.formats import TensorType, parse_format
@@ -61,7 +61,7 @@ def test_few_or_most(columns, crowded, monkeypatch):
 def test_small_results_are_looked_through(columns, monkeypatch):
     """However few of their coordinates come up: that takes less than to set up a sort."""
     A, peer = matrix(columns)
-    monkeypatch.setattr(alternatives, "THRESHOLDS", alternatives.Thresholds())
+    monkeypatch.setattr(thresholds, "THRESHOLDS", thresholds.Thresholds())
     seen = watched(monkeypatch)
     y = weft.evaluate(TEXT, A=A, x=np.ones(5), format="coo")
     assert bool(seen) == (columns < 1 << 16)
@@ -149,3 +149,15 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
         found = kernel.run((A._storage,))
     check(found)
     np.testing.assert_array_equal(weft.SparseTensor(found).todense(), dense.sum(1) if absent == 0 else dense.max(1))
+
+
+def test_explain_says_what_a_kernel_takes_for_these_operands():
+    a = weft.asarray(np.eye(40), format="csr")
+    with config.override(num_threads=2, parallel_threshold=1):
+        told = weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=a)
+    assert "chosen for these operands: parallel append, since several threads have enough to do" in told
+    assert "parallel append" not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=a)
+    wide = weft.from_coords([[0, 1], [2**40, 5]], [1.0, 2.0], shape=(3, 2**41), format="dcsr")
+    small = weft.asarray(np.eye(3), format="csr")
+    told = weft.explain("C(i,k) = sum(j, A(i,j)*B(j,k))", A=small, B=wide)
+    assert "chosen for these operands: hash workspace, since a workspace over more than 67108864 coordinates" in told

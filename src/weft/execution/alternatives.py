@@ -13,44 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ..records import record
 from ..runtime import for_work
 from ..storage import Storage
-from .kernel import work
+from . import thresholds
+from .kernel import Kernel, work
 
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["ALTERNATIVES", "THRESHOLDS", "Alternative", "Thresholds"]
-
-
-@record
-class Thresholds:
-    """Sizes of data from which alternatives are taken.
-
-    Parameters
-    ----------
-    longest_array : int
-        Coordinates of an axis, up to which a conversion on the way may make an array over it.
-    coordinates_per_entry : int
-        Coordinates of a result for each entry of the operands, up to which most are expected to get a value.
-    flagged_coordinates : int
-        Coordinates that are flagged, and looked through, in the time that a sort takes to set up.
-    scanned_entries : int
-        Entries of a vector that is always scanned.
-    scan_ratio : int
-        How many times as long as a row a vector may be before it is searched for each entry of the row.
-    reads_of_converted : int
-        Elements of the result for which each entry of an operand must be read, if it is converted so that threads can
-        share loops.
-    """
-
-    longest_array: int = 1 << 26
-    coordinates_per_entry: int = 4
-    flagged_coordinates: int = 1 << 16
-    scanned_entries: int = 64
-    scan_ratio: int = 4
-    reads_of_converted: int = 16
-
-
-THRESHOLDS = Thresholds()
+__all__ = ["ALTERNATIVES", "KERNEL_ALTERNATIVES", "Alternative", "KernelAlternative"]
 
 
 @record
@@ -91,21 +60,22 @@ def _may_have_dense_levels(plan: Plan) -> bool:
 
 def _has_long_axis(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether an axis of an operand is too long for an array over it."""
-    return any(max(s.shape, default=0) > THRESHOLDS.longest_array for s in storages)
+    return any(max(s.shape, default=0) > thresholds.THRESHOLDS.longest_array for s in storages)
 
 
 def _fills_result(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether most coordinates of the result are expected to get a value."""
-    coordinates = prod(plan.shape(storages))
-    return coordinates <= THRESHOLDS.flagged_coordinates + THRESHOLDS.coordinates_per_entry * work(storages)
+    sizes = thresholds.THRESHOLDS
+    return prod(plan.shape(storages)) <= sizes.flagged_coordinates + sizes.coordinates_per_entry * work(storages)
 
 
 def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether a vector has many more entries than the rows for each of which it would be scanned."""
+    sizes = thresholds.THRESHOLDS
     for vector, other in plan.scans:
         entries, around, size = storages[vector].vals.size, storages[other], storages[vector].shape[0]
         rows = min(prod(around.shape) // max(size, 1), around.vals.size)
-        if entries > THRESHOLDS.scanned_entries and entries * rows > THRESHOLDS.scan_ratio * around.vals.size:
+        if entries > sizes.scanned_entries and entries * rows > sizes.scan_ratio * around.vals.size:
             return True
     return False
 
@@ -121,12 +91,12 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     extents = dict(zip(s.target.indices, plan.shape(storages), strict=True))
     converted = [a for c in s.conversions if not c.format.is_dense for a in c.accesses]
     reads = (prod(n for v, n in extents.items() if v not in a.indices) for a in converted)
-    return all(n >= THRESHOLDS.reads_of_converted for n in reads)
+    return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
 
 NO_DENSE_LEVELS = Alternative(
     "no dense levels",
-    f"an axis has more than {Thresholds().longest_array} coordinates, so that no array is made over it",
+    f"an axis has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is made over it",
     {"no_dense_levels": True},
     _may_have_dense_levels,
     _has_long_axis,
@@ -158,3 +128,43 @@ PARALLEL_LOOPS = Alternative(
 )
 ALTERNATIVES = (NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
 """The alternatives in the order in which they are tried."""
+
+
+@record
+class KernelAlternative:
+    """Another way in which a kernel computes, which it takes by itself for data that the usual way does not suit.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    reason : str
+        The condition on the data, in words.
+    wanted : callable
+        Whether the kernel takes it for the operands of a call, as far as that is known before coordinates are counted.
+    """
+
+    name: str
+    reason: str
+    wanted: Callable[[Kernel, Sequence[Storage]], bool]
+
+
+KERNEL_ALTERNATIVES = (
+    KernelAlternative(
+        "hash workspace",
+        f"a workspace over more than {thresholds.Thresholds().workspace_coordinates} coordinates would be too large, "
+        "so that it is a hash table",
+        Kernel.needs_hash_workspace,
+    ),
+    KernelAlternative(
+        "parallel append",
+        "several threads have enough to do, so that each appends parts of the result to memory of its own",
+        Kernel.appends_in_parallel,
+    ),
+    KernelAlternative(
+        "wide index",
+        "coordinates of the result exceed 32 bits, so that its index arrays have 64 bits",
+        Kernel.needs_wide_index,
+    ),
+)
+"""The alternatives within a kernel. Positions beyond 32 bits lead to wide index arrays, too, once they are counted."""

@@ -33,15 +33,13 @@ from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage, fill_of, tensor_type
 from ..storage.views import share
+from . import thresholds
 from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure
 from .summary import summary
 
 __all__ = ["Kernel", "with_fill", "work"]
 
-_HUGE = 2**26  # coordinates; a list workspace over more of them becomes a hash table
-_PART = 2**15  # entries of the operands for each chunk whose part of the result a thread appends
-_ROOM = 2**31  # bytes; a result is allocated by an upper bound up to this size, which saves a second pass
 _BESIDE = {"list": 9, "pairs": 28, "flags": 1}
 """Bytes of a workspace for each coordinate, without its value, by the kind of the workspace."""
 _HASHED = -1
@@ -221,7 +219,8 @@ class Kernel:
         if found is None:
             extents = self._infer(dict(zip(self.operands, key, strict=True)))
             found = tuple([extents[v] for v in self.lowered.schedule.target.indices])
-            if any(prod(extents[v] for v in w.indices) > _HUGE for w in self.lowered.list_workspaces):
+            most = thresholds.THRESHOLDS.workspace_coordinates
+            if any(prod(extents[v] for v in w.indices) > most for w in self.lowered.list_workspaces):
                 self._unusual[key] = _HASHED
             # Large workspaces are checked against the free memory at each run.
             elif (scratch := self._scratch(extents)) >= memory.CHECKED:
@@ -316,8 +315,8 @@ class Kernel:
         threads = self._threads(storages, shape)
         # First choice: threads append parts, and no coordinate has to be counted beforehand.
         room, n = self._room(shape), len(self.chains)
-        if threads > 1 and self._parallel_append is not None and not self._overflows(room):
-            found = self._append_in_parallel(self._parallel_append, room, storages, structs, threads)
+        if (functions := self._functions_of_parallel_append(threads, room)) is not None:
+            found = self._append_in_parallel(functions, room, storages, structs, threads)
             if found is not None:
                 return found
         # Second choice: the sizes of the operands bound those of the result, without a pass over the operands. Memory
@@ -328,7 +327,7 @@ class Kernel:
             totals = [int(min(b(sizes), limit)) for b, limit in zip(bounds, room.limits, strict=True)]
             counts, most = np.array([0] * n + totals, np.int64), max(totals)
             # A chain above the last may have far more coordinates than there are entries.
-            many = most > min(INT32_MAX, totals[-1] + _HUGE)
+            many = most > min(INT32_MAX, totals[-1] + thresholds.THRESHOLDS.workspace_coordinates)
             if many or (most > room.few and not memory.fits(room.bytes(totals))):
                 totals = None
         # Last choice: a pass over the operands counts the coordinates, or bounds their number.
@@ -353,6 +352,26 @@ class Kernel:
             raise LoweringError(f"{self.text}: {found} coordinates in room for {totals}")
         return room.trim(result, found)
 
+    def _functions_of_parallel_append(self, threads: int, room: ResultBuffers) -> Functions | None:
+        """Return the functions by which several threads append in parts; None if they do not."""
+        return self._parallel_append if threads > 1 and not self._overflows(room) else None
+
+    # The three questions that ``alternatives.KERNEL_ALTERNATIVES`` asks.
+    def needs_hash_workspace(self, storages: Sequence[Storage]) -> bool:
+        """Return whether a workspace is a hash table for operands of these shapes."""
+        self.shape(storages)
+        return self._unusual.get(tuple([s.shape for s in storages])) == _HASHED
+
+    def appends_in_parallel(self, storages: Sequence[Storage]) -> bool:
+        """Return whether threads append parts of the result, if the parts fit in memory."""
+        shape = self.shape(storages)
+        threads = self._threads(storages, shape)
+        return bool(self.chains) and self._functions_of_parallel_append(threads, self._room(shape)) is not None
+
+    def needs_wide_index(self, storages: Sequence[Storage]) -> bool:
+        """Return whether coordinates of the result do not fit its index arrays."""
+        return bool(self.chains) and self._overflows(self._room(self.shape(storages)))
+
     def _append_in_parallel(
         self,
         functions: Functions,
@@ -364,7 +383,8 @@ class Kernel:
         """Return a result to which threads append in parts; None if it may be too large for memory or int32 arrays."""
         functions.have("bound", "evaluate")
         # Small chunks stay in the cache of the thread that appends them.
-        chunks = max(threads * CHUNKS_PER_THREAD, sum([s.vals.size for s in storages]) // _PART)
+        entries, part = sum([s.vals.size for s in storages]), thresholds.THRESHOLDS.entries_per_part
+        chunks = max(threads * CHUNKS_PER_THREAD, entries // part)
         counts = np.zeros(chunks + 1, np.int64)
         counts[0] = chunks
         if status := functions["bound"](room.empty_result.struct, *structs, counts_pointer(counts), threads):
@@ -374,7 +394,7 @@ class Kernel:
         crds = [np.dtype(t) for (k, role), t in self._roles if role == "crd" and k >= self.chains[0].first]
         arrays = (*crds, self._dtype)
         size = (total + threads * most) * sum(d.itemsize for d in arrays)
-        if size > _ROOM or total > INT32_MAX or not memory.fits(size):
+        if size > thresholds.THRESHOLDS.bytes_by_bound or total > INT32_MAX or not memory.fits(size):
             return None
         result = room.allocate([int(min(total, room.limits[0]))])
         spares = [memory.empty(threads * most, dtype) for dtype in arrays]
@@ -414,7 +434,8 @@ class Kernel:
             totals = [int(min(t, limit)) for t, limit in zip(counts[n:].tolist(), room.limits, strict=True)]
             # A bound is taken if there is memory for it, since it is cheaper to find than the exact number.
             size = totals[-1] * (self._dtype.itemsize + 4)
-            if size <= _ROOM and max(totals) <= INT32_MAX and (size < memory.CHECKED or memory.fits(size)):
+            small = size <= thresholds.THRESHOLDS.bytes_by_bound and max(totals) <= INT32_MAX
+            if small and (size < memory.CHECKED or memory.fits(size)):
                 counts[:] = [0] * n + totals
                 return counts, totals
         table = self._counted(room, structs, threads, self._counting)

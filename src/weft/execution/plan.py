@@ -35,7 +35,14 @@ from ..scheduling.schedule import Schedule
 from ..scheduling.user_schedule import LoopNest
 from ..scheduling.variant import Variant
 from ..storage import Storage, fill_of, tensor_type
-from .alternatives import ALTERNATIVES, NO_DENSE_LEVELS, PARALLEL_LOOPS, Alternative
+from .alternatives import (
+    ALTERNATIVES,
+    KERNEL_ALTERNATIVES,
+    NO_DENSE_LEVELS,
+    PARALLEL_LOOPS,
+    Alternative,
+    KernelAlternative,
+)
 from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, with_fill
@@ -135,13 +142,18 @@ class Plan:
                 return alternative
         return None
 
-    def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative, ...]]:
-        """Return the plan that runs for these operands, and the alternatives that lead to it."""
-        plan, taken = self, list[Alternative]()
+    def chosen(self, storages: Sequence[Storage]) -> tuple[Plan, tuple[Alternative | KernelAlternative, ...]]:
+        """Return the plan that runs for these operands, with the alternatives that lead to it or its kernel takes."""
+        plan, taken = self, list[Alternative | KernelAlternative]()
         while (alternative := plan.wanted(storages)) is not None:
             taken.append(alternative)
             plan = plan.taking(alternative)
-        return plan, tuple(taken)
+        return plan, (*taken, *plan.taken_by_kernel(storages))
+
+    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
+        """Return the alternatives that the kernel takes for these operands."""
+        given = [storages[n] for n, _ in self._sources]
+        return tuple([a for a in KERNEL_ALTERNATIVES if a.wanted(self.kernel, given)])
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if (alternative := self.wanted(storages)) is not None:
@@ -230,6 +242,10 @@ class SteppedPlan(Plan):
         self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
     ) -> Plan:
         return SteppedPlan(self.steps, types, self._asked, again)
+
+    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
+        """Return nothing: the operands of a step are not known before those ahead of it have run."""
+        return ()
 
     def _planned(self, n: int, types: Mapping[str, TensorType]) -> Plan:
         """Return the plan of step ``n`` for operands and parts of these types."""
