@@ -131,3 +131,12 @@ def test_a_literal_zero_is_not_an_absent_operand():
     A = weft.from_coords([[0, 1], [1, 0]], [np.nan, 2.0], shape=(2, 2), format="csr")
     np.testing.assert_array_equal(weft.evaluate("C(i,j) = A(i,j)*0", A=A).todense(), [[0, np.nan], [0, 0]])
     np.testing.assert_array_equal(weft.evaluate("y(i) = B(i)*(2 - 2)", B=np.array([np.inf, 3.0])), [np.nan, 0])
+
+
+@pytest.mark.parametrize(("format", "zeros"), [("csr", (0.0, -0.0)), ("csc", (-0.0, 0.0))])
+def test_zeros_of_both_signs_have_plans_of_their_own(format, zeros):
+    """Beside a fill value that is read at run time, the sign of a known one still decides the result's."""
+    B = weft.asarray([[0.5, 2.0, 2.0]], format=format, fill_value=2.0)
+    for zero in zeros:  # each format has plans for one zero before those for the other
+        A = weft.asarray([[zero, -1.0, zero]], format=format, fill_value=zero)
+        np.testing.assert_array_equal(weft.copysign(B, A).todense(), np.copysign(B.todense(), A.todense()))

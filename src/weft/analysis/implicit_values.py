@@ -69,10 +69,16 @@ class CastExpr(Expr):
 
 @record
 class TypedLiteral(Expr):
-    """A literal whose dtype is decided."""
+    """A literal whose dtype is decided; ``0.0`` and ``-0.0`` differ, and NaN equals NaN."""
 
     value: bool | int | float | complex
     dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypedLiteral) and self.dtype == other.dtype and same_value(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.value if self.value == self.value else "nan"))
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -80,10 +86,16 @@ class TypedLiteral(Expr):
 
 @record
 class ImplicitValue(Expr):
-    """An operand that has its fill value, since it has no stored entry."""
+    """An operand that has its fill value, since it has no stored entry; values are equal as for ``TypedLiteral``."""
 
     value: Any
     dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ImplicitValue) and self.dtype == other.dtype and same_value(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.value if self.value == self.value else "nan"))
 
 
 @record
