@@ -28,6 +28,7 @@ from weft.formats import (
     Format,
     Growable,
     Hashed,
+    Insertion,
     InterleavedCompressed,
     InterleavedSingleton,
     Jagged,
@@ -41,6 +42,7 @@ from weft.formats import (
     Spilled,
     Squeezed,
 )
+from weft.formats import levels as every
 
 PARTS = [
     ["i"], ["i"], ["i"], ["i/2", "i%2"], ["i>>1", "i&1"], ["i/3", "i"], ["i/2/2", "i/2%2", "i%2"], ["i%3", "i"],
@@ -51,6 +53,14 @@ MIXED = [
     "j*2", "i*3+1", "i/2+j/2", "j-i+2", "(i+j)%2", "(j-i)/2", "i*j",
 ]  # fmt: skip
 COUNTERS = ["#i", "#j", "#", "#i j", "#i/2"]
+WEIGHED = {
+    Banded, Capped, Compressed, Dense, Growable, Hashed, InterleavedCompressed, InterleavedSingleton, Jagged, Morton,
+    Offset, Range, Singleton, Sliced, Slots, Spilled, Squeezed,
+}  # fmt: skip
+OTHERS = [
+    kind for name in every.__all__ if (kind := getattr(every, name)) not in WEIGHED and kind().capability(Insertion)
+]
+"""Levels that have been added since; those before have options and weights in :func:`level`."""
 SHAPES = {
     1: [(5,), (1,), (0,), (8,)],
     2: [(3, 4), (5, 4), (6, 3), (1, 1), (0, 3), (7, 8), (3, 0), (4, 7)],
@@ -100,7 +110,7 @@ def level(r: random.Random) -> LevelFormat:
         lambda: InterleavedCompressed(unique=maybe(), of=r.choice([1, 2, 3])),
         lambda: InterleavedSingleton(unique=maybe(), of=r.choice([2, 3]), place=r.choice([1, 2])),
     ]  # fmt: skip
-    return r.choice(makers)()
+    return r.choice(makers + OTHERS)()
 
 
 def levels(r: random.Random, n: int) -> list[LevelFormat]:

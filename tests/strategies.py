@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 
 from weft.errors import FormatError
 from weft.formats import (
-    Banded,
     Compressed,
     Dense,
     Format,
-    Growable,
-    Hashed,
+    Insertion,
     LevelFormat,
     Morton,
-    Offset,
     Range,
     Singleton,
     Squeezed,
+    levels,
 )
 from weft.index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
 from weft.remapping import Remapping
@@ -52,8 +50,26 @@ NAMED = {
 
 _PARTS = [["i"], ["i"], ["i/2", "i%2"], ["i>>1", "i&1"], ["i/3", "i"], ["i/2/2", "i/2%2", "i%2"]]
 _MIXED = ["j-i", "i+j", "i^j", "(i/2)|(j/2)", "i&j", "i+2*j", "2*i+j", "i*size(j)+j", "3-i", "i/2-j"]
-_LEVELS = [Dense(), Dense(), Compressed(), Compressed(), Hashed(), Squeezed(), Banded(), Range(), Offset()]
-_LAST = [Growable(), Compressed(ordered=False)]
+LEVELS = [made for name in levels.__all__ if (made := getattr(levels, name)()).capability(Insertion)]
+"""Every level format into which entries can be inserted."""
+
+
+def _stands(remapping: str, *made: LevelFormat) -> bool:
+    """Whether a format has these levels, whatever the data."""
+    try:
+        return not Format(remapping, made).conditions
+    except FormatError:
+        return False
+
+
+_INNER = [
+    level
+    for level in LEVELS
+    if _stands("(i,j) -> (i,j)", level, Compressed())
+    or _stands("(i,j,k) -> (j-i,j,i,k)", Squeezed(), Range(), level, Compressed())
+]
+_ANYWHERE = [Dense(), Compressed(), *_INNER]
+_LAST = [Compressed(ordered=False), *(v for v in LEVELS if v not in _INNER and _stands("(i,j) -> (i,j)", Dense(), v))]
 
 
 @st.composite
@@ -75,21 +91,21 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
     """Formats that nobody has named: any levels that can store the coordinates of any remapping."""
     remapping = draw(own_remappings(order))
     n = len(remapping.coordinates)
-    levels: list[LevelFormat] = []
-    while len(levels) < n:
-        rest = n - len(levels)
+    made: list[LevelFormat] = []
+    while len(made) < n:
+        rest = n - len(made)
         kind = draw(st.sampled_from(["any", "any", "any", "any", "list", "curve"]))
         if kind == "list" and rest > 1:
             length = draw(st.integers(2, rest))
-            levels += [Compressed(unique=False), *[Singleton(unique=False)] * (length - 2), Singleton()]
+            made += [Compressed(unique=False), *[Singleton(unique=False)] * (length - 2), Singleton()]
         elif kind == "curve" and rest > 1:
             length = draw(st.integers(2, rest))
             middle = [Singleton(unique=False, ordered=False)] * (length - 2)
-            levels += [Morton(unique=False), *middle, Singleton(ordered=False)]
+            made += [Morton(unique=False), *middle, Singleton(ordered=False)]
         else:
-            levels.append(draw(st.sampled_from(_LEVELS + _LAST * (rest == 1))))
+            made.append(draw(st.sampled_from(_ANYWHERE + _LAST * (rest == 1))))
     try:
-        return Format(remapping, levels)
+        return Format(remapping, made)
     except FormatError:
         reject()
 

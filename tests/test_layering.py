@@ -34,8 +34,8 @@ FORMAT_NAMES = {
     "gcxs", "hash_vector", "hicoo", "hyb", "jad", "lil", "mode_generic", "skyline",
 }  # fmt: skip
 WORDS = {"banded", "compressed", "dense", "hash", "hashed", "offset", "range", "singleton", "sliced", "squeezed"}
-OF_WORKSPACES, OF_VIEWS = {"Listed", "ListedHashed", "Marked", "Paired"}, {"Picked", "Window"}  # no format has them
-LEVEL_CLASSES = set(levels.__all__) - OF_WORKSPACES - OF_VIEWS
+OF_VIEWS = {"Picked", "Window"}  # indexing has them, and no format
+LEVEL_CLASSES = set(levels.__all__) - OF_VIEWS
 CIRCLES = {frozenset({"formats/catalogue", "formats/format"})}  # a format's name is looked up in the catalogue
 
 LIMITS = {"C901": ("mccabe", "max-complexity", 15), "PLR0915": ("pylint", "max-statements", 60)}

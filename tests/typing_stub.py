@@ -2,6 +2,7 @@
 
 ``src/weft/__init__.pyi`` has the functions of ``weft``, and ``src/weft/tensor/lazy_methods.pyi`` the methods of
 ``SparseTensor``. Both are made of the tables in ``weft/_api.py``; signatures are read in the source that they name.
+``src/weft/formats/levels/__init__.pyi`` has the level formats, which are found in the files of that package.
 Run the module (``make stubs``) to write them, with ``check`` to compare them with what they declare.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import weft
 from weft import _api
+from weft.formats import levels
 
 __all__ = ["PROTOCOLS", "STUBS", "differences", "methods_stub", "stub", "write"]
 
@@ -27,6 +29,9 @@ HEAD = '''# ruff: noqa: I001, N807
 '''
 METHODS_HEAD = '''# ruff: noqa: I001, N805
 """The methods of ``SparseTensor`` that ``_api.py`` lists, for checkers of types; ``make stubs`` makes this file."""
+'''
+LEVELS_HEAD = '''# ruff: noqa: I001
+"""The level formats for checkers of types; ``make stubs`` makes this file of the modules beside it."""
 '''
 HERE = "tensor.lazy_methods"
 PROTOCOLS = {
@@ -39,6 +44,13 @@ PROTOCOLS = {
 }
 """Functions whose results hang on the types of their operands, by the protocol that says how."""
 DECLARED = {name: protocol for protocol, names in PROTOCOLS.items() for name in names.split()}
+
+
+# -- levels -------------------------------------------------------------------------------------------------------
+def levels_stub() -> str:
+    """Return the text of the stub of ``weft.formats.levels``."""
+    imports = [f"from .{getattr(levels, name).__module__.rpartition('.')[2]} import {name}" for name in levels.__all__]
+    return "\n".join([LEVELS_HEAD, *sorted(imports), "", f"__all__ = {levels.__all__!r}", ""])
 
 
 # -- functions --------------------------------------------------------------------------------------------------
@@ -265,11 +277,12 @@ def _is_overload(node: ast.FunctionDef) -> bool:
 
 
 # -- files ------------------------------------------------------------------------------------------------------
-STUBS = {ROOT / "__init__.pyi": stub, ROOT / "tensor" / "lazy_methods.pyi": methods_stub}
+LEVELS = ROOT / "formats" / "levels" / "__init__.pyi"
+STUBS = {ROOT / "__init__.pyi": stub, ROOT / "tensor" / "lazy_methods.pyi": methods_stub, LEVELS: levels_stub}
 
 
 def write() -> None:
-    """Write both stubs, and lay them out as all source is."""
+    """Write the stubs, and lay them out as all source is."""
     for path, text in STUBS.items():
         path.write_text(text(), encoding="utf-8")
     subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *STUBS], check=True)
@@ -283,7 +296,7 @@ def differences() -> list[str]:
     from mypy import stubtest
     from mypy.options import Options
 
-    options, modules = Options(), ["weft", f"weft.{HERE}"]
+    options, modules = Options(), ["weft", f"weft.{HERE}", "weft.formats.levels"]
     options.incremental = False
     options.mypy_path = [str(ROOT.parent)]
     stubtest.build_stubs(modules, options)

@@ -1,5 +1,6 @@
 """Formats: level formats, their compositions, and the catalogue (2018 paper, section 3)."""
 
+from . import levels
 from .capabilities import (
     Append,
     ArrayEditing,
@@ -34,76 +35,37 @@ from .catalogue import (
 )
 from .format import Format, TensorType
 from .level import LevelFormat, LevelVars
-from .levels import (
-    Banded,
-    Capped,
-    Compressed,
-    Dense,
-    Growable,
-    Hashed,
-    InterleavedCompressed,
-    InterleavedSingleton,
-    Jagged,
-    Morton,
-    Offset,
-    Picked,
-    Range,
-    Singleton,
-    Sliced,
-    Slots,
-    Spilled,
-    Squeezed,
-    Window,
-)
+from .levels import *  # noqa: F403
 from .options import SYNONYMS, FormatOptions
 
 __all__ = [
     "SYNONYMS",
     "Append",
     "ArrayEditing",
-    "Banded",
-    "Capped",
     "ChildlessEdges",
-    "Compressed",
     "ComputedCoordinates",
     "CurveOrder",
-    "Dense",
     "ElementLookup",
     "Format",
     "FormatLike",
     "FormatName",
     "FormatOptions",
-    "Growable",
     "GrowingSegments",
     "HashTable",
-    "Hashed",
     "Insertion",
-    "InterleavedCompressed",
-    "InterleavedSingleton",
-    "Jagged",
     "LevelFormat",
     "LevelVars",
     "Locate",
-    "Morton",
-    "Offset",
     "OwnAxis",
-    "Picked",
     "PositionIteration",
     "QueriedEdges",
-    "Range",
     "SequencedEdges",
     "SharedPositions",
     "ShiftedEdges",
-    "Singleton",
-    "Sliced",
-    "Slots",
-    "Spilled",
-    "Squeezed",
     "TensorType",
     "UnsequencedEdges",
     "ValueIteration",
     "WholeLookup",
-    "Window",
     "check_keywords",
     "formats",
     "name_of",
@@ -112,3 +74,5 @@ __all__ = [
     "register_format",
     "shown_name",
 ]
+
+__all__ += levels.__all__

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ..errors import FormatError, NotationError
 from ..hints import did_you_mean
 from ..remapping import Axis, Binary, Constant, Remapping, inverse_permutation
+from . import levels
 from .descriptions import DRAWINGS, WHEN
 from .format import Format
 from .level import LevelFormat
@@ -79,12 +80,10 @@ class FormatName(str):
         return FormatName, (str(self), self.layout)
 
 
+_SPELLED = [level for name in levels.__all__ if (level := getattr(levels, name)).spelled]
 _LETTERS: dict[str, LevelFormat] = {
-    "d": Dense(),
-    "s": Compressed(),
-    "u": Compressed(unique=False),
-    "q": Singleton(),
-    "c": Singleton(unique=False),
+    **{level.letter: level() for level in _SPELLED},
+    **{level.repeated_letter: level(unique=False) for level in _SPELLED if level.repeated_letter is not None},
 }
 
 

@@ -394,10 +394,7 @@ def _level_shape(remapping: Remapping, shape: tuple[int, ...]) -> tuple[int, ...
 
 
 def _letter(level: LevelFormat) -> str:
-    # taco has separate letters for compressed and singleton levels that are not unique.
-    if level.unique:
-        return level.letter
-    return {"s": "u", "q": "c"}.get(level.letter, level.letter)
+    return level.letter if level.unique or level.repeated_letter is None else level.repeated_letter
 
 
 @lru_cache(maxsize=1024)

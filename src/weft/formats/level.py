@@ -125,6 +125,10 @@ class LevelFormat:
     ----------
     letter : str
         taco's letter.
+    repeated_letter : str or None
+        taco's letter of a level that is not unique, or None if taco has none.
+    spelled : bool
+        True if letters name the level in the text of a format, as in ``"ds"``.
     roles : tuple of str
         The level's arrays, in storage order.
     borrows : tuple of str
@@ -163,6 +167,8 @@ class LevelFormat:
     unique: bool = True
 
     letter: ClassVar[str] = "?"
+    repeated_letter: ClassVar[str | None] = None
+    spelled: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ()
     borrows: ClassVar[tuple[str, ...]] = ()
 

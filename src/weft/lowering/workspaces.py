@@ -19,8 +19,8 @@ import numpy as np
 
 from ..concrete_notation.nodes import SMALL_WORKSPACE, Assign, Where, Workspace, result_of
 from ..formats import Dense, Format, LevelVars, TensorType
-from ..formats.levels import Listed, ListedHashed, Marked, Paired
 from ..formats.tensor_vars import TensorVars
+from ..formats.workspace_levels import Listed, ListedHashed, Marked, Paired
 from ..index_notation.operator_table import OPERATORS
 from ..ir import nodes as ir
 from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product, sub

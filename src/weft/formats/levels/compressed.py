@@ -49,6 +49,7 @@ class Segments(PositionIteration, Append, SequencedEdges, ChildlessEdges, Shifte
     full: bool = False
 
     letter: ClassVar[str] = "s"
+    repeated_letter: ClassVar[str | None] = "u"
     roles: ClassVar[tuple[str, ...]] = ("pos", "crd")
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
@@ -224,6 +225,8 @@ class Compressed(InsertedSegments, SharedPositions):
     full : bool
         If true, every coordinate occurs under every parent, as in a coordinate list without an empty row.
     """
+
+    spelled: ClassVar[bool] = True
 
     def shared_scratch(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"where": dimension, "spare": dimension, "current": 1}

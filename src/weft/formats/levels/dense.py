@@ -21,6 +21,7 @@ class Dense(ValueIteration, Locate, ElementLookup, Insertion, ArrayEditing):
     """A level with the coordinates ``[0, N)`` under every parent; the position of ``i_k`` is ``p_{k-1} * N + i_k``."""
 
     letter: ClassVar[str] = "d"
+    spelled: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     full = True
     placing: ClassVar[Placing | None] = "get"

@@ -64,6 +64,7 @@ class Morton(InsertedSegments, CurveOrder):
     ordered: bool = False
 
     letter: ClassVar[str] = "v"
+    repeated_letter: ClassVar[str | None] = None
     sortable: ClassVar[bool] = False
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:

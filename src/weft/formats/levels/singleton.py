@@ -36,6 +36,7 @@ class SingleCoordinates(PositionIteration, Append, ArrayEditing):
     full: bool = False
 
     letter: ClassVar[str] = "q"
+    repeated_letter: ClassVar[str | None] = "c"
     branchless: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("crd",)
 
@@ -101,6 +102,7 @@ class Singleton(SingleCoordinates, Locate, Insertion):
         If true, every coordinate occurs with every tuple of coordinates above.
     """
 
+    spelled: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "search"
     apart: ClassVar[bool] = True
     blank: ClassVar[int] = -1

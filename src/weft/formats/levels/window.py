@@ -16,7 +16,7 @@ from ..level import LevelFormat, LevelVars
 from .access import element
 from .dense import Dense
 
-__all__ = ["Picked", "Shown", "Window"]
+__all__ = ["Picked", "Window"]
 
 
 @record
@@ -39,6 +39,7 @@ class Shown(ValueIteration, Locate, ComputedCoordinates):
 
     # Capabilities and properties follow from the inner level, so they can be read from instances only.
     letter = property(lambda self: self.inner.letter)
+    repeated_letter = property(lambda self: self.inner.repeated_letter)
     locates = property(lambda self: self.inner.locates)
     full = property(lambda self: self.inner.has_every)
     partial = property(lambda self: self.inner.has_every)

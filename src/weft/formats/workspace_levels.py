@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from ...ir.builder import add, cast, ge, lit, mul, ne, sub
-from ...ir.nodes import Call, Expr, Load, Select
-from ...records import record
-from ..capabilities import Locate, PositionIteration
-from ..level import LevelVars
+from ..ir.builder import add, cast, ge, lit, mul, ne, sub
+from ..ir.nodes import Call, Expr, Load, Select
+from ..records import record
+from .capabilities import Locate, PositionIteration
+from .level import LevelVars
 
 __all__ = ["Listed", "ListedHashed", "Marked", "Paired"]
 
