@@ -63,11 +63,18 @@ def two_sums() -> Run:
     return lambda: weft.evaluate("y(i) = A(i,j)*x(j)*B(i,k)*z(k)", A=a, B=b, x=x, z=z)
 
 
-def mttkrp() -> Run:
-    t = tensor("uniform3d")
-    b = weft.from_coords(t.coords, t.values, t.shape, format="csf")
-    c, d = numbers(t.shape[1], 25), numbers(t.shape[2], 25)
+def mttkrp(b: Any) -> Run:
+    c, d = numbers(b.shape[1], 25), numbers(b.shape[2], 25)
     return lambda: weft.evaluate("A(i,j) = B(i,k,l)*C(k,j)*D(l,j)", B=b, C=c, D=d, format="dense")
+
+
+def short_fibres() -> Run:
+    t = tensor("uniform3d")
+    return mttkrp(weft.from_coords(t.coords, t.values, t.shape, format="csf"))
+
+
+def long_fibres() -> Run:
+    return mttkrp(weft.random((scaled(100), 100, 1000), nnz=10_000 * scaled(100), format="csf", rng=0))
 
 
 def scaled_rows() -> Run:
@@ -164,8 +171,8 @@ def full_product() -> Run:
 
 
 def sparse_vector() -> Run:
-    a = csr("ecology1")
-    x = weft.random((a.shape[1],), nnz=max(a.shape[1] // 20, 1), format="s", rng=0)
+    a = weft.random((scaled(20_000), 100_000), nnz=10 * scaled(20_000), format="csr", rng=0)
+    x = weft.random((a.shape[1],), nnz=1000, format="s", rng=1)
     return lambda: weft.evaluate("y(i) = A(i,j)*x(j)", A=a, x=x)
 
 
@@ -180,7 +187,8 @@ def transposed(name: str, columns: int) -> Callable[[], Run]:
 
 CASES: dict[str, Callable[[], Run]] = {
     "two sums": two_sums,
-    "MTTKRP": mttkrp,
+    "MTTKRP, long fibres": long_fibres,
+    "MTTKRP, short fibres": short_fibres,
     "scaled rows": scaled_rows,
     "dia SpMV": product("Lin", "dia"),
     "dense transpose": dense_transpose,

@@ -38,7 +38,7 @@ OPTIMIZATIONS = (
     Optimization(
         "factor-hoisting",
         "Factors that a loop does not change are multiplied outside of it.",
-        ("MTTKRP", "scaled rows"),
+        ("MTTKRP, long fibres", "MTTKRP, short fibres", "scaled rows"),
     ),
     Optimization(
         "tiling",

@@ -437,15 +437,17 @@ def plan_for(
     Plan
         The plan, whose ``run`` takes operands in the order of their types.
     """
-    names, variant = _names(assignment), variant or Variant(options=config.code)
-    types = dict(zip(names, operand_types, strict=True))
-    if dtype is not None:
-        assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
-    explicit = explicit_sums(assignment)
     again = partial(
         plan_for, assignment, operand_types, format=format, dtype=dtype, user_schedule=user_schedule, prune=prune
     )
-
+    usual = Variant(options=config.code)
+    if variant == usual:
+        return again()  # so that the usual plan is kept once
+    variant = variant or usual
+    types = dict(zip(_names(assignment), operand_types, strict=True))
+    if dtype is not None:
+        assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
+    explicit = explicit_sums(assignment)
     known_types, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
     if fills:
         # Tensors with other fill values share a kernel, which reads the fill values.
