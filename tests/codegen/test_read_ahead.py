@@ -33,22 +33,22 @@ def product(format):
 
 def test_rows_are_asked_for_before_they_are_read():
     found = product("csr")
-    assert "weft_fetch_to_read(A_vals + (pA2_from + pA2_ahead))" in found
-    assert "pA2_ahead: int64 = 256 if " in found
-    assert "weft_fetch_to_read(x_vals + int64(A2_crd[pA2 + 64]))" in found
-    assert "if pA2_to <= pA2_until" in found
+    assert "weft_prefetch_read(A_vals + (pA2_from + pA2_prefetch_ahead))" in found
+    assert "pA2_prefetch_ahead: int64 = 256 if " in found
+    assert "weft_prefetch_read(x_vals + int64(A2_crd[pA2 + 64]))" in found
+    assert "if pA2_to <= pA2_prefetch_until" in found
 
 
 def test_lists_are_asked_for_by_stretches():
     found = product("coo")
     assert "if (pA1 & 15) == 0" in found
-    assert "weft_fetch_to_read(A_vals + (pA1 + 256 + 8))" in found  # the second line of sixteen values
-    assert "weft_fetch(y_vals + int64(A1_crd[pA1 + 64]))" in found
+    assert "weft_prefetch_read(A_vals + (pA1 + 256 + 8))" in found  # the second line of sixteen values
+    assert "weft_prefetch_write(y_vals + int64(A1_crd[pA1 + 64]))" in found
 
 
 def test_what_is_scattered_into_is_asked_for():
     found = text("y(j) = A(i,j)*x(i)", y=("dense", 1), A=("csr", 2), x=("dense", 1))
-    assert "weft_fetch(y_vals + int64(A2_crd[pA2 + 64]))" in found
+    assert "weft_prefetch_write(y_vals + int64(A2_crd[pA2 + 64]))" in found
 
 
 def test_rows_of_rows_are_asked_for_as_one_list():
@@ -59,12 +59,12 @@ def test_rows_of_rows_are_asked_for_as_one_list():
 
 def test_rows_across_lists_are_asked_for():
     found = product("ell")
-    assert "weft_fetch_to_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
+    assert "weft_prefetch_read(A3_crd + (nth_i_of_A * A1_dim + (i + 64)))" in found
 
 
 @pytest.mark.parametrize("format", ["dense", "dia"])
 def test_nothing_is_asked_for_where_segments_do_not_adjoin(format):
-    assert "weft_fetch" not in product(format)
+    assert "weft_prefetch_write" not in product(format)
 
 
 def test_rows_in_vectors_are_left_alone():

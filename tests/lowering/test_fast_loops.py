@@ -41,14 +41,14 @@ def test_segments_that_are_asked_for_are_loops_of_their_own():
 @pytest.mark.parametrize(("have", "wanted"), [("csr", "csc"), ("csc", "csr"), ("coo", "csc"), ("ell", "csc")])
 def test_memory_is_fetched_ahead_of_entries_that_are_scattered(have, wanted):
     a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
-    assert "weft_fetch" in insertion_kernel(a, b, False).source
+    assert "weft_prefetch_" in insertion_kernel(a, b, False).source
 
 
 @pytest.mark.parametrize(("have", "wanted"), [("csr", "coo"), ("lil", "csc"), ("dia", "csr")])
 def test_nothing_is_fetched_where_entries_follow_each_other_or_later_ones_are_not_listed(have, wanted):
     a, b = (TensorType.of("float64", parse_format(f, 2)) for f in (have, wanted))
     found = insertion_kernel(a, b, False)
-    assert isinstance(found, str) or "weft_fetch" not in found.source
+    assert isinstance(found, str) or "weft_prefetch_" not in found.source
 
 
 def test_an_outer_product_is_not_counted():

@@ -99,7 +99,7 @@ def prefetch_insertion(
         return block()
     written = [made[n].arrays["crd"] for n in range(k, len(format.levels)) if lists(format.levels[n])]
     arrays = [*written, values] if values is not None else written
-    asks = [ir.Evaluate(ir.Call("weft_fetch", (add(array, name),), "int64")) for array in arrays]
+    asks = [ir.Evaluate(ir.Call("weft_prefetch_write", (add(array, name),), "int64")) for array in arrays]
     # The source must not be read beyond its last entry.
     size: ir.Expr = lit(1)
     for level, m in zip(tensor.type.format.levels, tensor.levels, strict=True):

@@ -30,9 +30,12 @@ ASK = "weft_to_stop"
 """Name of a pointer that libraries export and the loader sets: it points to a function that asks whether to stop."""
 
 STRUCT = """\
+/* A tensor stores its coordinates level by level. Below, A2_pos and A2_crd are arrays of level 2 of A: the children of
+   position p of level 1 are the positions from A2_pos[p] up to A2_pos[p + 1], whose coordinates are in A2_crd. pA2 is a
+   position of level 2, A_vals are the values, and A2_dim is the size of axis 2. */
 typedef struct weft_tensor {
-  const int64_t *dimensions;  /* logical dimensions, in the order of the tensor's axes */
-  void *const *arrays;        /* level arrays in storage order: level 1's, then level 2's, ... */
+  const int64_t *dimensions;  /* sizes of the axes */
+  void *const *arrays;        /* arrays of the levels: those of level 1, then those of level 2, ... */
   void *vals;                 /* values */
 } weft_tensor;
 """

@@ -126,15 +126,18 @@ class CFunction:
         body = self._body(function.body)
         loops = f"{self.symbol}_loops"
         head = ", ".join([*(f"weft_tensor *{t}" for t in tensors), "int64_t *counts", "int64_t threads"])
+        codes = f"{abi.OK}; {abi.OUT_OF_MEMORY} if there is no memory; {abi.INTERRUPTED} if told to stop"
         lines = [f"  (void){name};" for name in unused]
         lines.append(_fill("  return ", loops, args, ";"))
         return "\n".join(
             [
                 *self.parts,
+                "/* The loops, on the arrays of the tensors. */",
                 _fill("static int64_t ", loops, params or ["void"], " {"),
                 *body,
                 "}",
                 "",
+                f"/* Returns {codes}. */",
                 f"int64_t {self.symbol}({head}) {{",
                 *lines,
                 "}",
@@ -202,7 +205,8 @@ class CFunction:
         # A pointer that comes from another one excludes ``restrict`` for all of them.
         derived = self._derived(shared)
         params = [self._parameter(v, self._writable(v), not derived) for v in shared]
-        self.parts.append("\n".join([_fill("static int64_t ", name, params or ["void"], " {"), *inside, "}", ""]))
+        head = _fill("static int64_t ", name, params or ["void"], " {")
+        self.parts.append("\n".join(["/* The share of one thread. */", head, *inside, "}", ""]))
         # The least binding strengths are those of a cast and of the left side of a comparison.
         threads = self.text_of(s.threads, 14)
         test = self.text_of(s.threads, 12)
@@ -251,9 +255,10 @@ class CFunction:
         derived = self._derived(shared.values())
         params = [self._parameter(v, self._writable(v), not derived) for v in shared.values()]
         leaves = _may_leave(body)
-        head = f"static __attribute__((noinline)) {'int64_t' if leaves else 'void'} "
+        kind = f"static __attribute__((noinline)) {'int64_t' if leaves else 'void'} "
+        head = _fill(kind, name, params or ["void"], " {")
         lines = self._body(body) if leaves else self._stmt(body, 1)
-        self.parts.append("\n".join([_fill(head, name, params or ["void"], " {"), *lines, "}", ""]))
+        self.parts.append("\n".join(["/* One iteration of the loop that threads share. */", head, *lines, "}", ""]))
         return [_fill("    weft_status = " if leaves else "    ", name, [self.names.name(v) for v in shared], ";")]
 
     def _writable(self, var: Var) -> bool:

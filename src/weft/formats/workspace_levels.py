@@ -29,7 +29,7 @@ class Listed(PositionIteration):
 
     def pos_access(self, m: LevelVars, p: Expr, parent: Expr, coords: tuple[Expr, ...]) -> Expr:
         # Scalar loads: a vector load from a list whose elements were stored just before would wait for the stores.
-        return Call("weft_single", (cast(Load(m["list"], p), "int64"),), "int64")
+        return Call("weft_unvectorized", (cast(Load(m["list"], p), "int64"),), "int64")
 
     def child_pos(self, m: LevelVars, p: Expr, coord: Expr) -> Expr:
         return coord

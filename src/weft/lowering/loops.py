@@ -236,14 +236,14 @@ class LoopEmitter:
     def _in_strip(self, it: LevelIterator, strip: Strip) -> ir.Stmt:
         """Return the loop inside one register strip, which compilers are to vectorize.
 
-        The call of ``weft_single`` keeps compilers from vectorizing the loop over strips instead.
+        The call of ``weft_unvectorized`` keeps compilers from vectorizing the loop over strips instead.
         """
         name = self.owner.names[self.stmt.var]
         number, low = self.owner.name(f"{name}_inside"), self.owner.name(f"{name}_from")
         inside = replace(self.env, coords={**self.env.coords, strip.inner: number})
         body = block(ir.Declare(self.coord, add(low, number)), self._cases([it], inside))
         return block(
-            ir.Declare(low, ir.Call("weft_single", (strip.low,), "int64")),
+            ir.Declare(low, ir.Call("weft_unvectorized", (strip.low,), "int64")),
             ir.For(number, lit(0), lit(strip.width), body, unroll=True),
         )
 

@@ -46,5 +46,5 @@ def prefetch_rows(
     later = add(coord, lit(ROWS_AHEAD))
     first, _ = segments.pos_bounds(within, locate.locate(m, parent, later))
     arrays = [within.arrays["crd"], *([tensor.vals] if len(below) == 1 else [])]
-    asks = [ir.Evaluate(ir.Call("weft_fetch_to_read", (add(array, name),), "int64")) for array in arrays]
+    asks = [ir.Evaluate(ir.Call("weft_prefetch_read", (add(array, name),), "int64")) for array in arrays]
     return if_(lt(later, end), block(ir.Declare(name, first), *asks))

@@ -2,13 +2,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A tensor stores its coordinates level by level. Below, A2_pos and A2_crd are arrays of level 2 of A: the children of
+   position p of level 1 are the positions from A2_pos[p] up to A2_pos[p + 1], whose coordinates are in A2_crd. pA2 is a
+   position of level 2, A_vals are the values, and A2_dim is the size of axis 2. */
 typedef struct weft_tensor {
-  const int64_t *dimensions;  /* logical dimensions, in the order of the tensor's axes */
-  void *const *arrays;        /* level arrays in storage order: level 1's, then level 2's, ... */
+  const int64_t *dimensions;  /* sizes of the axes */
+  void *const *arrays;        /* arrays of the levels: those of level 1, then those of level 2, ... */
   void *vals;                 /* values */
 } weft_tensor;
 
-/* count elements of scratch memory, or NULL; release it with weft_free. */
+/* Allocate count elements of scratch memory. Returns NULL on failure; release the memory with weft_free. */
 static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
   size_t bytes;
   if (count < 0 || __builtin_mul_overflow((size_t)count, element, &bytes) || bytes > PTRDIFF_MAX) return NULL;
@@ -16,15 +19,17 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
   return zero ? __builtin_calloc(bytes, 1) : __builtin_malloc(bytes);
 }
 
+/* Release memory of weft_alloc; NULL is allowed. */
 static inline void weft_free(void *memory) { __builtin_free(memory); }
 
-/* Whether the threads of a kernel have been told to stop. */
+/* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
+   nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
 #endif
-/* The number of the calling thread in its parallel region, from 0. */
+/* Return the number of the calling thread in its parallel region, from 0. */
 static inline int64_t weft_thread(void) {
 #ifdef _OPENMP
   return omp_get_thread_num();
@@ -34,9 +39,10 @@ static inline int64_t weft_thread(void) {
 }
 
 #include <time.h>
-/* 1 to stop, -1 where nothing will ever stop this thread, else 0; set when the kernel is loaded. */
+/* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.
+   The pointer is set when the kernel is loaded. */
 int64_t (*weft_to_stop)(void);
-/* Whether to stop, which the calling thread asks every 50 ms. */
+/* Return whether to stop. Thread 0 asks every 50 ms, and tells the others through watch[0]. */
 static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   enum { PERIOD = 50000000 };
   struct timespec clock;
@@ -51,6 +57,7 @@ static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   return answer > 0;
 }
 
+/* One iteration of the loop that threads share. */
 static __attribute__((noinline)) int64_t weft_row_sums_chunk1(int64_t *watch, int64_t A2_dim,
     double *restrict w, const double *restrict A_vals, int64_t i, double *restrict y_vals) {
   int64_t weft_status = 0;
@@ -93,6 +100,7 @@ done:;
   return weft_status;
 }
 
+/* The share of one thread. */
 static int64_t weft_row_sums_thread1(int64_t y1_dim, int64_t A2_dim, int64_t A1_dim,
     int64_t *watch, const double *restrict A_vals, double *restrict y_vals) {
   int64_t weft_status = 0;
@@ -117,6 +125,7 @@ ready:;
   return weft_status;
 }
 
+/* The loops, on the arrays of the tensors. */
 static int64_t weft_row_sums_loops(int64_t y1_dim, double *restrict y_vals, int64_t A1_dim,
     int64_t A2_dim, const double *restrict A_vals, int64_t threads) {
   int64_t weft_status = 0;
@@ -128,6 +137,7 @@ static int64_t weft_row_sums_loops(int64_t y1_dim, double *restrict y_vals, int6
   return weft_status;
 }
 
+/* Returns 0; 1 if there is no memory; 4 if told to stop. */
 int64_t weft_row_sums(weft_tensor *y, weft_tensor *A, int64_t *counts, int64_t threads) {
   (void)counts;
   return weft_row_sums_loops(y->dimensions[0], (double *)y->vals, A->dimensions[0],

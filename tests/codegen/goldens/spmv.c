@@ -2,13 +2,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A tensor stores its coordinates level by level. Below, A2_pos and A2_crd are arrays of level 2 of A: the children of
+   position p of level 1 are the positions from A2_pos[p] up to A2_pos[p + 1], whose coordinates are in A2_crd. pA2 is a
+   position of level 2, A_vals are the values, and A2_dim is the size of axis 2. */
 typedef struct weft_tensor {
-  const int64_t *dimensions;  /* logical dimensions, in the order of the tensor's axes */
-  void *const *arrays;        /* level arrays in storage order: level 1's, then level 2's, ... */
+  const int64_t *dimensions;  /* sizes of the axes */
+  void *const *arrays;        /* arrays of the levels: those of level 1, then those of level 2, ... */
   void *vals;                 /* values */
 } weft_tensor;
 
 static inline double weft_fma_float64(double a, double b, double c) {
+  /* a * b + c, rounded once. Without an instruction for that, it would be a slow call of libm. */
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
   return __builtin_fma(a, b, c);
 #else
@@ -16,13 +20,14 @@ static inline double weft_fma_float64(double a, double b, double c) {
 #endif
 }
 
-/* Whether the threads of a kernel have been told to stop. */
+/* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
+   nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
 #endif
-/* The number of the calling thread in its parallel region, from 0. */
+/* Return the number of the calling thread in its parallel region, from 0. */
 static inline int64_t weft_thread(void) {
 #ifdef _OPENMP
   return omp_get_thread_num();
@@ -32,9 +37,10 @@ static inline int64_t weft_thread(void) {
 }
 
 #include <time.h>
-/* 1 to stop, -1 where nothing will ever stop this thread, else 0; set when the kernel is loaded. */
+/* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.
+   The pointer is set when the kernel is loaded. */
 int64_t (*weft_to_stop)(void);
-/* Whether to stop, which the calling thread asks every 50 ms. */
+/* Return whether to stop. Thread 0 asks every 50 ms, and tells the others through watch[0]. */
 static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   enum { PERIOD = 50000000 };
   struct timespec clock;
@@ -49,6 +55,7 @@ static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   return answer > 0;
 }
 
+/* The loops, on the arrays of the tensors. */
 static int64_t weft_spmv_loops(double *restrict y_vals, int64_t B1_dim,
     const int32_t *restrict B2_pos, const int32_t *restrict B2_crd, const double *restrict B_vals,
     const double *restrict x_vals) {
@@ -56,19 +63,19 @@ static int64_t weft_spmv_loops(double *restrict y_vals, int64_t B1_dim,
   int64_t watch[2];
   watch[0] = 0;
   watch[1] = 0;
-  int64_t budget = 65536;
+  int64_t until_poll = 65536;
   for (int64_t i = 0; i < B1_dim; i++) {
     double t = 0.0;
-    budget -= (int64_t)B2_pos[i + 1] - (int64_t)B2_pos[i];
+    until_poll -= (int64_t)B2_pos[i + 1] - (int64_t)B2_pos[i];
 #pragma omp simd reduction(+:t)
     for (int64_t pB2 = (int64_t)B2_pos[i]; pB2 < (int64_t)B2_pos[i + 1]; pB2++) {
       int64_t j = (int64_t)B2_crd[pB2];
       t = weft_fma_float64(B_vals[pB2], x_vals[j], t);
     }
     y_vals[i] = t;
-    budget--;
-    if (budget < 0) {
-      budget = 65536;
+    until_poll--;
+    if (until_poll < 0) {
+      until_poll = 65536;
       if (weft_poll(watch)) {
         weft_status = 4;
         goto done;
@@ -79,6 +86,7 @@ done:;
   return weft_status;
 }
 
+/* Returns 0; 1 if there is no memory; 4 if told to stop. */
 int64_t weft_spmv(weft_tensor *y, weft_tensor *B, weft_tensor *x, int64_t *counts, int64_t threads) {
   (void)counts;
   (void)threads;

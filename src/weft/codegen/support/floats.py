@@ -53,8 +53,8 @@ _LOGADDEXP = """{{
   return difference <= 0 ? b + {log1p_other} : difference;
 }}
 """
-# Without an instruction for it, a fused multiply-add would be a slow call of libm.
 _FUSED = """{{
+  /* a * b + c, rounded once. Without an instruction for that, it would be a slow call of libm. */
 #if defined(__FP_FAST_FMA{F}) || defined(__FMA__) || defined(__aarch64__)
   return __builtin_fma{f}(a, b, c);
 #else

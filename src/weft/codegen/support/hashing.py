@@ -8,7 +8,8 @@ from .snippet import Snippet
 __all__ = ["SNIPPETS"]
 
 _SLOT = """\
-/* The slot of keys[0 .. mask] that holds key, or the empty one where it belongs; one slot must be empty. */
+/* Return the slot of the hash table keys[0 .. mask] that holds key, or the empty slot where key belongs. The table must
+   have an empty slot, which -1 marks. */
 static inline int64_t weft_hash_slot(const int64_t *keys, int64_t mask, int64_t key) {
   int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
   while (keys[slot] != key && keys[slot] != -1) slot = (slot + 1) & mask;
@@ -16,7 +17,7 @@ static inline int64_t weft_hash_slot(const int64_t *keys, int64_t mask, int64_t 
 }
 """
 _SIZE = """\
-/* The size of a table that n keys fill at most half. */
+/* Return the size of a hash table that n keys fill by half at most. */
 static inline int64_t weft_hash_size(int64_t n) {
   int64_t size = 16;
   while (size < 2 * n) size *= 2;
@@ -25,7 +26,7 @@ static inline int64_t weft_hash_size(int64_t n) {
 """
 
 _FIND = """\
-/* The position in the table crd[begin .. begin + width) that holds coord; -1 if none. -1 marks an empty slot. */
+/* Return the position that holds coord in the hash table crd[begin .. begin + width), or -1. Empty slots hold -1. */
 static inline int64_t weft_hash_find_@(const @_t *crd, int64_t begin, int64_t width, int64_t coord) {
   int64_t slot = (int64_t)((uint64_t)coord * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
   for (int64_t tried = 0; tried < width; tried++) {
@@ -38,7 +39,7 @@ static inline int64_t weft_hash_find_@(const @_t *crd, int64_t begin, int64_t wi
 }
 """
 _FREE = """\
-/* The empty position in the table crd[begin .. begin + width) where key belongs; there must be one. */
+/* Return the first empty position for key in the hash table crd[begin .. begin + width), which must have one. */
 static inline int64_t weft_hash_free_@(const @_t *crd, int64_t begin, int64_t width, int64_t key) {
   int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
   while (crd[begin + slot] != -1) slot = (slot + 1) & (width - 1);
@@ -46,7 +47,8 @@ static inline int64_t weft_hash_free_@(const @_t *crd, int64_t begin, int64_t wi
 }
 """
 _PLACE = """\
-/* The position in the table crd[begin .. begin + width) that holds key, or the empty one where it belongs. */
+/* Return the position that holds key in the hash table crd[begin .. begin + width), or the empty one where key
+   belongs. */
 static inline int64_t weft_hash_place_@(const @_t *crd, int64_t begin, int64_t width, int64_t key) {
   int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);
   while (crd[begin + slot] != key && crd[begin + slot] != -1) slot = (slot + 1) & (width - 1);
@@ -65,7 +67,7 @@ def _whole(name: str, arity: int, ty: str, comment: str, loop: str) -> str:
     coords = ", ".join(f"int64_t i{n}" for n in levels)
     same = " && ".join(f"crd{n}[begin + slot] == i{n}" for n in levels)
     return (
-        f"/* {comment} -1 marks an empty slot. */\n"
+        f"/* {comment} Empty slots hold -1. */\n"
         f"static inline int64_t weft_hash_{name}_{arity}_{ty}({crds}, int64_t begin, int64_t width,\n"
         f"    int64_t key, {coords}) {{\n"
         "  int64_t slot = (int64_t)((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (width - 1);\n"
@@ -78,7 +80,7 @@ def _find_whole(arity: int, ty: str) -> str:
     """Return the text of a function that locates the coordinates of several levels in one table."""
     return _whole(
         "find", arity, ty,
-        "The position in a table of whole coordinates that holds one; -1 if none.",
+        "Return the position of a whole coordinate in a hash table with an array for each level, or -1.",
         "  for (int64_t tried = 0; tried < width && crd1[begin + slot] != -1; tried++) {\n"
         "    if (same) return begin + slot;\n"
         "    slot = (slot + 1) & (width - 1);\n"
@@ -91,7 +93,7 @@ def _place_whole(arity: int, ty: str) -> str:
     """Return the text of a function that returns the slot of the coordinates of several levels, or the empty one."""
     return _whole(
         "place", arity, ty,
-        "The position in a table of whole coordinates that holds one, or the empty one where it belongs.",
+        "Return the position of a whole coordinate in a hash table, or the empty one where it belongs.",
         "  while (crd1[begin + slot] != -1 && !(same)) slot = (slot + 1) & (width - 1);\n"
         "  return begin + slot;\n",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from .snippet import Snippet
 __all__ = ["SNIPPETS"]
 
 _ALLOC = """\
-/* count elements of scratch memory, or NULL; release it with weft_free. */
+/* Allocate count elements of scratch memory. Returns NULL on failure; release the memory with weft_free. */
 static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
   size_t bytes;
   if (count < 0 || __builtin_mul_overflow((size_t)count, element, &bytes) || bytes > PTRDIFF_MAX) return NULL;
@@ -16,19 +16,20 @@ static inline void *weft_alloc(int64_t count, size_t element, bool zero) {
 }
 """
 _FREE = """\
+/* Release memory of weft_alloc; NULL is allowed. */
 static inline void weft_free(void *memory) { __builtin_free(memory); }
 """
 _FETCH = """\
-/* Ask for memory that will be written soon. */
-static inline void weft_fetch(const void *memory) { __builtin_prefetch(memory, 1); }
+/* Prefetch memory that will be written soon. */
+static inline void weft_prefetch_write(const void *memory) { __builtin_prefetch(memory, 1); }
 """
 _FETCH_TO_READ = """\
-/* Ask for memory that will be read soon; it may be beyond the end of what there is. */
-static inline void weft_fetch_to_read(const void *memory) { __builtin_prefetch(memory); }
+/* Prefetch memory that will be read soon. The address may be beyond the end of an array. */
+static inline void weft_prefetch_read(const void *memory) { __builtin_prefetch(memory); }
 """
 _SINGLE = """\
-/* value, and compilers keep to the loop around it: they do not make one of vectors. */
-static inline int64_t weft_single(int64_t value) {
+/* Return value. The empty assembly keeps compilers from vectorizing the loop around the call. */
+static inline int64_t weft_unvectorized(int64_t value) {
   __asm__("" : "+r"(value));
   return value;
 }
@@ -37,7 +38,7 @@ _THREAD = """\
 #ifdef _OPENMP
 extern int omp_get_thread_num(void);
 #endif
-/* The number of the calling thread in its parallel region, from 0. */
+/* Return the number of the calling thread in its parallel region, from 0. */
 static inline int64_t weft_thread(void) {
 #ifdef _OPENMP
   return omp_get_thread_num();
@@ -48,11 +49,12 @@ static inline int64_t weft_thread(void) {
 """
 _IN_TURN = """\
 extern int sched_yield(void);
-/* How much those with lower numbers have added up to, to which number me, when it is its turn, adds n. */
+/* A sum that grows in order: chunk me waits until all chunks with lower numbers have added theirs, adds its own n, and
+   returns the sum before it. turn[0] is the number of the chunk whose turn it is, and turn[1] the sum. */
 static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t *watch) {
   for (int64_t waits = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != me; waits++) {
     if (waits <= 10000) continue;
-    if (weft_poll(watch)) return 0; /* those before may have stopped, and never have their turn */
+    if (weft_poll(watch)) return 0; /* earlier chunks may have been stopped, so that their turn never ends */
     sched_yield();
   }
   int64_t before = turn[1];
@@ -62,7 +64,7 @@ static inline int64_t weft_in_turn(int64_t *turn, int64_t me, int64_t n, int64_t
 }
 """
 _NEXT = """\
-/* The first place from at on, and before end, where list is not 0 but 1; end where there is none. */
+/* Return the first index in [at, end) at which the list of flags holds 1, or end. */
 static inline int64_t weft_next_flag(const uint8_t *list, int64_t at, int64_t end) {
   const uint8_t *found = at < end ? __builtin_memchr(list + at, 1, (size_t)(end - at)) : NULL;
   return found ? found - list : end;
@@ -74,7 +76,8 @@ _STREAM = """\
 #elif defined(__AVX__)
 #define weft_store_past_caches(to, value) __builtin_ia32_movntdq256(to, value)
 #endif
-/* Copy size bytes. Many go past the caches: what is written over there need not be read first. */
+/* Copy size bytes. Large copies bypass the caches, so that the old contents need not be read before they are
+   overwritten. */
 static inline void weft_stream(void *restrict to, const void *restrict from, int64_t size) {
   char *end = to;
   const char *next = from;
@@ -96,8 +99,8 @@ static inline void weft_stream(void *restrict to, const void *restrict from, int
 }
 """
 _MARK = """\
-/* list[at] = value, where other threads may be storing the same. Only the first to come writes: others, reading, can
-   share the cache line. */
+/* Set list[at] = value, while other threads may store the same value. A thread that finds the value there does not
+   write, so that threads can share the cache line. */
 static inline void weft_store_same_@(@_t *list, int64_t at, @_t value) {
   if (__atomic_load_n(list + at, __ATOMIC_RELAXED) != value) __atomic_store_n(list + at, value, __ATOMIC_RELAXED);
 }
@@ -106,9 +109,9 @@ static inline void weft_store_same_@(@_t *list, int64_t at, @_t value) {
 SNIPPETS: dict[str, Snippet] = {
     "weft_alloc": Snippet(_ALLOC),
     "weft_free": Snippet(_FREE),
-    "weft_fetch": Snippet(_FETCH),
-    "weft_fetch_to_read": Snippet(_FETCH_TO_READ),
-    "weft_single": Snippet(_SINGLE),
+    "weft_prefetch_write": Snippet(_FETCH),
+    "weft_prefetch_read": Snippet(_FETCH_TO_READ),
+    "weft_unvectorized": Snippet(_SINGLE),
     "weft_thread": Snippet(_THREAD),
     "weft_in_turn": Snippet(_IN_TURN, ("weft_poll",)),
     "weft_next_flag": Snippet(_NEXT),

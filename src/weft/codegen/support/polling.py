@@ -11,14 +11,16 @@ from .snippet import Snippet
 __all__ = ["SNIPPETS"]
 
 _STOPPED = """\
-/* Whether the threads of a kernel have been told to stop. */
+/* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
+   nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
 """
 _POLL = """\
 #include <time.h>
-/* 1 to stop, -1 where nothing will ever stop this thread, else 0; set when the kernel is loaded. */
+/* The function that knows whether to stop, as for Ctrl-C: 1 to stop, 0 to go on, -1 if this thread is never stopped.
+   The pointer is set when the kernel is loaded. */
 int64_t (*weft_to_stop)(void);
-/* Whether to stop, which the calling thread asks every 50 ms. */
+/* Return whether to stop. Thread 0 asks every 50 ms, and tells the others through watch[0]. */
 static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
   enum { PERIOD = 50000000 };
   struct timespec clock;
@@ -34,8 +36,8 @@ static __attribute__((noinline, cold)) bool weft_poll(int64_t *watch) {
 }
 """
 _STRIPS = """\
-/* A loop for (int64_t i = from; i < to; i++) that ends early when it is to stop, and has no iteration from then on:
-   what it makes is whole, or used by no such loop. */
+/* The loop for (int64_t i = from; i < to; i++), which polls every 65536 iterations. Once the kernel is told to stop,
+   this loop ends, and later ones have no iterations: none of them reads what an earlier one left unfinished. */
 #define WEFT_STRIPS(i, from, to, watch) \\
   for (int64_t i##_next = (from), i##_end; \\
        i##_next < (to) && !(i##_next > (from) ? weft_poll(watch) : weft_stopped(watch)); i##_next = i##_end) \\

@@ -7,7 +7,7 @@ from .snippet import Snippet
 __all__ = ["SNIPPETS"]
 
 _LOWER_BOUND = """\
-/* The first position in [begin, end) of the ascending list whose value is not less than value; end if none. */
+/* Return the first position in [begin, end) of an ascending list whose element is not less than value, or end. */
 static inline int64_t weft_lower_bound_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
   const @_t *base = list + begin;
   int64_t n = end - begin;
@@ -21,7 +21,7 @@ static inline int64_t weft_lower_bound_@(const @_t *list, int64_t begin, int64_t
 }
 """
 _SEARCH = """\
-/* The first position in [begin, end) of the ascending list that holds value; -1 if none. */
+/* Return the first position in [begin, end) of an ascending list that holds value, or -1. */
 static inline int64_t weft_search_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
   const int64_t at = weft_lower_bound_@(list, begin, end, value);
   return at < end && list[at] == value ? at : -1;
@@ -29,7 +29,7 @@ static inline int64_t weft_search_@(const @_t *list, int64_t begin, int64_t end,
 """
 
 _FIND = """\
-/* The first position in [begin, end) of the list, in any order, that holds value; -1 if none. */
+/* Return the first position in [begin, end) of an unsorted list that holds value, or -1. */
 static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, int64_t value) {
   for (int64_t at = begin; at < end; at++) {
     if (list[at] == value) return at;
@@ -38,28 +38,29 @@ static inline int64_t weft_find_@(const @_t *list, int64_t begin, int64_t end, i
 }
 """
 _SCATTERED = """\
-/* Whether coordinates lead all over an array of which each has some bytes: of those looked at, not all lead to a part
-   that caches hold, and most lead nowhere near where one of the few before them does. */
+/* Heuristic: do the coordinates in list[begin .. end) reach elements, of some bytes each, that are scattered over more
+   memory than caches hold? If so, prefetching these elements pays. The test samples the list: it holds if the samples
+   span more than 1 MiB, and if most of them are far from all of the 32 coordinates before them. */
 static inline bool weft_scattered_@(const @_t *list, int64_t begin, int64_t end, int64_t bytes) {
-  enum { looks = 32, few = 32, near = 256, cached = 1 << 20 };
+  enum { SAMPLES = 32, RECENT = 32, NEAR_BYTES = 256, CACHED_BYTES = 1 << 20 };
   if (end - begin < 1 << 16 || bytes <= 0) return false;
-  const @_t *here = list + begin + few;
-  const int64_t step = (end - begin - few) / looks;
-  int64_t least = here[0], most = least, anew = 0;
-  for (int64_t look = 0; look < looks; look++) {
-    least = here[look * step] < least ? here[look * step] : least;
-    most = here[look * step] > most ? here[look * step] : most;
+  const @_t *here = list + begin + RECENT;
+  const int64_t step = (end - begin - RECENT) / SAMPLES;
+  int64_t low = here[0], high = low, scattered = 0;
+  for (int64_t sample = 0; sample < SAMPLES; sample++) {
+    low = here[sample * step] < low ? here[sample * step] : low;
+    high = here[sample * step] > high ? here[sample * step] : high;
   }
-  if ((most - least) * bytes <= cached) return false;
-  for (int64_t look = 0; look < looks; look++, here += step) {
+  if ((high - low) * bytes <= CACHED_BYTES) return false;
+  for (int64_t sample = 0; sample < SAMPLES; sample++, here += step) {
     bool far = true;
-    for (int64_t back = 1; back <= few; back++) {
+    for (int64_t back = 1; back <= RECENT; back++) {
       const int64_t apart = *here > here[-back] ? (int64_t)*here - here[-back] : (int64_t)here[-back] - *here;
-      far = far && apart * bytes > near;
+      far = far && apart * bytes > NEAR_BYTES;
     }
-    anew += far;
+    scattered += far;
   }
-  return anew > looks / 2;
+  return scattered > SAMPLES / 2;
 }
 """
 

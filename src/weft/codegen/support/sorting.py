@@ -14,7 +14,7 @@ __all__ = ["SNIPPETS"]
 _RANK = """\
 typedef int32_t weft_lanes __attribute__((vector_size(32), aligned(4)));
 
-/* Put what n <= 8 * width keys carry in their order, by counting for each how many are less. */
+/* Sort the numbers that n <= 8 * width keys carry by their keys: the place of each is the number of smaller keys. */
 #define WEFT_RANK(width) \\
   static inline void weft_rank_##width(const int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) { \\
     weft_lanes keys[width], ranks[width]; \\
@@ -41,7 +41,8 @@ WEFT_RANK(4)
 WEFT_RANK(6)
 WEFT_RANK(8)
 
-/* Put what n <= 64 keys carry in their order: keys that are equal in the place of the first, and none after it. */
+/* Sort the numbers that n <= 64 keys carry by their keys. Equal keys share the place of the first of them, and the
+   places after it stay as they are. */
 static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, int32_t n) {
   const int32_t padded = n <= 32 ? (n + 7) / 8 * 8 : (n + 15) / 16 * 16;
   for (int32_t i = n; i < padded; i++) key[i] = INT32_MAX;
@@ -55,7 +56,7 @@ static inline void weft_rank(int32_t *key, int32_t *carried, int32_t *sorted, in
 """
 
 _SHORT = """\
-/* Sort n <= 64 elements. */
+/* Sort a list of n <= 64 elements, ascending. */
 static inline void weft_sort_short_@(@_t *list, int64_t n) {
   int32_t key[64], sorted[64];
   @_t low = list[0], high = list[0];
@@ -73,9 +74,9 @@ static inline void weft_sort_short_@(@_t *list, int64_t n) {
     return;
   }
   for (int64_t i = 0; i < n; i++) key[i] = (int32_t)((u@_t)list[i] - (u@_t)low);
-  for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than every key */
+  for (int64_t i = 0; i < n; i++) sorted[i] = -1; /* less than each key */
   weft_rank(key, key, sorted, (int32_t)n);
-  int32_t last = 0; /* equal keys share a place: the places after it, left at -1, repeat them */
+  int32_t last = 0; /* places that are still -1 belong to a key that is equal to the one before */
   for (int64_t i = 0; i < n; i++) {
     last = sorted[i] > last ? sorted[i] : last;
     list[i] = (@_t)((u@_t)low + (u@_t)last);
@@ -84,7 +85,7 @@ static inline void weft_sort_short_@(@_t *list, int64_t n) {
 """
 
 _TINY = """\
-/* Sort n <= 4 elements by a network of exchanges. */
+/* Sort a list of n <= 4 elements by a sorting network. */
 static inline void weft_sort_tiny_@(@_t *list, int64_t n) {
 #define WEFT_EXCHANGE(a, b) { \\
     const @_t x = list[a], y = list[b]; \\
@@ -110,7 +111,7 @@ static inline void weft_sort_tiny_@(@_t *list, int64_t n) {
 """
 
 _LONG = """\
-/* Sort more than a few elements; scratch holds n. */
+/* Sort a long list, ascending. scratch has room for n elements. */
 static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   @_t low = list[0], high = list[0];
   u@_t differ = 0;
@@ -123,7 +124,7 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
   }
   if (ordered || weft_stopped(watch)) return;
   const u@_t range = (u@_t)high - (u@_t)low;
-  if (range / 64 < (u@_t)n / (64 / sizeof(@_t))) { /* dense: through a bitmap, when no element repeats */
+  if (range / 64 < (u@_t)n / (64 / sizeof(@_t))) { /* a dense list without repeated elements is sorted by a bitmap */
     uint64_t *bitmap = (uint64_t *)(((uintptr_t)scratch + 7) & ~(uintptr_t)7);
     const int64_t words = (int64_t)(range / 64) + 1;
     if (words * 8 + 8 <= n * (int64_t)sizeof(@_t)) {
@@ -145,7 +146,7 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
       }
     }
   }
-  /* Radix sort over the bits that differ. Flipping the sign bit puts negative elements first. */
+  /* Radix sort over the bits in which elements differ. The flipped sign bit puts negative elements first. */
   const u@_t flip = (u@_t)1 << (sizeof(@_t) * 8 - 1);
   const int lowest = __builtin_ctzll(differ), bits = 64 - __builtin_clzll(differ) - lowest;
   const int most = n < 1024 ? 8 : n < 8192 ? 10 : 11;
@@ -175,7 +176,7 @@ static void weft_sort_long_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
 """
 
 _MANY = """\
-/* Sort more than 4 elements; scratch holds n. */
+/* Sort a list of more than 4 elements, ascending. scratch has room for n elements. */
 static void weft_sort_many_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   if (n <= 64) weft_sort_short_@(list, n);
   else weft_sort_long_@(list, n, scratch, watch);
@@ -183,7 +184,8 @@ static void weft_sort_many_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch)
 """
 
 _SORT = """\
-/* Sort the list ascending; scratch holds n elements. Nothing is to be done with the list when it is to stop. */
+/* Sort a list, ascending. scratch has room for n elements. Once the kernel is told to stop, the list is
+   not valid. */
 static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch, int64_t *watch) {
   if (n <= 4) weft_sort_tiny_@(list, n);
   else weft_sort_many_@(list, n, scratch, watch);
@@ -191,7 +193,7 @@ static inline void weft_sort_@(@_t *list, int64_t n, @_t *scratch, int64_t *watc
 """
 
 _KEYS = """\
-/* One stable pass over the bits [shift, shift + width) of the keys. */
+/* Make one stable pass of a radix sort, over the bits [shift, shift + width) of the keys. */
 static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int shift, int width, int64_t *watch) {
   const uint64_t mask = (UINT64_C(1) << width) - 1;
   int64_t start[2048] = {0}, sum = 0;
@@ -204,7 +206,7 @@ static void weft_radix_pass(const uint64_t *from, uint64_t *to, int64_t n, int s
   WEFT_STRIPS(i, 0, n, watch) to[start[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Sort distinct keys, which are in order already as far as their lowest bits go; returns where they end up. */
+/* Sort distinct keys whose lowest bits are sorted already. Returns the array in which the sorted keys are. */
 static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int lowest, int64_t *watch) {
   uint64_t differ = 0;
   WEFT_STRIPS(i, 1, n, watch) differ |= keys[i] ^ keys[0];
@@ -223,12 +225,12 @@ static uint64_t *weft_sort_keys(uint64_t *keys, uint64_t *spare, int64_t n, int 
 """
 
 _ORDER = """\
-/* Where the elements of a list stand in ascending order, equal ones as they come; keys and spare hold n. */
+/* Make the permutation that sorts a list, ascending and stably. keys and spare have room for n numbers. */
 static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *order, int64_t *keys, int64_t *spare,
                                     int64_t *watch) {
   int64_t falls = 0;
   for (int64_t i = 1; i < n; i++) falls += list[i - 1] > list[i];
-  if (falls == 0 || falls == n - 1) { /* as they come, or the other way round */
+  if (falls == 0 || falls == n - 1) { /* ascending or descending already */
     for (int64_t i = 0; i < n; i++) order[i] = (int32_t)(falls == 0 ? i : n - 1 - i);
     return;
   }
@@ -242,7 +244,7 @@ static inline void weft_order_int32(const int32_t *list, int64_t n, int32_t *ord
     weft_rank(key, place, order, (int32_t)n);
     int32_t least = 0;
     for (int32_t i = 0; i < n; i++) least = order[i] < least ? order[i] : least;
-    if (least == 0) return; /* none was left out for being equal to another */
+    if (least == 0) return; /* no keys were equal, so that each has a place */
   }
   WEFT_STRIPS(i, 0, n, watch) keys[i] = (int64_t)list[i] << 32 | i;
   const uint64_t *found = weft_sort_keys((uint64_t *)keys, (uint64_t *)spare, n, 32, watch);
@@ -255,7 +257,8 @@ static inline int weft_bits(uint64_t most) {
   return most == 0 ? 0 : 64 - __builtin_clzll(most);
 }
 
-/* Add bits [low, low + bits) of a list's elements to the keys, at bit ``at``; in the order of the places, if given. */
+/* Add bits [low, low + bits) of the elements of a list to the keys, at bit ``at``. If places are given, key i gets
+   those of element places[i]. */
 #define WEFT_JOIN(name, type) \\
   static void name(uint64_t *keys, const type *list, const int64_t *places, int64_t n, int low, int bits, int at, \\
                    int64_t *watch) { \\
@@ -275,7 +278,7 @@ static void weft_join(uint64_t *keys, const void *list, int64_t width, int64_t f
   else weft_join_int64(keys, (const int64_t *)list + first, places, n, low, bits, at, watch);
 }
 
-/* What the lists' elements are in the order of the places: taken from the keys where these hold it. */
+/* Store the elements of a list in the order of the places. If keys are given, they hold the elements at bit ``at``. */
 #define WEFT_TAKE(name, type) \\
   static void name(type *sorted, const type *list, const int64_t *places, int64_t n, const uint64_t *keys, int at, \\
                    int bits, int64_t *watch) { \\
@@ -293,12 +296,12 @@ static inline int64_t weft_coordinate(const void *list, int64_t width, int64_t a
   return width == 4 ? ((const int32_t *)list)[at] : ((const int64_t *)list)[at];
 }
 
-/* Whether n tuples, as weft_sort_tuples takes them, are in order. */
+/* Return whether n tuples are in order; the parameters are those of weft_sort_tuples. */
 static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
                           const int64_t *dimensions, int64_t *watch) {
   int bits = 0;
   for (int64_t k = 0; k < order; k++) bits += weft_bits((uint64_t)dimensions[k] - 1);
-  if (bits <= 64) { /* whole tuples are compared as one key, some hundreds at a time */
+  if (bits <= 64) { /* whole tuples fit into keys, which are compared some hundreds at a time */
     enum { BLOCK = 512 };
     uint64_t keys[BLOCK + 1] = {0}, disorder = 0;
     for (int64_t i = 0; i < n && disorder == 0; i += BLOCK) {
@@ -327,28 +330,31 @@ static bool weft_in_order(int64_t n, int64_t order, const void *const *lists, co
   return !weft_stopped(watch);
 }
 
-/* Sort n tuples by their coordinates, lexicographically and stably. Coordinate k of tuple i is element i of list k,
-   an int32 or int64 array as widths[k] is 4 or 8, in [0, dimensions[k]). Returns 0, the permutation that sorts them
-   and the lists in this order, where there is memory for them in ``sorted``; or -1, leaving all alone, when they are
-   in order; or 1 when there is no memory; or 4, with nothing to be relied on, when it was told to stop. */
+/* Sort n tuples by their coordinates, lexicographically and stably. Coordinate k of tuple i is element i of list k, an
+   int32 or int64 array (widths[k] is 4 or 8), and lies in [0, dimensions[k]). Returns
+     0 with the permutation that sorts the tuples, and with the sorted lists for which ``sorted`` has an array;
+    -1 if the tuples are in order already, and nothing was written;
+     1 if there is no memory;
+     4 if the kernel was told to stop, and the results are not valid. */
 static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lists, const int64_t *widths,
                                 const int64_t *dimensions, int64_t *permutation, void *const *sorted) {
   int64_t watch[2] = {0};
   if (weft_in_order(n, order, lists, widths, dimensions, watch)) return -1;
   uint64_t *keys = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
   uint64_t *spare = (uint64_t *)weft_alloc(n, sizeof(uint64_t), false);
-  int64_t *places = NULL; /* the order of the groups of coordinates that are sorted already */
+  int64_t *places = NULL; /* the permutation that sorts the coordinates of earlier keys */
   if (keys == NULL || spare == NULL) {
     weft_free(keys);
     weft_free(spare);
     return 1;
   }
-  /* A key holds where its tuple stands, in its lowest bits, and above them as many coordinates as fit, the last ones
-     first; one that does not fit is cut. The next key, if any, has those before, and stands where this sort left it. */
+  /* The lowest bits of a key hold the place of its tuple. Above them are as many coordinates as fit, the last ones
+     lowest; a coordinate that does not fit is cut. The coordinates that are left go into another key, which is sorted
+     after this one, from the places where this sort has put the tuples. */
   const int here = weft_bits((uint64_t)n - 1);
   const uint64_t mask = (UINT64_C(1) << here) - 1;
   int64_t k = order - 1;
-  int low = 0; /* bits of coordinate k that are sorted already */
+  int low = 0; /* the bits of coordinate k that are sorted already */
   while (k >= 0 && !weft_stopped(watch)) {
     const bool first = places == NULL;
     int at = here, same = here;
@@ -357,7 +363,7 @@ static int64_t weft_sort_tuples(int64_t n, int64_t order, const void *const *lis
       const int bits = weft_bits((uint64_t)dimensions[k] - 1) - low, taken = bits < 64 - at ? bits : 64 - at;
       if (taken > 0) {
         weft_join(keys, lists[k], widths[k], 0, places, n, low, taken, at, watch);
-        if (same == at) { /* coordinates in order as they come need no pass: the others are sorted stably */
+        if (same == at) { /* coordinates that are in order already need no pass, since sorts are stable */
           const uint64_t below = at + taken < 64 ? (UINT64_C(1) << (at + taken)) - 1 : UINT64_MAX;
           int64_t i = 1;
           while (i < n && (keys[i - 1] & below) < (keys[i] & below)) i++;

@@ -30,7 +30,7 @@ _AVAILABLE = """\
 
 # The elements that are left over fill a vector with ones, so that all are computed by the vector function.
 _EACH = """\
-/* y[i] = weft_{name}_{ty}({one}) for i < n; y may be a. */
+/* Set y[i] = weft_{name}_{ty}({one}) for i < n. y may be a. */
 static void weft_each_{name}_{ty}({params}, {T} *y, int64_t n) {{
 #ifdef WEFT_VECTORS
   typedef {T} vector __attribute__((vector_size(64)));
@@ -43,7 +43,7 @@ static void weft_each_{name}_{ty}({params}, {T} *y, int64_t n) {{
     const vector found = {symbol}({passed});
     __builtin_memcpy(y + i, &found, sizeof found);
   }}
-  if (i < n) {{ /* the last ones stand beside ones */
+  if (i < n) {{ /* the last vector is filled up with ones */
     for (int64_t l = 0; l < LANES; l++) {{
 {rest}
     }}

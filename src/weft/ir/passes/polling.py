@@ -123,7 +123,7 @@ class _Polls:
         # New variables must differ from all names of the function.
         self.names = used_names(function.body)
         self.names |= {v.name for p in function.params for v in (*p.dimensions, *p.arrays, p.vals)}
-        self.watch, self.budget = self.name("watch", "int64*"), self.name("budget")
+        self.watch, self.budget = self.name("watch", "int64*"), self.name("until_poll")
         self.used = self.spends = False
         self.assigned = assigned_names(function.body)
         self.spent: set[tuple[Var, Var]] = set()  # ranges that the iteration of a counting loop has counted already

@@ -213,4 +213,4 @@ def ask(array: Expr, index: Expr, write: bool = False) -> Stmt:
     write : bool
         True if the element will be written, False if it will be read.
     """
-    return Evaluate(Call("weft_fetch" if write else "weft_fetch_to_read", (add(array, index),), "int64"))
+    return Evaluate(Call("weft_prefetch_write" if write else "weft_prefetch_read", (add(array, index),), "int64"))

@@ -94,9 +94,9 @@ def prefetch_memory(function: Function) -> Function:
     >>> row = For(p, Load(pos, i), Load(pos, add(i, lit(1))), Update("+", Load(y, i), Load(vals, p)))
     >>> print(function_text(prefetch_memory(Function("g", (), For(i, lit(0), n, row)))), end="")
     function g()
-      p_ahead: int64 = 256 if pos[n] - pos[0] < 12 * n else 0
+      p_prefetch_ahead: int64 = 256 if pos[n] - pos[0] < 12 * n else 0
       for i in 0 .. n:
-        weft_fetch_to_read(vals + (pos[i] + p_ahead))
+        weft_prefetch_read(vals + (pos[i] + p_prefetch_ahead))
         for p in pos[i] .. pos[i + 1]:
           y[i] += vals[p]
     """
@@ -175,10 +175,10 @@ class _Reader:
         within = {*declared_names(loop.body), *self.assigned}
         if used_names(first) & within or not adjoin(first, last, loop.var):
             return None
-        distance = self.name(f"{s.var.name}_ahead")
+        distance = self.name(f"{s.var.name}_prefetch_ahead")
         asks = tuple(ask(array, add(s.start, distance)) for array in _along(s))
         # Gathers with an element size that is not known before the loop are left out.
-        found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
+        found = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
         if found is not None and found.names & {loop.var.name, *within}:
             found = None
         lowest, highest = (put(first, loop.var, at) for at in (loop.start, loop.stop))
@@ -212,7 +212,7 @@ class _Reader:
         """
         if not _is_plain(s):
             return read
-        found = leaps(s, self.name(f"{s.var.name}_until"), self.assigned)
+        found = leaps(s, self.name(f"{s.var.name}_prefetch_until"), self.assigned)
         asks: list[Stmt] = []
         arrays = _along(s)
         if len(arrays) > 1 and _scatters(s) and not nests(s):
