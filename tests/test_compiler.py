@@ -10,12 +10,13 @@ import pytest
 import weft
 from weft.errors import LoweringError
 from weft.execution import plan_loops
+from weft.execution.insertion import insertion_kernel
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Function, Return, Var
 from weft.ir.verify import problems
 from weft.lowering.result_writer import FunctionKind
-from weft.pass_names import PASSES
+from weft.pass_names import PASSES, STAGES
 from weft.records import replace
 from weft.tracing import Trace
 
@@ -109,6 +110,12 @@ def test_passes_come_in_the_order_of_their_names():
         passes = list(weft.compile(text, **formats, schedule=change).passes)
         assert passes == [name for name in PASSES if name in passes]
         seen.update(passes)
+    for formats in (("csr", "csc"), ("dia", "csr")):
+        types = [TensorType.of("float64", parse_format(name, 2)) for name in formats]
+        kernel = insertion_kernel(*types, False)
+        assert [*kernel.passes] == [name for name in PASSES if name in kernel.passes]
+        assert [*kernel.stages] == [name for name in STAGES if name in kernel.stages]
+        seen.update(kernel.passes)
     assert seen == set(PASSES)
 
 

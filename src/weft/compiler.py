@@ -1,8 +1,9 @@
 """The compiler: index notation and tensor types to C, as one list of passes. All C of weft is made here.
 
 ``plan_loops`` is the front half, which decides by types alone in which loops an assignment is computed.
-``Lowered.function`` makes a function of these loops. ``generate`` is the back half: passes that make the same loops
-faster, then C. A ``Trace`` checks the result of each pass, or keeps it for ``explain`` and ``WEFT_DEBUG``.
+``Lowered.function`` makes a function of these loops, and ``lower`` one by any lowerer, such as those of conversions.
+``generate`` is the back half: passes that make the same loops faster, then C. A ``Trace`` checks the result of each
+pass, or keeps it for ``explain`` and ``WEFT_DEBUG``.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from .scheduling.user_schedule import LoopNest
 from .scheduling.variant import DEFAULT, Variant
 from .tracing import Trace
 
-__all__ = ["Lowered", "generate", "plan_loops", "schedule_entry_loops", "tile_entry_loops"]
+__all__ = ["Lowered", "generate", "lower", "plan_loops", "schedule_entry_loops", "tile_entry_loops", "types_text"]
 
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
@@ -193,9 +194,9 @@ class Lowered:
         trace: Trace | None = None,
     ) -> tuple[Function, Lowerer]:
         """Return one function of the kernel as IR, and its lowerer."""
-        trace, lowerer = trace or _usual_trace(self.options), self.lowerer(kind, lowerer_class, most)
+        lowerer = self.lowerer(kind, lowerer_class, most)
         try:
-            return trace("simplify", simplify, trace("lowering", lowerer.lower, (*self.operands, *self.fills))), lowerer
+            return lower(lowerer, (*self.operands, *self.fills), trace), lowerer
         except ScheduleError as error:
             raise ScheduleError(f"{error}; in {to_text(self.assignment)}") from None
 
@@ -267,16 +268,20 @@ class Lowered:
         function, lowerer = self.evaluation
         s = self.schedule
         lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.lattices)
-        types = "\n".join(f"{n}: {t.dtype}, {t.format} ({t.format.letters})" for n, t in s.types.items())
         return {
             "index notation": to_text(self.assignment),
-            "formats": types,
+            "formats": types_text(s.types),
             "schedule": "\n".join(s.notes),
             "concrete notation": statement_text(s.program.stmt),
             "lattices": "\n".join(lattices),
             "ir": function_text(function),
             "c": self.source,
         }
+
+
+def types_text(types: Mapping[str, TensorType]) -> str:
+    """Return a line with dtype and format for each tensor."""
+    return "\n".join(f"{name}: {t.dtype}, {t.format} ({t.format.letters})" for name, t in types.items())
 
 
 def _variables(s: Schedule) -> list[str]:
@@ -354,6 +359,22 @@ def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable
     return replace(planned, program=loops.checked(), decisions=(*planned.decisions, "scheduled by hand"))
 
 
+def lower(lowerer: Lowerer, operands: Sequence[str], trace: Trace | None = None) -> Function:
+    """Return the function that a lowerer makes of its loops, as simplified IR.
+
+    Parameters
+    ----------
+    lowerer : Lowerer
+        The lowerer, which has the loops.
+    operands : sequence of str
+        Names of the tensors that the function reads, in the order of its parameters.
+    trace : Trace, optional
+        Calls the passes; else they are called as the lowerer's options say.
+    """
+    trace = trace or _usual_trace(lowerer.options)
+    return trace("simplify", simplify, trace("lowering", lowerer.lower, operands))
+
+
 def generate(
     functions: Sequence[Function],
     options: CodeOptions,
@@ -403,26 +424,32 @@ _ROWS = 256
 """Rows in a tile: entries that go to the same ones come while these are in the cache."""
 
 
-def schedule_entry_loops(source: TensorType, target: TensorType, options: CodeOptions) -> Lowered:
+def schedule_entry_loops(
+    source: TensorType, target: TensorType, options: CodeOptions, trace: Trace | None = None
+) -> Lowered:
     """Return loops over the entries of a tensor that assign each to ``B``, whose coordinates are the target's."""
     indices = tuple(f"i{axis}" for axis in range(source.format.order))
     assignment = Assignment(Access("B", indices), Access("A", indices))
     coordinate_list = TensorType.of(target.dtype, coordinate_list_format(target.format.remapping), "int64", target.fill)
     types, variant = {"B": coordinate_list, "A": source}, Variant(conversion=True, options=options)
-    _, planned = _planned(assignment, types, variant, None, _usual_trace(options))
+    _, planned = _planned(assignment, types, variant, None, trace or _usual_trace(options))
     return Lowered(assignment, planned, ("A",), types=planned.types, variant=variant)
 
 
-def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
+def tile_entry_loops(lowered: Lowered, format: Format, trace: Trace | None = None) -> Lowered:
     """Return loops over entries that are cut into tiles of rows of ``format``, if that helps the cache.
 
     It helps if the entries of a row come apart, as those of diagonals do.
     """
-    s = lowered.schedule
     if not lowered.variant.tiles:
         return lowered
+    tiled = (trace or _usual_trace(lowered.options))("entry tiles", _tiled, lowered.schedule, format)
+    return lowered if tiled is lowered.schedule else replace(lowered, schedule=tiled)
+
+
+def _tiled(s: Schedule, format: Format) -> Schedule:
     if format.is_structured or len(format.levels) < 2 or not format.levels[0].has_every:
-        return lowered
+        return s
     rows = Access("B", tuple(f"i{axis}" for axis in range(format.order)))
     dense = TensorType.of(s.types["A"].dtype, Format(format.remapping, (Dense(),) * format.order), "int64")
     tiles = Tiler(
@@ -430,9 +457,8 @@ def tile_entry_loops(lowered: Lowered, format: Format) -> Lowered:
     )
     stmt = tiles.cut(s.program.stmt)
     if not tiles.splits:
-        return lowered
-    program = replace(s.program, stmt=stmt, splits=(*s.program.splits, *tiles.splits))
-    return replace(lowered, schedule=replace(s, program=program))
+        return s
+    return replace(s, program=replace(s.program, stmt=stmt, splits=(*s.program.splits, *tiles.splits)))
 
 
 def _read(s: Schedule) -> set[str]:

@@ -7,10 +7,10 @@ __all__ = ["NAMES", "PASSES", "STAGES", "VERIFY"]
 
 PASSES = (
     "explicit sums", "merged reductions", "independent sums", "format views", "cheapest schedule", "tiling",
-    "parallel loop", "user schedule", "lowering", "simplify", "reciprocals", "vector math", "prefetch", "polling",
-    "fused sums",
+    "parallel loop", "user schedule", "entry tiles", "lowering", "simplify", "reciprocals", "vector math", "prefetch",
+    "polling", "fused sums",
 )  # fmt: skip
-STAGES = ("index notation", "formats", "schedule", "concrete notation", "lattices", "ir", "c")
+STAGES = ("index notation", "formats", "schedule", "attribute queries", "concrete notation", "lattices", "ir", "c")
 VERIFY = "verify"
 """Has every pass's result checked, and prints nothing."""
 NAMES = (*STAGES, *PASSES, "all", VERIFY)

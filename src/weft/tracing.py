@@ -30,7 +30,7 @@ class Trace:
     Parameters
     ----------
     keep : bool
-        Keep every result by the name of its pass.
+        Keep every result by the name of its pass. A pass that is called for several functions has several results.
     verify : bool
         Raise ``LoweringError``, which names the pass, if a result is not well-formed.
 
@@ -45,19 +45,19 @@ class Trace:
 
     def __init__(self, *, keep: bool = False, verify: bool = False) -> None:
         self.keep, self.verify = keep, verify
-        self.snapshots: dict[str, object] = {}
+        self.snapshots: dict[str, list[object]] = {}
 
     def __call__(self, name: str, run: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
         result = run(*args, **options)
         if self.verify and (reasons := _problems(result)):
             raise LoweringError(f"{name} returned a malformed result: {'; '.join(reasons)}\n{_text(result)}")
         if self.keep:
-            self.snapshots[name] = result
+            self.snapshots.setdefault(name, []).append(result)
         return result
 
     def texts(self) -> dict[str, str]:
-        """Return the text of each result that was kept, in the order of the passes."""
-        return {name: _text(result) for name, result in self.snapshots.items()}
+        """Return the text of what each pass returned, in the order of the passes."""
+        return {name: _text(results) for name, results in self.snapshots.items()}
 
 
 def _problems(result: object) -> list[str]:

@@ -32,6 +32,7 @@ __all__ = [
     "level_queries",
     "mark",
     "place_of",
+    "queries_over_axes",
     "size_of",
     "source_facts",
 ]
@@ -89,6 +90,35 @@ def answers(format: Format, level: int) -> Mapping[str, How]:
 
 
 @lru_cache(maxsize=1024)
+def queries_over_axes(format: Format, level: int) -> tuple[Query, ...]:
+    """Return the attribute queries of a level, over the axes of the converted tensor.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    level : int
+        The number of the level, from 0.
+
+    Examples
+    --------
+    >>> from weft.formats import parse_format
+    >>> [str(query) for query in queries_over_axes(parse_format("csc", 2), 1)]
+    ['select [j] -> count(i) as nir']
+    """
+    # Queries name coordinates of levels; the remapping expresses them by axes.
+    coordinates = dict(enumerate(format.remapping.coordinates))
+
+    def moved(exprs: tuple[IndexExpr, ...]) -> tuple[IndexExpr, ...]:
+        return tuple(substitute(e, coordinates) for e in exprs)
+
+    return tuple(
+        Query(moved(query.over), tuple(Aggregate(a.op, moved(a.args), a.label) for a in query.aggregates))
+        for query in format.levels[level].require(Insertion).queries(level, len(format.levels) - 1)
+    )
+
+
+@lru_cache(maxsize=1024)
 def level_queries(format: Format, level: int, source: SourceFacts, histograms: bool = True) -> tuple[LevelQuery, ...]:
     """Return the queries of a level as optimized statements over the axes of the converted tensor.
 
@@ -103,14 +133,11 @@ def level_queries(format: Format, level: int, source: SourceFacts, histograms: b
     histograms : bool
         If true, counters may be replaced by histograms.
     """
-    coordinates = dict(enumerate(format.remapping.coordinates))
+    asked = format.levels[level].require(Insertion).queries(level, len(format.levels) - 1)
     found = []
-    for query in format.levels[level].require(Insertion).queries(level, len(format.levels) - 1):
-        # Queries name coordinates of levels; the remapping expresses them by axes.
-        over = tuple(substitute(e, coordinates) for e in query.over)
-        for a in query.aggregates:
-            moved = Aggregate(a.op, tuple(substitute(e, coordinates) for e in a.args), a.label)
-            stmt = canonical(Query(over, (moved,)), moved, format.order)
+    for query, moved in zip(asked, queries_over_axes(format, level), strict=True):
+        for a in moved.aggregates:
+            stmt = canonical(Query(moved.over, (a,)), a, format.order)
             found.append(LevelQuery(a.label, _place(query, level), optimize(stmt, source, histograms)))
     return tuple(found)
 

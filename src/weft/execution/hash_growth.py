@@ -10,24 +10,39 @@ from typing import Any
 import numpy as np
 
 from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
-from ..compiler import generate, schedule_entry_loops
+from ..codegen import CText
+from ..compiler import Lowered, generate, lower, schedule_entry_loops, types_text
+from ..concrete_notation import to_text as statement_text
 from ..config import config
 from ..dtypes import name_of
 from ..formats import TensorType
 from ..formats.capabilities import GrowingSegments, HashTable
 from ..formats.level import LevelEntries
-from ..ir.passes.simplify import simplify
+from ..index_notation import to_text
+from ..ir import Function
+from ..ir.printer import function_text
+from ..records import cached
 from ..remapping import Remapping
 from ..runtime import memory
 from ..runtime.interrupts import fail
-from ..runtime.loader import load
+from ..runtime.loader import Functions, load
 from ..runtime.structs import counts_pointer
 from ..scheduling.operand_conversions import coordinate_list_format
 from ..storage import Storage, tensor_type
+from ..tracing import Trace
+from .debug_output import show
 from .entry_lists import list_entries
 from .plan_cache import kept
 
-__all__ = ["InsertionTarget", "empty_tables", "inserted", "insertion_target", "list_of"]
+__all__ = [
+    "HashInsertionKernel",
+    "InsertionTarget",
+    "empty_tables",
+    "hash_insertion_kernel",
+    "inserted",
+    "insertion_target",
+    "list_of",
+]  # fmt: skip
 
 
 def list_of(shape: tuple[int, ...], rows: Sequence[np.ndarray[Any, Any]], vals: np.ndarray[Any, Any]) -> Storage:
@@ -222,21 +237,81 @@ def _run(made: Storage, entries: Storage, start: int, used: np.ndarray, counts: 
     bounds = np.array([start, len(entries.vals)], entries.arrays[0].dtype)
     rest = Storage(entries.shape, entries.type, (bounds, *entries.arrays[1:]), entries.vals)
     result = Storage(made.shape, made.type, (*made.arrays, used), made.vals)
-    status = _module(entries.type, made.type, adds)["grow"](result.struct, rest.struct, counts_pointer(counts), 1)
+    grow = hash_insertion_kernel(entries.type, made.type, adds).compiled["grow"]
+    status = grow(result.struct, rest.struct, counts_pointer(counts), 1)
     if status and status != FULL:
         fail(status, f"inserting entries into a tensor of shape {made.shape} in format {made.format}")
     return bool(status == FULL)
 
 
+class HashInsertionKernel:
+    """Kernel that inserts the entries of a coordinate list into hash tables, until a table is full.
+
+    Parameters
+    ----------
+    source : TensorType
+        Type of the list.
+    target : TensorType
+        Type of the tensor with the tables.
+    adds : bool
+        If true, add each value to the one at its coordinates; else let it replace that value.
+    """
+
+    def __init__(self, source: TensorType, target: TensorType, adds: bool):
+        self.source_type, self.target, self.adds, self.options = source, target, adds, config.code
+        self.text = f"the insertion of entries into {target.format} {target.dtype}"
+        show(self)
+
+    def _lowered(self, trace: Trace | None = None) -> tuple[Lowered, Function]:
+        """Return the loops over the list, and the function that is made of them."""
+        source, target = self.source_type, self.target
+        seen = tables_of(target.format)
+        assert seen is not None
+        # The list gets the fill value of the target: implicit entries of the list then change nothing.
+        entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
+        lowered = schedule_entry_loops(entries, target, self.options, trace)
+        s = lowered.schedule
+        types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
+        lowerer = HashInsertionLowerer(s.program, s.target, types, lowered.names, self.adds, self.options)
+        return lowered, lower(lowerer, ("A",), trace)
+
+    @cached
+    def source(self) -> CText:
+        """C source of the insertion."""
+        return generate([self._lowered()[1]], self.options)
+
+    @cached
+    def compiled(self) -> Functions:
+        """Return the compiled function, ``grow``."""
+        return load(generate([self._lowered()[1]], self.options, shared=True), ["grow"], 2, self.text)
+
+    @cached
+    def stages(self) -> dict[str, str]:
+        """Text of every stage, by name."""
+        lowered, function = self._lowered()
+        return {
+            "index notation": to_text(lowered.assignment),
+            "formats": types_text({"A": self.source_type, "B": self.target}),
+            "concrete notation": statement_text(lowered.schedule.program.stmt),
+            "ir": function_text(function),
+            "c": self.source,
+        }
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name."""
+        trace = Trace(keep=True)
+        generate([self._lowered(trace)[1]], self.options, trace=trace)
+        return trace.texts()
+
+
 @kept
-def _module(source: TensorType, target: TensorType, adds: bool) -> Any:
-    seen = tables_of(target.format)
-    assert seen is not None
-    # The list gets the fill value of the target: implicit entries of the list then change nothing.
-    entries = TensorType(source.dtype, source.format, source.index_dtypes, target.fill)
-    lowered = schedule_entry_loops(entries, target, config.code)
-    s, options = lowered.schedule, lowered.options
-    types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-    function = HashInsertionLowerer(s.program, s.target, types, lowered.names, adds, options).lower(("A",))
-    what = f"the insertion of entries into {target.format} {target.dtype}"
-    return load(generate((simplify(function),), options, shared=True), ["grow"], 2, what)
+def hash_insertion_kernel(source: TensorType, target: TensorType, adds: bool) -> HashInsertionKernel:
+    """Return the kernel that inserts a coordinate list into hash tables.
+
+    Parameters
+    ----------
+    source, target, adds
+        The parameters of :class:`HashInsertionKernel`.
+    """
+    return HashInsertionKernel(source, target, adds)

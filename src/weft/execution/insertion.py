@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from math import prod
 from typing import Any
@@ -29,14 +29,18 @@ from ..assembly.insertion_plan import (
     shareable,
     unordered_shared,
 )  # fmt: skip
-from ..assembly.query_lowering import LevelQuery
-from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops
+from ..assembly.query_lowering import LevelQuery, queries_over_axes
+from ..code_options import CodeOptions
+from ..codegen import CText
+from ..compiler import Lowered, generate, lower, schedule_entry_loops, tile_entry_loops, types_text
+from ..concrete_notation import to_text as statement_text
 from ..concrete_notation.nodes import foralls_of
 from ..config import config
 from ..formats import TensorType
 from ..formats.capabilities import Insertion, SharedPositions
-from ..ir.nodes import Function
-from ..ir.passes.simplify import simplify
+from ..index_notation import to_text
+from ..ir import Function
+from ..ir.printer import function_text
 from ..records import cached, record, replace
 from ..remapping.inverse import interval_of
 from ..remapping.nodes import axes_of
@@ -45,6 +49,8 @@ from ..runtime.interrupts import fail
 from ..runtime.loader import Functions
 from ..runtime.structs import counts_pointer
 from ..storage import Storage
+from ..tracing import Trace
+from .debug_output import show
 from .plan_cache import kept
 
 __all__ = ["InsertionKernel", "insertion_kernel"]
@@ -132,7 +138,7 @@ class InsertionKernel:
 
     def __init__(self, lowered: Lowered, target: TensorType, entry_order: EntryOrder):
         self.lowered, self.target, self.format, self.entry_order = lowered, target, target.format, entry_order
-        source = lowered.schedule.types["A"]
+        source = self.source_type = lowered.schedule.types["A"]
         self._stays = position_preserving_level(target.format, entry_order)
         self.shares, self.kept = reused_arrays(source, target, entry_order, lowered.options)
         self.phases = insertion_passes(target.format, entry_order)
@@ -161,21 +167,26 @@ class InsertionKernel:
         ]
         # Counters that are scalars in the loops need no array.
         self._counters = tuple({*counters(self.format)} - {*scalar_counters(self.format, entry_order)})
+        show(self)
 
     @cached
-    def _described(self) -> str:
-        source = self.lowered.schedule.types["A"]
+    def text(self) -> str:
+        """Return the source and the result as text."""
+        source = self.source_type
         return f"the conversion of {source.format} {source.dtype} to {self.format} {self.target.dtype}"
 
     @cached
     def functions(self) -> tuple[Function, ...]:
-        """Functions of the passes in the IR, one for each."""
-        return self._passes(threads=False)
+        """Functions of the insertion passes in the IR, one for each."""
+        return self._functions(threads=False)
 
-    def _passes(self, threads: bool) -> tuple[Function, ...]:
+    def _functions(self, threads: bool, trace: Trace | None = None) -> tuple[Function, ...]:
+        return tuple(lower(lowerer, ("A", *self.lowered.fills), trace) for lowerer in self._lowerers(threads))
+
+    def _lowerers(self, threads: bool) -> list[InsertionLowerer]:
         s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
         types = self.types | self.lowered.fill_types
-        passes = [
+        return [
             InsertionLowerer(
                 s.program,
                 s.target,
@@ -188,7 +199,6 @@ class InsertionKernel:
             )
             for phase in self.phases
         ]  # fmt: skip
-        return tuple(simplify(one.lower(("A", *self.lowered.fills))) for one in passes)
 
     def with_fills(self, target: TensorType, fills: Mapping[str, Any]) -> InsertionKernel:
         """Return the kernel for the fill values that it reads when it runs, with a result of the type ``target``."""
@@ -198,9 +208,43 @@ class InsertionKernel:
         return found
 
     @cached
-    def source(self) -> str:
-        """C source of all passes."""
+    def source(self) -> CText:
+        """C source of all insertion passes."""
         return generate(self.functions, self.lowered.options)
+
+    @cached
+    def stages(self) -> dict[str, str]:
+        """Text of every stage, by name."""
+        loops = ", ".join(loop.var for loop in foralls_of(self.lowered.schedule.program.stmt))
+        shared = "threads share the passes" if self.shareable else "one thread"
+        return {
+            "index notation": to_text(self.lowered.assignment),
+            "formats": types_text({"A": self.source_type, "B": self.target}),
+            "schedule": f"passes {', '.join(p.name for p in self.phases)}; loop order {loops}\n{shared}",
+            "attribute queries": "\n".join(self._queries()),
+            "concrete notation": statement_text(self.lowered.schedule.program.stmt),
+            "ir": "\n".join(map(function_text, self.functions)),
+            "c": self.source,
+        }
+
+    def _queries(self) -> Iterator[str]:
+        """Yield the attribute queries of each level, then the statements by which its pass answers them."""
+        for lowerer in self._lowerers(threads=False):
+            if (k := lowerer.phase.level) is not None and lowerer.asked:
+                queries = "; ".join(map(str, queries_over_axes(self.format, k)))
+                yield f"level {k + 1} ({self.format.levels[k]}): {queries}"
+                yield from (f"  {lowerer.phase.name}: {a.statement}" for a in lowerer.asked)
+
+    @property
+    def passes(self) -> dict[str, str]:
+        """The text of what each pass of the compiler returned, by name."""
+        if self._like is not None:
+            return self._like.passes
+        trace = Trace(keep=True)
+        lowered, options = self.lowered, self.lowered.options
+        _schedule(self.source_type, self.target, lowered.skip_fill, self.entry_order.curved, options, trace)
+        generate(self._functions(threads=False, trace=trace), options, trace=trace)
+        return trace.texts()
 
     @cached
     def _compiled(self) -> Functions:
@@ -208,13 +252,14 @@ class InsertionKernel:
 
     @cached
     def _compiled_for_threads(self) -> Functions:
-        """Functions of the passes that threads share."""
-        return self._like._compiled_for_threads if self._like is not None else self._loaded(self._passes(threads=True))
+        """Functions of the insertion passes that threads share."""
+        like = self._like
+        return like._compiled_for_threads if like is not None else self._loaded(self._functions(threads=True))
 
-    def _loaded(self, passes: Sequence[Function]) -> Functions:
-        """Return the functions of all passes, which a conversion calls one by one."""
-        texts = {one.name: generate([one], self.lowered.options, shared=True) for one in passes}
-        return Functions(texts.__getitem__, 2 + len(self.lowered.fills), self._described).have(*texts)
+    def _loaded(self, functions: Sequence[Function]) -> Functions:
+        """Return the compiled functions of all insertion passes, which a conversion calls one by one."""
+        texts = {one.name: generate([one], self.lowered.options, shared=True) for one in functions}
+        return Functions(texts.__getitem__, 2 + len(self.lowered.fills), self.text).have(*texts)
 
     @cached
     def shareable(self) -> bool:
@@ -387,9 +432,22 @@ def insertion_kernel(
     if fills:
         shared = insertion_kernel(read, made, skip_fill, curved)
         return shared if isinstance(shared, str) else shared.with_fills(target, fills)
-    lowered = schedule_entry_loops(source, target, config.code)
+    scheduled = _schedule(source, target, skip_fill, curved, config.code)
+    return scheduled if isinstance(scheduled, str) else InsertionKernel(scheduled[0], target, scheduled[1])
+
+
+def _schedule(
+    source: TensorType,
+    target: TensorType,
+    skip_fill: bool,
+    curved: bool,
+    options: CodeOptions,
+    trace: Trace | None = None,
+) -> tuple[Lowered, EntryOrder] | str:
+    """Return the loops over the entries of a source and the order in which entries come, or the reason for none."""
+    lowered = schedule_entry_loops(source, target, options, trace)
     if not source.format.is_unique and target.format.is_unique:
-        return f"{source.format} may hold a coordinate twice"
+        return "the source may hold a coordinate twice"
     comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
     if curved:
         comes = replace(comes, curved=True)
@@ -400,10 +458,10 @@ def insertion_kernel(
         return reason
     # Tiles write to few rows at a time, but their loops no longer visit all entries of a coordinate together.
     if not unordered_shared(target.format, comes):
-        tiled = tile_entry_loops(lowered, target.format)
+        tiled = tile_entry_loops(lowered, target.format, trace)
         comes = comes if tiled is lowered else replace(comes, consecutive=())
         lowered = tiled
-    return InsertionKernel(replace(lowered, skip_fill=skip_fill), target, comes)
+    return replace(lowered, skip_fill=skip_fill), comes
 
 
 _NOTHING = np.empty(0, np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
@@ -16,7 +15,6 @@ from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.runtime_fills import evaluate
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
-from ..config import config
 from ..dtypes import INT32_MAX, INT64_MAX
 from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError, StorageError
 from ..formats import TensorType
@@ -25,7 +23,6 @@ from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..lowering.result_writer import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
-from ..pass_names import PASSES, VERIFY
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory
 from ..runtime.interrupts import fail
@@ -34,6 +31,7 @@ from ..runtime.structs import counts_pointer
 from ..storage import Storage, fill_of, tensor_type
 from ..storage.views import share
 from . import thresholds
+from .debug_output import show
 from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure
 from .summary import summary
@@ -102,8 +100,8 @@ class Kernel:
         # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
-        if like is None and (shown := config.debug - {VERIFY}):
-            self._show(shown)
+        if like is None:
+            show(self)
 
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached
@@ -549,13 +547,6 @@ class Kernel:
             raise StorageError(
                 f"{reason}: assemble saw another structure in {self.text}; call assemble again for these operands"
             )
-
-    def _show(self, wanted: frozenset[str]) -> None:
-        """Print the stages that ``WEFT_DEBUG`` names."""
-        passes = self.passes if wanted.intersection(PASSES) or "all" in wanted else {}
-        for name, text in (passes | self.stages).items():
-            if name in wanted or "all" in wanted:
-                print(f"== {name}: {self.text}\n{text}\n", file=sys.stderr)
 
     @property
     def stages(self) -> dict[str, str]:

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..assembly.query_lowering import source_facts
 from ..assembly.user_query_lowering import UserQueryLowerer
-from ..compiler import Lowered, generate, schedule_entry_loops
+from ..compiler import Lowered, generate, lower, schedule_entry_loops
 from ..config import config
 from ..formats import Format, TensorType
-from ..ir.passes.simplify import simplify
 from ..queries import Statement, Width
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..remapping.inverse import limits
@@ -130,6 +129,6 @@ def _planned(type: TensorType) -> Lowered:
 def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s, options = lowered.schedule, lowered.options
-    function = UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements, options).lower(("A",))
+    function = lower(UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements, options), ("A",))
     what = f"a query about {type.format} {type.dtype}"
-    return load(generate((simplify(function),), options, shared=True), ["ask"], 2, what)
+    return load(generate((function,), options, shared=True), ["ask"], 2, what)
