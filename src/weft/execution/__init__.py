@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from ..analysis.result_type import dense_format
     from ..compiler import Lowered, plan_loops
     from ..scheduling.user_schedule import LoopNest
-    from .conversion import convert, count_entries, in_dtype
+    from .conversion import convert, in_dtype, plan_of
+    from .conversion_text import plan_text
     from .data_annihilators import assumed
+    from .entry_lists import count_entries
     from .hash_growth import InsertionTarget, insertion_target
     from .kernel import Kernel
     from .plan import Plan, compile, evaluate, looked_up, plan_for
@@ -43,6 +45,8 @@ __all__ = [
     "looked_up",
     "plan_for",
     "plan_loops",
+    "plan_of",
+    "plan_text",
     "verify",
     "verify_entries",
 ]  # fmt: skip
@@ -51,8 +55,10 @@ _MODULES = {
     "..analysis.result_type": "dense_format",
     "..compiler": "Lowered plan_loops",
     "..scheduling.user_schedule": "LoopNest",
-    ".conversion": "convert count_entries in_dtype",
+    ".conversion": "convert in_dtype plan_of",
+    ".conversion_text": "plan_text",
     ".data_annihilators": "assumed",
+    ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",
     ".kernel": "Kernel",
     ".plan": "Plan compile evaluate looked_up plan_for",

@@ -11,7 +11,6 @@ from ..analysis.runtime_fills import with_runtime_conversion
 from ..codegen import emit_library
 from ..compiler import plan_loops
 from ..config import config
-from ..dtypes import name_of
 from ..formats import Compressed, Format, Singleton, TensorType
 from ..index_notation.nodes import Access, Assignment
 from ..remapping import Remapping
@@ -25,7 +24,10 @@ from .kernel import Kernel
 from .plan_cache import kept
 from .result_buffers import sorting_bytes
 
-__all__ = ["copier", "count_entries", "list_entries", "sort_coordinate_list"]
+__all__ = ["SORTER", "copier", "count_entries", "list_entries", "sort_coordinate_list", "sorted_type"]
+
+SORTER = "weft_sort_tuples"
+"""The support function that sorts coordinate lists."""
 
 _BLOCK = 1 << 22  # elements of one call of NumPy, during which no signal is handled
 
@@ -125,15 +127,23 @@ def sort_coordinate_list(
     if status == 0:
         coords = [ordered[k] if k in ordered else _taken(coordinate_list.arrays[1 + k], permutation) for k in keep]
         vals = _taken(vals, permutation)
-    arrays = (coordinate_list.arrays[0], *coords)
-    dtypes = tuple(name_of(a.dtype) for a in arrays)
-    format = _sorted_format(coordinate_list.format.remapping, keep)
-    return Storage(
-        coordinate_list.shape,
-        tensor_type(coordinate_list.type.dtype, format, dtypes, coordinate_list.type.fill),
-        arrays,
-        vals,
-    )
+    type = sorted_type(coordinate_list.type, keep)
+    return Storage(coordinate_list.shape, type, (coordinate_list.arrays[0], *coords), vals)
+
+
+def sorted_type(type: TensorType, keep: tuple[int, ...]) -> TensorType:
+    """Return the type of a sorted coordinate list.
+
+    Parameters
+    ----------
+    type : TensorType
+        Type of the list before it is sorted.
+    keep : tuple of int
+        The levels that are kept.
+    """
+    pos, *crd = type.index_dtypes
+    format = _sorted_format(type.format.remapping, keep)
+    return tensor_type(type.dtype, format, (pos, *(crd[k] for k in keep)), type.fill)
 
 
 def _taken(array: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -156,7 +166,7 @@ def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
 
 @lru_cache(maxsize=1)
 def _sorter() -> Any:
-    text = loader.Wanted(emit_library(["weft_sort_tuples"]), ("weft_sort_tuples",), "the sorting of coordinates")
+    text = loader.Wanted(emit_library([SORTER]), (SORTER,), "the sorting of coordinates")
     (library,) = loader.open_all([text])
     signature = "int64_t(*)(int64_t, int64_t, void **, int64_t *, int64_t *, int64_t *, void **)"
-    return ffi.cast(signature, library.address("weft_sort_tuples"))
+    return ffi.cast(signature, library.address(SORTER))

@@ -12,10 +12,10 @@ from ..analysis.merge_lattice import Point
 from ..compiler import Lowered
 from ..concrete_notation.nodes import Forall, Split, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
-from ..errors import FormatError
-from ..formats import Format, TensorType, parse_format
+from ..formats import TensorType
 from ..index_notation import expression_text
 from ..index_notation.nodes import Access
+from .format_names import is_name_of
 
 __all__ = ["compiled_line", "formats_line", "summary"]
 
@@ -89,19 +89,11 @@ def _converted(lowered: Lowered) -> Iterator[str]:
     """Yield a line for each conversion of a call, with the format of an operand that makes it unnecessary."""
     schedule, types = lowered.schedule, lowered.types
     for c in schedule.conversions:
-        how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if _is_name_of(c.format) else ""
+        how = f"; pass {c.tensor}.asformat({str(c.format)!r}) to avoid this" if is_name_of(c.format) else ""
         yield f"each call converts {c.tensor} from {types[c.tensor].format} to {c.format}, since {c.reason}{how}"
     if (final := schedule.final_format) is not None:
         made = schedule.types[schedule.target.tensor].format
-        yield f"each call converts the result from {made if _is_name_of(made) else 'a list of coordinates'} to {final}"
-
-
-def _is_name_of(format: Format) -> bool:
-    """Return whether the text of a format can be parsed to the format."""
-    try:
-        return parse_format(str(format), format.order) == format
-    except FormatError:
-        return False
+        yield f"each call converts the result from {made if is_name_of(made) else 'a list of coordinates'} to {final}"
 
 
 def _loops(lowered: Lowered) -> Iterator[str]:

@@ -7,7 +7,7 @@ from ..formats import Format
 from ..remapping.nodes import counters_of
 from ..storage import Storage, check
 from ..storage.fitness import repeated, why_unfit
-from .conversion import list_entries
+from .entry_lists import list_entries
 
 __all__ = ["verify", "verify_entries"]
 

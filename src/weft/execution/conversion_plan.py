@@ -1,0 +1,615 @@
+"""Plans of conversions: which steps lead from one type of tensor to another, and why no others.
+
+``plan_conversion`` is a function of a request alone. It asks a table of rules, in order, for steps, and takes the
+first that has some. A step may be a plan itself, as entries take another form on the way. Duplicates are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analysis.append_chains import is_appendable
+from ..analysis.implicit_values import same_value
+from ..assembly.hash_insertion import tables_of
+from ..config import config
+from ..dtypes import INT32_MAX, adds_alike
+from ..errors import FormatError
+from ..formats import Compressed, Dense, Format, Singleton, TensorType
+from ..records import cached, record, replace
+from ..remapping import Remapping
+from ..remapping.nodes import IndexExpr, counters_of
+from ..runtime import get_num_threads
+from ..scheduling.operand_conversions import coordinate_list_format, widest_index
+from ..storage import is_far_longer, tensor_type
+from .conversion_steps import Append, Insert, InsertIntoTables, ListEntries, ReuseArrays, SortEntries, Step
+from .entry_lists import copier, sorted_type
+from .hash_growth import hash_insertion_kernel
+from .insertion import InsertionKernel, insertion_kernel
+from .plan_cache import kept
+
+__all__ = ["ConversionPlan", "ConversionRequest", "DataFacts", "plan_conversion", "plan_format", "planned_conversion"]
+
+
+class DataFacts(NamedTuple):
+    """Facts about the data that decide how a tensor is converted: few, so that one plan serves many tensors.
+
+    The facts are a plain tuple since each conversion collects them, and looks up a plan by them.
+
+    Parameters
+    ----------
+    parallel : bool
+        True if there are several threads, and entries enough for them.
+    empty_coordinates : tuple of bool
+        For each axis, whether there are fewer entries than coordinates, so that many coordinates have none.
+    far_longer : bool
+        True if the first axis is too long for an array over it.
+    index_dtype : str
+        The narrowest index dtype that holds every coordinate of the target, and every position.
+    curve_shape : tuple of int
+        The shape of the tensor if the target follows a space-filling curve, whose codes depend on it; else empty.
+    """
+
+    parallel: bool
+    empty_coordinates: tuple[bool, ...]
+    far_longer: bool
+    index_dtype: str
+    curve_shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, target: Format, shape: tuple[int, ...], entries: int) -> DataFacts:
+        """Return the facts about tensors of a shape with a number of stored values, for a format."""
+        largest = max((*shape, *target.level_shape(shape), entries) if target.is_structured else (*shape, entries))
+        return cls(
+            entries >= config.parallel_threshold and get_num_threads() > 1,
+            tuple([entries < n for n in shape]),
+            bool(shape) and is_far_longer(shape[0], entries),
+            "int64" if largest >= INT32_MAX else "int32",
+            shape if target.is_curved else (),
+        )
+
+
+@record
+class ConversionRequest:
+    """A question for a plan: two types, and facts about the data.
+
+    Parameters
+    ----------
+    source, target : TensorType
+        Types of the tensor and of the result.
+    facts : DataFacts
+        Facts about the data.
+    skip_fill : bool
+        If true, leave out entries equal to the fill value.
+    is_list_result : bool
+        True if the source is an unsorted coordinate list that a kernel returned.
+    """
+
+    source: TensorType
+    target: TensorType
+    facts: DataFacts
+    skip_fill: bool = False
+    is_list_result: bool = False
+
+    def between(self, format: Format) -> TensorType:
+        """Return the type of an intermediate form: that of the target, but for the format and the index dtypes."""
+        index_dtypes = (self.facts.index_dtype,) * len(format.roles)
+        return tensor_type(self.target.dtype, format, index_dtypes, self.target.fill)
+
+    def to(self, type: TensorType) -> ConversionRequest:
+        """Return the request for the way to an intermediate form."""
+        return replace(self, target=type)
+
+    def onward(self, type: TensorType) -> ConversionRequest:
+        """Return the request for the way from an intermediate form, which has no more entries to leave out."""
+        return replace(self, source=type, skip_fill=False, is_list_result=False)
+
+    def by_one_thread(self) -> ConversionRequest:
+        """Return the request for too few entries for several threads."""
+        return replace(self, facts=self.facts._replace(parallel=False))
+
+
+@record
+class ConversionPlan:
+    """Steps of a conversion.
+
+    Parameters
+    ----------
+    request : ConversionRequest
+        The request that is answered.
+    rule : str
+        Name of the rule that was taken.
+    steps : tuple of Step or ConversionPlan
+        The steps, in order.
+    rejected : mapping
+        The reason against each rule that comes before the one that was taken, by the name of the rule.
+    """
+
+    request: ConversionRequest
+    rule: str
+    steps: tuple[Step | ConversionPlan, ...]
+    rejected: Mapping[str, str]
+
+    @property
+    def source(self) -> TensorType:
+        """Type of the tensor that is converted."""
+        return self.request.source
+
+    @property
+    def target(self) -> TensorType:
+        """Type of the result."""
+        return self.request.target
+
+    @cached
+    def all_steps(self) -> tuple[Step, ...]:
+        """Return the steps, with those of plans that are steps."""
+        return tuple(_flat(self))
+
+
+def _flat(plan: ConversionPlan) -> Iterator[Step]:
+    for step in plan.steps:
+        yield from _flat(step) if isinstance(step, ConversionPlan) else (step,)
+
+
+@record
+class Rejected:
+    """The reason why a rule has no steps for a request."""
+
+    reason: str
+
+
+Rule = Callable[[ConversionRequest], "tuple[Step | ConversionPlan, ...] | Rejected"]
+
+
+@kept
+def plan_conversion(request: ConversionRequest) -> ConversionPlan:
+    """Return the steps of a conversion.
+
+    Parameters
+    ----------
+    request : ConversionRequest
+        Types and facts that decide.
+
+    Returns
+    -------
+    ConversionPlan
+        The plan.
+
+    Raises
+    ------
+    FormatError
+        No rule has steps.
+    """
+    rejected: dict[str, str] = {}
+    for rule in LIST_RESULT_RULES if request.is_list_result else RULES:
+        name = rule.__name__.replace("_", " ")
+        found = rule(request)
+        if not isinstance(found, Rejected):
+            return ConversionPlan(request, name, found, rejected)
+        rejected[name] = found.reason
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in rejected.items())
+    raise FormatError(f"{request.source.format} cannot be converted to {request.target.format}: {reasons}")
+
+
+@kept
+def plan_format(
+    source: TensorType, format: Format, facts: DataFacts, dtype: str, index_dtype: str | None, prune: bool
+) -> ConversionPlan:
+    """Return the steps that convert tensors of a type to a format, if the format can hold their entries.
+
+    Parameters
+    ----------
+    source : TensorType
+        Type of the tensors.
+    format : Format
+        Format of the result.
+    facts : DataFacts
+        Facts about the data.
+    dtype : str
+        Dtype of the values of the result.
+    index_dtype : str or None
+        Dtype of the index arrays; None for arrays as narrow as they can be.
+    prune : bool
+        If true, leave out entries equal to the fill value.
+
+    Returns
+    -------
+    ConversionPlan
+        The plan.
+    """
+    # Arrays that need not be made again keep their dtypes. A map over whole coordinates has no others.
+    reused = dtype == source.dtype and not prune and why_not_reuse(source.format, format) is None
+    if reused and (index_dtype is None or format == source.format.looked_up):
+        index_dtypes = source.index_dtypes
+    else:
+        index_dtypes = (index_dtype or facts.index_dtype,) * len(format.roles)
+    target = tensor_type(dtype, format, index_dtypes, source.fill)
+    # A dense source holds mostly fill values, which a sparse result does not store.
+    skip_fill = prune or (source.format.is_dense and not format.is_dense)
+    return plan_conversion(ConversionRequest(source, target, facts, skip_fill))
+
+
+def planned_conversion(
+    source: Format, target: Format, shape: tuple[int, ...], entries: int, dtype: str
+) -> ConversionPlan:
+    """Return the steps that convert tensors in one format to another.
+
+    Parameters
+    ----------
+    source, target : Format
+        The formats.
+    shape : tuple of int
+        Shape of the tensors.
+    entries : int
+        Number of their stored values.
+    dtype : str
+        Dtype of the values.
+
+    Returns
+    -------
+    ConversionPlan
+        The plan.
+    """
+    facts = DataFacts.of(source, shape, entries)
+    type = tensor_type(dtype, source, (facts.index_dtype,) * len(source.roles))
+    return plan_format(type, target, DataFacts.of(target, shape, entries), dtype, None, False)
+
+
+# -- rules: one step ---------------------------------------------------------------------------------------------
+def reuse_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Take over all arrays, for a format that guarantees no more about them."""
+    source, target = request.source, request.target
+    if request.skip_fill:
+        return Rejected("entries equal to the fill value are left out")
+    if source.dtype != target.dtype:
+        return Rejected(f"values are {source.dtype}, not {target.dtype}")
+    if (reason := why_not_reuse(source.format, target.format)) is not None:
+        return Rejected(reason)
+    if source.index_dtypes != target.index_dtypes:
+        return Rejected("index arrays of another dtype are wanted")
+    same = source.format == target.format
+    reason = "the tensor has this format" if same else "both formats have the same arrays"
+    return (ReuseArrays(source, target, reason),)
+
+
+@lru_cache(maxsize=4096)
+def why_not_reuse(source: Format, format: Format) -> str | None:
+    """Return the reason why a format needs other arrays than another has; None if it can take them over.
+
+    Parameters
+    ----------
+    source : Format
+        The format that has the arrays.
+    format : Format
+        The format that is wanted.
+    """
+    if source.remapping != format.remapping:
+        return f"the source stores the coordinates {source.remapping}, the target {format.remapping}"
+    if format == source.looked_up:
+        return None
+    for k, (have, want) in enumerate(zip(source.levels, format.levels, strict=True), 1):
+        if type(have) is not type(want):
+            return f"level {k} is {have} in the source, and {want} in the target"
+        for promised in ("ordered", "unique", "full"):
+            if getattr(want, promised) and not getattr(have, promised):
+                return f"level {k} of the target is {promised}, that of the source is not"
+    return None
+
+
+def share_arrays(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Insert entries that keep their positions, so that the values, and perhaps coordinates, are those of the source.
+
+    No append writes less.
+    """
+    kernel = _insertion(request)
+    if isinstance(kernel, Rejected):
+        return kernel
+    if not kernel.shares:
+        return Rejected("entries get other positions, or values another dtype")
+    return (Insert(request.source, request.target, "entries keep their positions: values are shared", kernel),)
+
+
+def insert_by_counting(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Copy a coordinate list that is in order: one loop need not look for the ends of rows, which are counted."""
+    if not request.source.format.levels or request.source.format.levels[0].unique:
+        return Rejected("the source is no coordinate list")
+    kernel = _shareable_insertion(request)
+    if isinstance(kernel, Rejected):
+        return kernel
+    if not kernel.copies:
+        return Rejected("entries come in another order")
+    reason = "entries of the list come in order: what each parent has is counted, the rest is copied"
+    return (Insert(request.source, request.target, reason, kernel),)
+
+
+def insert_by_threads(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Insert by several threads, where threads could not share the loops of an append."""
+    if not request.facts.parallel:
+        return Rejected("there is one thread, or there are too few entries for several")
+    kernel = _shareable_insertion(request)
+    if isinstance(kernel, Rejected):
+        return kernel
+    appended = append(request)
+    if isinstance(appended, tuple) and all(isinstance(a, Append) and a.kernel.chunked for a in appended):
+        return Rejected("threads can share the loops of an append")
+    return (Insert(request.source, request.target, "threads share the insertion of the entries", kernel),)
+
+
+def append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Append the entries in the order in which loops over the source reach them."""
+    source, target = request.source, request.target
+    if target.format.is_structured:
+        return Rejected("the target stores coordinates that a remapping computes")
+    if not is_appendable(target.format):
+        return Rejected("a level of the target cannot be appended to")
+    kernel = copier(source, target, request.skip_fill)
+    if kernel.lowered.schedule.final_format is not None:
+        return Rejected("loops over the source do not reach entries in the order of the target")
+    reason = "loops over the source reach entries in the order of the target"
+    if kernel.lowered.list_workspaces:
+        reason = "loops over the source reach parents in the order of the target; a workspace sorts what each has"
+    return (Append(source, target, reason, kernel),)
+
+
+def insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Insert entries at positions that attribute queries have computed (2020, section 6)."""
+    kernel = _insertion(request)
+    if isinstance(kernel, Rejected):
+        return kernel
+    asked = "attribute queries tell" if len(kernel.phases) > 1 else "coordinates tell"
+    return (Insert(request.source, request.target, f"{asked} the position of each entry", kernel),)
+
+
+# -- rules: by way of another form -------------------------------------------------------------------------------
+def sum_duplicates(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+    """Sum duplicates before anything else, in the dtype that they have."""
+    source, target = request.source, request.target
+    if source.format.is_unique:
+        return Rejected("the source stores each coordinate once")
+    # A dense result starts as fill values; several entries of one coordinate are added to these.
+    onto_fill = target.format.is_dense and not same_value(source.fill, 0)
+    if not onto_fill and adds_alike(np.dtype(source.dtype), np.dtype(target.dtype)):
+        return Rejected("duplicates are summed in place, with the same result")
+    format = source.format.canonical().unconditional
+    # The fact about index dtypes is one about axes and the target's levels. Other levels have what the source has.
+    index = widest_index(source) if source.format.is_structured else request.facts.index_dtype
+    once = tensor_type(source.dtype, format, (index,) * len(format.roles), source.fill)
+    summed = plan_conversion(replace(request, target=once, skip_fill=False))
+    return summed, plan_conversion(replace(request, source=once))
+
+
+def via_compressed_levels(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+    """Leave out fill values first, where levels below the appended ones store all coordinates of their parents.
+
+    Only in a format whose levels are all compressed is it known which coordinates lead to entries.
+    """
+    format = request.target.format
+    if not request.skip_fill:
+        return Rejected("no entries are left out")
+    appended = append(request)
+    if isinstance(appended, Rejected):
+        return appended
+    (step,) = appended
+    assert isinstance(step, Append)
+    if not step.kernel.chains or step.kernel.chains[-1].last + 1 == len(format.levels):
+        return Rejected("no level of the target stores all coordinates of parents that were appended")
+    middle = request.between(Format(format.remapping, (Compressed(),) * len(format.levels)))
+    return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
+
+
+def hash_insertion(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """Insert entries one by one into hash tables, which sum duplicates."""
+    source, target = request.source, request.target
+    if tables_of(target.format) is None:
+        return Rejected("the target has no hash tables that grow")
+    listed = _listed(request, Remapping.identity(target.format.order), sorted_next=False)
+    entries = listed[-1].target if listed else source
+    kernel = hash_insertion_kernel(entries, target, True)
+    reason = "tables take entries in any order, and grow"
+    return *listed, InsertIntoTables(entries, target, reason, kernel)
+
+
+def via_entry_list(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | Rejected:
+    """Copy entries into a sorted list of the coordinates that the target's levels have."""
+    format = request.target.format
+    middle = _entry_list_format(format)
+    if middle is None or format.is_curved:
+        return Rejected("a coordinate of the target counts entries, or follows a curve")
+    if middle == request.source.format:
+        return Rejected("the source is such a list")
+    step = _direct(request.to(request.between(middle)))
+    if not isinstance(step, Insert) or not step.kernel.copies:
+        return Rejected("entries do not come in the order of the target")
+    step = replace(step, reason="entries come in the order of the target, so that a list of them needs no sort")
+    return step, plan_conversion(request.onward(step.target))
+
+
+def via_rows(request: ConversionRequest) -> tuple[Step | ConversionPlan, ...] | Rejected:
+    """Insert the entries of a matrix into unsorted rows, then sort each row on its own.
+
+    Each row costs something even if it is empty, so that a sort of all entries is faster for a few entries in many
+    rows. A format by columns is treated in the same way.
+    """
+    source, format = request.source, request.target.format
+    if not config.code.enabled("row-sort"):
+        return Rejected("config.disable has row-sort")
+    rows = _rows_of(format)
+    if rows is None:
+        return Rejected("the target does not store a matrix row by row, or column by column")
+    if request.facts.empty_coordinates[rows.mode_order[0]]:
+        return Rejected("there are fewer entries than rows")
+    if format != rows:
+        middle = request.between(rows)
+        return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
+    apart = request.between(
+        Format(rows.remapping, (Dense(), Compressed(ordered=False, unique=source.format.is_unique)))
+    )
+    if source.format == apart.format:
+        return Rejected("the source has unsorted rows already")
+    if not isinstance(_direct(request.onward(apart).by_one_thread()), Append):
+        return Rejected("rows cannot be sorted while they are appended")
+    kernel = _insertion(request.to(apart))
+    if isinstance(kernel, Rejected):
+        return kernel
+    reason = "entries are put into their rows in the order in which they come"
+    return Insert(source, apart, reason, kernel), plan_conversion(request.onward(apart))
+
+
+def sort_and_append(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """List the entries, sort the list, and append it, with duplicates summed."""
+    format = request.target.format
+    if not is_appendable(format.uncurved()):
+        return Rejected("a level of the target cannot be appended to")
+    columns = _list_columns(request)
+    if request.is_list_result and request.source.format.remapping != columns:
+        return Rejected("the list has other coordinates")
+    listed = _listed(request, columns, sorted_next=True)
+    # The arrays of a curved format are those of the uncurved one: only the order of the entries differs.
+    target = request.target
+    packed = tensor_type(target.dtype, format.uncurved(), target.index_dtypes, target.fill)
+    steps = *listed, *_sorted(request, listed[-1].target if listed else request.source, packed)
+    if not format.is_curved:
+        return steps
+    return *steps, ReuseArrays(packed, target, "entries are in the order of the curve already")
+
+
+def sort_and_insert(request: ConversionRequest) -> tuple[Step, ...] | Rejected:
+    """List the entries, sort the list with duplicates summed, and insert it.
+
+    Entries that meet at a position then follow each other, so that any level above any other finds its own.
+    """
+    target = request.target
+    middle = _entry_list_format(target.format)
+    if middle is None:
+        return Rejected("a coordinate of the target counts entries")
+    packed = request.between(middle)
+    kernel = insertion_kernel(packed, target, False, target.format.is_curved)
+    if isinstance(kernel, str):
+        return Rejected(kernel)
+    listed = _listed(request, _list_columns(request), sorted_next=True)
+    steps = *listed, *_sorted(request, listed[-1].target if listed else request.source, packed)
+    return *steps, Insert(packed, target, "entries that meet at a position follow each other", kernel)
+
+
+def via_plain_format(request: ConversionRequest) -> tuple[ConversionPlan, ...] | Rejected:
+    """Convert to dense and compressed levels over the axes first."""
+    source = request.source
+    plain = source.format.plain(request.facts.far_longer)
+    if source.format == plain:
+        return Rejected("the source has the plain format")
+    index = source.index_dtypes[0] if request.is_list_result else request.facts.index_dtype
+    middle = tensor_type(request.target.dtype, plain, (index,) * len(plain.roles), request.target.fill)
+    return plan_conversion(request.to(middle)), plan_conversion(request.onward(middle))
+
+
+RULES: tuple[Rule, ...] = (
+    reuse_arrays,
+    sum_duplicates,
+    share_arrays,
+    insert_by_counting,
+    insert_by_threads,
+    via_compressed_levels,
+    append,
+    insert,
+    hash_insertion,
+    via_entry_list,
+    via_rows,
+    sort_and_append,
+    sort_and_insert,
+    via_plain_format,
+)
+"""The rules, in the order in which they are asked."""
+
+LIST_RESULT_RULES: tuple[Rule, ...] = (hash_insertion, sort_and_append, via_plain_format)
+"""The rules for an unsorted coordinate list that a kernel returned, which is sorted where it is."""
+
+_DIRECT: tuple[Callable[[ConversionRequest], tuple[Step, ...] | Rejected], ...] = (
+    share_arrays,
+    insert_by_counting,
+    insert_by_threads,
+    append,
+    insert,
+)
+
+
+# -- parts of rules ----------------------------------------------------------------------------------------------
+def _direct(request: ConversionRequest) -> Step | None:
+    """Return the step of the first rule that has one step with a kernel; None if there is none."""
+    return next((found[0] for rule in _DIRECT if not isinstance(found := rule(request), Rejected)), None)
+
+
+def _insertion(request: ConversionRequest) -> InsertionKernel | Rejected:
+    kernel = insertion_kernel(request.source, request.target, request.skip_fill)
+    return Rejected(kernel) if isinstance(kernel, str) else kernel
+
+
+def _shareable_insertion(request: ConversionRequest) -> InsertionKernel | Rejected:
+    kernel = _insertion(request)
+    if isinstance(kernel, Rejected) or kernel.shareable:
+        return kernel
+    return Rejected("threads cannot share the insertion: the place of an entry depends on others")
+
+
+def _listed(request: ConversionRequest, columns: Remapping, sorted_next: bool) -> tuple[Step, ...]:
+    """Return the step that lists entries with the coordinates of a remapping; no step if the source is such a list."""
+    source, format = request.source, coordinate_list_format(columns)
+    if request.is_list_result and source.format == format:
+        return ()
+    made = tensor_type(request.target.dtype, format, ("int64",) * len(format.roles), request.target.fill)
+    kernel = copier(source, made, request.skip_fill)
+    exact = source.format.is_compact and not request.skip_fill
+    reason = "entries do not come in an order in which the target can take them"
+    return (ListEntries(source, made, reason, kernel, sorted_next, exact),)
+
+
+def _sorted(request: ConversionRequest, entries: TensorType, packed: TensorType) -> tuple[Step, ...]:
+    """Return the steps that sort a list by the levels, or the curves, of the target, and append it."""
+    format, have = request.target.format, entries.format.remapping.coordinates
+    order = tuple(have.index(e) for e in _sort_keys(request))
+    keep = tuple(have.index(e) for e in format.remapping.coordinates)
+    ordered = sorted_type(entries, keep)
+    return (
+        SortEntries(entries, ordered, "the target stores entries in another order", order, keep),
+        Append(ordered, packed, "the list is in order now; duplicates are summed", copier(ordered, packed, False)),
+    )
+
+
+def _sort_keys(request: ConversionRequest) -> tuple[IndexExpr, ...]:
+    format = request.target.format
+    return format.sorted_by(request.facts.curve_shape) if format.is_curved else format.remapping.coordinates
+
+
+def _list_columns(request: ConversionRequest) -> Remapping:
+    """Return the coordinates of the list that a format is sorted from: those of its levels, and codes of its curves."""
+    format = request.target.format
+    if format.is_curved:
+        codes = [e for e in _sort_keys(request) if e not in format.remapping.coordinates]
+        return Remapping((*format.remapping.coordinates, *codes), format.order)
+    return format.remapping if format.is_structured else Remapping.identity(format.order)
+
+
+@lru_cache(maxsize=1024)
+def _entry_list_format(format: Format) -> Format | None:
+    """Return the format of a sorted list of a format's level coordinates; None if it has none, or one is a counter."""
+    coordinates = format.remapping.coordinates
+    if not coordinates or any(counters_of(c) for c in coordinates):
+        return None
+    n = len(coordinates)
+    # Only the last level is unique: no two tuples are equal, but their first coordinates may be.
+    chain = (Compressed(unique=n == 1), *(Singleton(unique=k == n - 1) for k in range(1, n)))
+    return Format(format.remapping, chain)
+
+
+@lru_cache(maxsize=1024)
+def _rows_of(format: Format) -> Format | None:
+    """Return the format of the rows of a matrix that is stored row by row; None for other formats.
+
+    Each row is sorted on its own, once its entries are together. A format by columns is treated in the same way.
+    """
+    plain = format.order == 2 == len(format.levels) and not format.is_structured and is_appendable(format)
+    if not plain or format.is_dense or format != format.canonical():
+        return None
+    return Format(format.remapping, (Dense(), Compressed()))

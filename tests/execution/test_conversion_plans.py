@@ -1,0 +1,230 @@
+"""Plans of conversions: every pair of formats has one, with reasons, and its steps are those that run."""
+
+import numpy as np
+import pytest
+from tests.beside import FORMATS
+
+import weft
+from weft.assembly.hash_insertion import HashInsertionLowerer
+from weft.assembly.insertion_lowering import InsertionLowerer
+from weft.assembly.user_query_lowering import UserQueryLowerer
+from weft.errors import LoweringError
+from weft.execution import conversion_steps, plan_of, plan_text
+from weft.execution.conversion_plan import (
+    LIST_RESULT_RULES,
+    RULES,
+    ConversionPlan,
+    ConversionRequest,
+    DataFacts,
+    plan_conversion,
+    plan_format,
+    planned_conversion,
+)
+from weft.execution.conversion_text import SECTIONS, section
+from weft.execution.hash_growth import hash_insertion_kernel
+from weft.execution.insertion import insertion_kernel
+from weft.execution.plan_cache import plans as kept_plans
+from weft.formats import Format, TensorType, parse_format
+from weft.ir import Function, Return, Var
+from weft.pass_names import PASSES
+
+SHAPES = {1: (7,), 2: (4, 6), 3: (4, 3, 2)}
+MANY, FEW = 30, 3  # entries: more than rows, and fewer
+STEPS = ("ReuseArrays", "Append", "ListEntries", "Insert", "InsertIntoTables", "SortEntries")
+
+
+def type_of(format, order=2, dtype="float64"):
+    found = parse_format(format, order)
+    return TensorType(dtype, found, ("int32",) * len(found.roles))
+
+
+def facts(format, order=2, entries=MANY, parallel=False):
+    return DataFacts.of(parse_format(format, order), SHAPES[order], entries)._replace(parallel=parallel)
+
+
+def plan(source, target, order=2, dtype="float64", **of_data):
+    known = facts(target, order, **of_data)
+    return plan_format(type_of(source, order), parse_format(target, order), known, dtype, None, False)
+
+
+def plans(whole):
+    """A plan, and the plans that are its steps."""
+    yield whole
+    for step in whole.steps:
+        if isinstance(step, ConversionPlan):
+            yield from plans(step)
+
+
+def is_chain(whole):
+    """Each step takes what the one before returned, from the source of the plan to its target."""
+    steps = whole.all_steps
+    ends = [whole.source, *(step.target for step in steps)]
+    return bool(steps) and ends[:-1] == [step.source for step in steps] and ends[-1] == whole.target
+
+
+NAMES = [rule.__name__.replace("_", " ") for rule in RULES]
+
+
+@pytest.mark.parametrize("entries", [MANY, FEW])
+@pytest.mark.parametrize("order", FORMATS)
+def test_every_pair_of_formats_has_a_plan_with_reasons(order, entries):
+    formats = [parse_format(name, order) for name in FORMATS[order]]
+    for source in formats:
+        for target in formats:
+            whole = planned_conversion(source, target, SHAPES[order], entries, "float64")
+            assert (whole.source.format, whole.target.format) == (source, target)
+            for each in plans(whole):
+                assert is_chain(each)
+                # Every rule before the one that was taken has a reason against it.
+                assert list(each.rejected) == NAMES[: NAMES.index(each.rule)]
+                assert all(each.rejected.values())
+            text = plan_text(whole)
+            assert text.startswith(f"{source} float64 is converted to {target} float64 in ")
+            for number, step in enumerate(whole.all_steps, 1):
+                assert f"\n{number}. {step.kind}, " in text
+                assert step.reason in text
+
+
+BY_RULE = {
+    "reuse arrays": plan("csr", "csr"),
+    "share arrays": plan("coo", "csr"),
+    "insert by counting": plan("coo", "csr", dtype="float32"),
+    "insert by threads": plan("csr", "csc", parallel=True),
+    "via compressed levels": plan("dense", "sd"),
+    "append": plan("hash", "csr"),
+    "insert": plan("csr", "csc"),
+    "via entry list": plan("gcxs", "csf", 3),
+    "via rows": plan("coo", "dcsc"),
+    "sort and append": plan("csr", "hicoo"),
+    "sort and insert": plan("ell", "lil"),
+    "via plain format": plan("ell", "hyb"),
+}
+
+
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_each_rule_is_taken(rule):
+    assert BY_RULE[rule].rule == rule
+
+
+def test_duplicates_are_summed_first_where_sums_differ():
+    twice = TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3)
+    whole = plan_format(twice, parse_format("csr", 2), facts("csr"), "float32", None, False)
+    assert whole.rule == "sum duplicates"
+    assert is_chain(whole)
+    assert [step.target.dtype for step in whole.all_steps][-2:] == ["float64", "float32"]
+
+
+def test_hash_tables_take_entries_in_any_order():
+    whole = planned_conversion(parse_format("csr", 2).unsorted(False), parse_format("hash", 2), (4, 6), MANY, "float64")
+    assert whole.rule == "hash insertion"
+    assert [step.kind for step in whole.all_steps] == ["list entries", "insert into hash tables"]
+
+
+@pytest.mark.parametrize("target", ["csr", "bsr", "hash", "hicoo", "dia"])
+def test_the_list_that_a_kernel_returns_is_not_listed_again(target):
+    listed = TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3)
+    whole = plan_conversion(ConversionRequest(listed, type_of(target), facts(target), is_list_result=True))
+    names = [rule.__name__.replace("_", " ") for rule in LIST_RESULT_RULES]
+    assert whole.rule in names
+    assert is_chain(whole)
+    assert whole.all_steps[0].kind != "list entries" or target == "hicoo"  # whose list has codes of its curve
+
+
+def test_facts_decide():
+    assert plan("csr", "dcsc", entries=MANY).rule == "via rows"
+    few = plan("csr", "dcsc", entries=FEW)
+    assert few.rule == "sort and append"
+    assert few.rejected["via rows"] == "there are fewer entries than rows"
+    assert plan("csr", "dia").rejected["insert by threads"].startswith("there is one thread")
+
+
+def test_equal_requests_have_one_plan():
+    assert plan("csr", "dia") is plan("csr", "dia")
+    assert plan("csr", "dia", entries=MANY) is plan("csr", "dia", entries=MANY + 1)
+
+
+def tensor(format, order, rng):
+    dense = np.where(rng.random(SHAPES[order]) < 0.6, rng.integers(1, 9, SHAPES[order]).astype(float), 0)
+    return dense, weft.asarray(dense).asformat(format)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "order"),
+    [
+        ("csr", "csr", 2), ("coo", "csr", 2), ("hash", "csr", 2), ("csr", "csc", 2), ("coo", "dcsc", 2),
+        ("csr", "hicoo", 2), ("ell", "lil", 2), ("ell", "hyb", 2), ("dense", "sd", 2), ("gcxs", "csf", 3),
+        ("csr", "banded", 2), ("dense", "dok", 2), ("dia", "dense", 2), ("hyb", "jad", 2),
+    ],
+)  # fmt: skip
+def test_the_steps_of_a_plan_are_those_that_run(source, target, order, monkeypatch):
+    dense, A = tensor(source, order, np.random.default_rng(0))
+    ran = []
+    for name in STEPS:
+        step = getattr(conversion_steps, name)
+
+        def run(self, storage, own=step.run):
+            made = own(self, storage)
+            assert (storage.type, made.type) == (self.source, self.target)
+            ran.append(self)
+            return made
+
+        monkeypatch.setattr(step, "run", run)
+    whole = plan_of(A._storage, parse_format(target, order))
+    B = A.asformat(target)
+    assert [*map(id, ran)] == [*map(id, whole.all_steps)]
+    assert np.array_equal(B.todense(), dense)
+
+
+def test_text_of_every_section():
+    whole = BY_RULE["via rows"]
+    for name in ("steps", "reasons", "attribute queries", "c", "ir", "lowering", "prefetch"):
+        assert section(whole, name)
+    assert section(whole, "vector math").count("-- step ") == 2
+    assert not section(whole, "user schedule")
+    assert set(PASSES) < set(SECTIONS)
+    full = plan_text(whole, full=True)
+    assert "weft_insert" in full
+    assert "weft_evaluate" in full
+    assert "weft_sort_tuples" in section(BY_RULE["sort and append"], "c")
+
+
+def test_queries_are_shown_with_their_concrete_notation():
+    text = plan_text(BY_RULE["insert"])
+    assert "level 2 (compressed): select [j] -> count(i) as pos\n     query2: ∀i ∀j Q(j) += map(B(i,j), 1)" in text
+    widths = section(plan("csr", "jad"), "attribute queries")
+    assert "select [] -> max(#i) as size\n  query1: ∀i Q() max= width(B(i))*1" in widths
+
+
+# -- what the compiler shows -----------------------------------------------------------------------------------------
+def test_debug_prints_the_passes_of_conversions(capfd):
+    source, target = type_of("csr", dtype="uint16"), type_of("csc", dtype="uint16")
+    kept_plans.clear()
+    with weft.config.override(debug="attribute queries,simplify"):
+        assert insertion_kernel(source, target, False)
+        hash_insertion_kernel(TensorType("uint16", Format.list_of(source.format.remapping), ("int64",) * 3),
+                              type_of("hash", dtype="uint16"), True)  # fmt: skip
+    shown = capfd.readouterr().err
+    assert "== simplify: the conversion of csr uint16 to csc uint16\nfunction query2(" in shown
+    assert "== attribute queries: the conversion of csr uint16 to csc uint16\nlevel 2 (compressed): select [j]" in shown
+    assert "== simplify: the insertion of entries into hash uint16\nfunction grow(" in shown
+
+
+def test_passes_of_conversions_are_verified(monkeypatch):
+    """As those of expressions are: each lowering is called by the name of its pass."""
+    lowerings = {
+        InsertionLowerer: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).functions,
+        HashInsertionLowerer: lambda: (
+            hash_insertion_kernel(
+                TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3),
+                type_of("hash"),
+                True,
+            ).source
+        ),
+        UserQueryLowerer: lambda: weft.query(weft.eye(3, format="dcsr"), "select [j] -> count(i) as n"),
+    }
+    for lowerer, make in lowerings.items():
+        kept_plans.clear()
+        with monkeypatch.context() as broken, weft.config.override(debug="verify"):
+            broken.setattr(lowerer, "lower", lambda self, operands: Function("f", (), Return(Var("nothing"))))
+            with pytest.raises(LoweringError, match=r"^lowering returned a malformed result: .*nothing"):
+                make()
