@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from weft.__main__ import main
+from weft.pass_names import PASSES
 
 TTV = ["A(i,j) = B(i,j,k)*c(k)", "-f", "A:ds", "-f", "B:sss", "-f", "c:d"]
 
@@ -53,6 +54,20 @@ def test_stages(stage, capsys):
         (["A(i) = B(i)", "-f", "B:d", "-f", "B:s"], "names B twice"),
         (["A(i) = B(i)", "-f", "B:ss"], "format"),
         (["A(i) = B(i)", "--print", "nothing"], "no stage 'nothing'"),
+        (["A(i) = B(i)", "--dtype", "B:floaty"], "no dtype 'floaty'; the dtypes are bool, "),
+        (["convert"], "takes two files, or two formats"),
+        (["convert", "a.mtx"], "takes two files, or two formats"),
+        (["convert", "a.mtx", "b.npz", "--from", "csr"], "not both"),
+        (["convert", "--from", "csr"], "takes both --from and --to"),
+        (["convert", "--from", "csr", "--to", "cssr"], "no format 'cssr'; did you mean 'csr'?"),
+        (["convert", "--from", "nothing", "--to", "dia"], "no format 'nothing'; known are dense, "),
+        (
+            ["convert", "--from", "csr", "--to", "dia", "--print", "it"],
+            "there is no stage 'it'\nthe stages are steps, reasons, ",
+        ),
+        (["convert", "--from", "csr", "--to", "dia", "--shape", "4x4"], "sizes separated by commas, such as 4,4"),
+        (["convert", "--from", "csr", "--to", "csf", "--shape", "4,4,4"], "format 'csr' stores matrices"),
+        (["convert", "--from", "csr", "--to", "dia", "--dtype", "float16"], "the dtypes are"),
         (["info", "nowhere.mtx"], "nowhere.mtx"),
         (["info", "a.xyz"], "the kind of the file"),
     ],
@@ -78,6 +93,35 @@ def test_files(tmp_path, capsys):
         "rows     1 to 2 entries",
     ]:
         assert line in text
+
+
+def test_conversions_are_shown(capsys):
+    command = ["convert", "--from", "csr", "--to", "dia"]
+    assert main(command) == 0
+    steps = capsys.readouterr().out
+    assert steps.startswith("=== steps ===\ncsr float64 is converted to dia float64 in 1 step (insert)\n1. insert, ")
+    assert "select [j-i] -> id() as nz" in steps
+    assert main([*command, "--print", "reasons", "--print", "c", "--dtype", "float32"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(
+        "=== reasons ===\ncsr to dia, insert: these come first, but\n  reuse arrays: the source stores"
+    )
+    assert "\n=== c ===\n-- step 1, insert, csr to dia\n" in text
+    assert "float *restrict" in text
+    assert main([*command, "--print", "prefetch"]) == 0
+    assert "=== prefetch ===\n-- step 1, insert, csr to dia\nfunction query1(" in capsys.readouterr().out
+    assert main([*command, "--print", "all"]) == 0
+    assert steps in capsys.readouterr().out
+    assert main([*command, "--print", "explain"]) == 0
+    assert "these come first, but" in capsys.readouterr().out
+    assert main(["convert", "--print", "passes"]) == 0
+    assert capsys.readouterr().out.split("\n")[1:-2] == list(PASSES)
+
+
+@pytest.mark.parametrize(("entries", "rule"), [("3", "sort and append"), ("40", "via rows")])
+def test_conversions_of_a_shape_are_shown(entries, rule, capsys):
+    assert main(["convert", "--from", "csr", "--to", "dcsc", "--shape", "10,10", "--entries", entries]) == 0
+    assert f"({rule})" in capsys.readouterr().out
 
 
 def test_demo(capsys, tmp_path, monkeypatch):

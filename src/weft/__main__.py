@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 
@@ -13,7 +13,11 @@ import numpy as np
 
 from . import __version__, demo, load, save
 from . import compile as compile_kernel
+from .dtypes import VALUE_DTYPES, value_dtype
 from .errors import CompilerError, WeftError
+from .execution.conversion_plan import planned_conversion
+from .execution.conversion_text import ConversionReport
+from .formats import parse_format
 from .hints import did_you_mean
 from .operations.operands import storage_of
 from .pass_names import PASSES
@@ -31,6 +35,8 @@ commands:
   weft warm [FILE]       compile what WEFT_RECORD=FILE noted, or the kernels of ordinary expressions, beforehand
   weft info FILE         describe the tensor in a file (.mtx, .tns, .npz)
   weft convert IN OUT    write it to another file; --format F stores it in another format
+  weft convert --from F --to G
+                         print the steps that convert a tensor from one format to another; --print for the C
 
 formats:
   a name of the catalogue (csr, csc, coo, csf, dense, ...) or a letter for each level, d dense, s sparse,
@@ -146,13 +152,82 @@ def _info(argv: list[str]) -> int:
 
 
 def _convert(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser("weft convert", description="Write the tensor in a file to another file.")
-    parser.add_argument("source", help="what to read: .mtx, .tns (or either with .gz) or .npz")
-    parser.add_argument("target", help="what to write")
-    parser.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
+    parser = argparse.ArgumentParser(
+        "weft convert", description="Write the tensor in a file to another file, or show how formats are converted."
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument("source", nargs="?", help="what to read: .mtx, .tns (or either with .gz) or .npz")
+    files.add_argument("target", nargs="?", help="what to write")
+    files.add_argument("--format", help="the format to store it in, where the kind of file keeps formats (npz)")
+    formats = parser.add_argument_group("formats")
+    formats.add_argument("--from", dest="have", metavar="FORMAT", help="the format of the source")
+    formats.add_argument("--to", dest="wanted", metavar="FORMAT", help="the format of the result")
+    formats.add_argument("--shape", metavar="N,N,...", help="the shape of the tensor, 4,4 by default")
+    formats.add_argument("--entries", type=int, metavar="N", help="how many entries it stores, all by default")
+    formats.add_argument("--dtype", help="the dtype of its values, float64 by default")
+    formats.add_argument(
+        "--print", action="append", dest="sections", metavar="NAME",
+        help="steps (the default), reasons, c, or another stage or pass, 'all' for every one, 'explain' for the report "
+        "or 'passes' for the names of the passes; repeat it for several",
+    )  # fmt: skip
     options = parser.parse_args(argv)
-    save(options.target, load(options.source, format=options.format))
+    about_formats = (options.have, options.wanted, options.shape, options.entries, options.dtype, options.sections)
+    if about_formats == (None,) * len(about_formats):
+        if options.target is None:
+            raise UsageError("weft convert takes two files, or two formats: --from csr --to dia")
+        save(options.target, load(options.source, format=options.format))
+        return 0
+    if options.source is not None or options.format is not None:
+        raise UsageError("weft convert takes two files, or --from and --to, not both")
+    return _show_conversion(options)
+
+
+def _show_conversion(options: argparse.Namespace) -> int:
+    """Print how tensors are converted from one format to another."""
+    wanted = options.sections or ["steps"]
+    if wanted == ["passes"]:
+        _print({"passes": "\n".join(PASSES)})
+        return 0
+    if options.have is None or options.wanted is None:
+        raise UsageError("weft convert takes both --from and --to, such as --from csr --to dia")
+    shape = _shape(options.shape or "4,4")
+    plan = planned_conversion(
+        parse_format(options.have, len(shape)),
+        parse_format(options.wanted, len(shape)),
+        shape,
+        options.entries if options.entries is not None else prod(shape),
+        _dtype(options.dtype or "float64"),
+    )
+    report = ConversionReport(plan)
+    _print(_chosen(report, report.text, wanted))
     return 0
+
+
+def _dtype(text: str) -> str:
+    """Return the name of a dtype.
+
+    Raises
+    ------
+    UsageError
+        When there is no such dtype.
+    """
+    try:
+        return value_dtype(text).name
+    except TypeError:  # of NumPy for names that it does not know, and of weft for dtypes that it does not have
+        raise UsageError(f"no dtype {text!r}; the dtypes are {', '.join(VALUE_DTYPES)}") from None
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    """Convert the sizes of axes, separated by commas.
+
+    Examples
+    --------
+    >>> _shape("4,6")
+    (4, 6)
+    """
+    if not all(n.isdecimal() for n in text.split(",")):
+        raise UsageError(f"--shape takes sizes separated by commas, such as 4,4, not {text!r}")
+    return tuple(map(int, text.split(",")))
 
 
 def _compile(argv: list[str]) -> int:
@@ -176,32 +251,37 @@ def _compile(argv: list[str]) -> int:
         parser.print_help()
         return 0
     options = parser.parse_args(argv)
-    formats, dtypes = _pairs(options.format, "-f"), _pairs(options.dtype, "--dtype")
+    formats = _pairs(options.format, "-f")
+    dtypes = {name: _dtype(text) for name, text in _pairs(options.dtype, "--dtype").items()}
     kernel = compile_kernel(options.expression, dtypes=dtypes, schedule=None, **formats)
     # The C is printed only if neither a file nor a stage is asked for.
     if options.output:
         Path(options.output).write_text(kernel.source, encoding="utf-8")
-    try:
-        shown = _chosen(kernel, options.stages)
-    except ValueError as error:
-        raise UsageError(f"{error}; or --print passes, or --print explain") from None
-    for name, text in shown.items():
-        print(f"=== {name} ===\n{text.rstrip()}\n")
+    if options.stages:
+        _print(_chosen(kernel, kernel.explain(), options.stages))
     if not options.output and not options.stages:
         print(kernel.source, end="")
     return 0
 
 
-def _chosen(kernel: CompiledKernel, wanted: Sequence[str]) -> dict[str, str]:
+def _print(texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        print(f"=== {name} ===\n{text.rstrip()}\n")
+
+
+def _chosen(kernel: CompiledKernel | ConversionReport, report: str, wanted: Sequence[str]) -> dict[str, str]:
     """Return the texts of the requested stages, the list of passes and the short report, by name."""
     found: dict[str, str] = {}
     for name in wanted:
         if name == "passes":
             found[name] = "\n".join(PASSES)
         elif name == "explain":
-            found[name] = kernel.explain()
+            found[name] = report
         else:
-            found |= stage_texts(kernel, name)
+            try:
+                found |= stage_texts(kernel, name)
+            except ValueError as error:
+                raise UsageError(f"{error}; or --print passes, or --print explain") from None
     return found
 
 

@@ -9,7 +9,7 @@ from weft.assembly.hash_insertion import HashInsertionLowerer
 from weft.assembly.insertion_lowering import InsertionLowerer
 from weft.assembly.user_query_lowering import UserQueryLowerer
 from weft.errors import LoweringError
-from weft.execution import conversion_steps, plan_of, plan_text
+from weft.execution import ConversionReport, conversion_steps, plan_of
 from weft.execution.conversion_plan import (
     LIST_RESULT_RULES,
     RULES,
@@ -20,13 +20,11 @@ from weft.execution.conversion_plan import (
     plan_format,
     planned_conversion,
 )
-from weft.execution.conversion_text import SECTIONS, section
 from weft.execution.hash_growth import hash_insertion_kernel
 from weft.execution.insertion import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
-from weft.formats import Format, TensorType, parse_format
+from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.ir import Function, Return, Var
-from weft.pass_names import PASSES
 
 SHAPES = {1: (7,), 2: (4, 6), 3: (4, 3, 2)}
 MANY, FEW = 30, 3  # entries: more than rows, and fewer
@@ -78,7 +76,7 @@ def test_every_pair_of_formats_has_a_plan_with_reasons(order, entries):
                 # Every rule before the one that was taken has a reason against it.
                 assert list(each.rejected) == NAMES[: NAMES.index(each.rule)]
                 assert all(each.rejected.values())
-            text = plan_text(whole)
+            text = ConversionReport(whole).text
             assert text.startswith(f"{source} float64 is converted to {target} float64 in ")
             for number, step in enumerate(whole.all_steps, 1):
                 assert f"\n{number}. {step.kind}, " in text
@@ -175,24 +173,72 @@ def test_the_steps_of_a_plan_are_those_that_run(source, target, order, monkeypat
     assert np.array_equal(B.todense(), dense)
 
 
-def test_text_of_every_section():
-    whole = BY_RULE["via rows"]
-    for name in ("steps", "reasons", "attribute queries", "c", "ir", "lowering", "prefetch"):
-        assert section(whole, name)
-    assert section(whole, "vector math").count("-- step ") == 2
-    assert not section(whole, "user schedule")
-    assert set(PASSES) < set(SECTIONS)
-    full = plan_text(whole, full=True)
-    assert "weft_insert" in full
-    assert "weft_evaluate" in full
-    assert "weft_sort_tuples" in section(BY_RULE["sort and append"], "c")
+def test_stages_and_passes_of_every_step():
+    report = ConversionReport(BY_RULE["via rows"])
+    for name in ("steps", "reasons", "attribute queries", "c", "ir"):
+        assert report.stages[name]
+    assert report.passes["lowering"].count("-- step ") == 2
+    assert "user schedule" not in report.passes
+    assert "weft_insert" in report.stages["c"]
+    assert "weft_evaluate" in report.stages["c"]
+    assert "weft_sort_tuples" in ConversionReport(BY_RULE["sort and append"]).stages["c"]
+    nothing = ConversionReport(BY_RULE["reuse arrays"])
+    assert not nothing.passes
+    assert {name for name, text in nothing.stages.items() if text} == {"steps", "reasons"}
 
 
 def test_queries_are_shown_with_their_concrete_notation():
-    text = plan_text(BY_RULE["insert"])
+    text = ConversionReport(BY_RULE["insert"]).text
     assert "level 2 (compressed): select [j] -> count(i) as pos\n     query2: ∀i ∀j Q(j) += map(B(i,j), 1)" in text
-    widths = section(plan("csr", "jad"), "attribute queries")
+    widths = ConversionReport(plan("csr", "jad")).stages["attribute queries"]
     assert "select [] -> max(#i) as size\n  query1: ∀i Q() max= width(B(i))*1" in widths
+
+
+# -- explain ---------------------------------------------------------------------------------------------------------
+def test_explain_of_methods_that_convert():
+    A = weft.random((6, 6), nnz=12, format="csr", rng=0)
+    text = weft.explain(A.asformat, "dia")
+    assert text == ConversionReport(plan_of(A._storage, parse_format("dia", 2))).text
+    assert weft.explain(A.asformat, format="dia", index_dtype="int64") == text
+    for method, target in [
+        (A.tocsc, "csc"),
+        (A.todok, "dok"),
+        (A.todense, "dense"),
+        (A.tocsr, "csr"),
+        (A.tocoo, "coo"),
+    ]:
+        assert weft.explain(method).startswith(f"csr float64 is converted to {target} float64")
+    assert weft.explain(A.todense, order="F").startswith("csr float64 is converted to dense_f")
+    assert weft.explain(A.tobsr, (3, 3)).startswith("csr float64 is converted to bsr of (i/3,j/3,i%3,j%3)")
+    assert weft.explain(A.asformat("dense").tobsr) != ""
+    assert weft.explain(A.asformat, "dia", stages="c").startswith("== c\n-- step 1, insert, csr to dia\n")
+    assert "== simplify\n" in weft.explain(A.asformat, "dia", stages="all")
+    with pytest.raises(ValueError, match="there is no stage 'smplify'; did you mean 'simplify'"):
+        weft.explain(A.asformat, "dia", stages="smplify")
+    unsorted = weft.explain(A.asformat, "csc", sort=False)
+    assert "to csc (dense, compressed(¬O)) float64" in unsorted
+
+
+def test_explain_converts_nothing(monkeypatch):
+    A = weft.random((6, 6), nnz=12, format="csr", rng=0)
+    for name in STEPS:
+        monkeypatch.setattr(getattr(conversion_steps, name), "run", lambda self, storage: pytest.fail("a step ran"))
+    for target in ("dia", "hicoo", "dense"):
+        assert weft.explain(A.asformat, target)
+
+
+def test_explain_asks_whether_a_format_holds_the_entries():
+    A = weft.asarray(np.ones((4, 6))).asformat("csr")
+    one_each = Format("(i,j) -> (i,j)", [Compressed(), Singleton()])
+    with pytest.raises(weft.errors.StorageError, match="does not fit"):
+        weft.explain(A.asformat, one_each)
+    assert "in 1 step" in weft.explain(weft.eye(4).asformat("csr").asformat, one_each)
+
+
+@pytest.mark.parametrize("method", ["sum", "astype", "tolist"])
+def test_explain_of_other_methods(method):
+    with pytest.raises(weft.errors.NotationError, match=rf"asformat, .*, tolil; not SparseTensor.{method}"):
+        weft.explain(getattr(weft.eye(3), method))
 
 
 # -- what the compiler shows -----------------------------------------------------------------------------------------

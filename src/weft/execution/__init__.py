@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..compiler import Lowered, plan_loops
     from ..scheduling.user_schedule import LoopNest
     from .conversion import convert, in_dtype, plan_of
-    from .conversion_text import plan_text
+    from .conversion_text import ConversionReport
     from .data_annihilators import assumed
     from .entry_lists import count_entries
     from .hash_growth import InsertionTarget, insertion_target
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .verification import verify, verify_entries
 
 __all__ = [
+    "ConversionReport",
     "InsertionTarget",
     "Kernel",
     "LoopNest",
@@ -46,7 +47,6 @@ __all__ = [
     "plan_for",
     "plan_loops",
     "plan_of",
-    "plan_text",
     "verify",
     "verify_entries",
 ]  # fmt: skip
@@ -56,7 +56,7 @@ _MODULES = {
     "..compiler": "Lowered plan_loops",
     "..scheduling.user_schedule": "LoopNest",
     ".conversion": "convert in_dtype plan_of",
-    ".conversion_text": "plan_text",
+    ".conversion_text": "ConversionReport",
     ".data_annihilators": "assumed",
     ".entry_lists": "count_entries",
     ".hash_growth": "InsertionTarget insertion_target",

@@ -109,7 +109,7 @@ class ConversionRequest:
 
     def by_one_thread(self) -> ConversionRequest:
         """Return the request for too few entries for several threads."""
-        return replace(self, facts=self.facts._replace(parallel=False))
+        return replace(self, facts=DataFacts(False, *self.facts[1:]))
 
 
 @record

@@ -55,6 +55,11 @@ class Step:
         """
 
     @property
+    def queries(self) -> str:
+        """Attribute queries that the step answers, with their concrete notation; empty if there are none."""
+        return ""
+
+    @property
     def stages(self) -> Mapping[str, str]:
         """Text of every stage of the step's kernel, by name; empty if the step has no kernel."""
         return _NOTHING
@@ -138,6 +143,10 @@ class Insert(_KernelStep):
 
     kernel: InsertionKernel
     kind = "insert"
+
+    @property
+    def queries(self) -> str:
+        return self.kernel.queries
 
     def run(self, storage: Storage) -> Storage:
         return self.kernel.run(storage)

@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..formats import TensorType
 from ..pass_names import PASSES, STAGES
+from ..records import cached, record
 from .conversion_plan import ConversionPlan
 from .conversion_steps import Step
 from .format_names import described
 
-__all__ = ["SECTIONS", "plan_text", "section"]
-
-SECTIONS = ("steps", "reasons", *STAGES, *PASSES)
-"""Names of the parts of the text of a plan."""
+__all__ = ["ConversionReport"]
 
 
-def plan_text(plan: ConversionPlan, full: bool = False) -> str:
-    """Return a report on a conversion.
+@record
+class ConversionReport:
+    """A plan as text, with the stages and passes of its kernels.
 
     Parameters
     ----------
     plan : ConversionPlan
         The plan.
-    full : bool
-        True for every stage of the compiler, for each step. By default the report has the steps with their attribute
-        queries, and the reasons against other ways.
     """
-    parts = [section(plan, "steps"), section(plan, "reasons")]
-    if full:
-        parts += [f"== {name}\n{text}" for name in STAGES if (text := section(plan, name))]
-    return "\n\n".join(parts)
 
+    plan: ConversionPlan
 
-def section(plan: ConversionPlan, name: str) -> str:
-    """Return a part of the text of a plan; empty if no step has this stage or pass.
+    @property
+    def text(self) -> str:
+        """Steps with their attribute queries, and reasons against other ways."""
+        return "\n".join([*_steps(self.plan), "", *_reasons(self.plan)])
 
-    Parameters
-    ----------
-    plan : ConversionPlan
-        The plan.
-    name : str
-        One of ``SECTIONS``.
-    """
-    if name == "steps":
-        return "\n".join(_steps(plan))
-    if name == "reasons":
-        return "\n".join(_reasons(plan))
-    texts = []
-    for number, step in enumerate(plan.all_steps, 1):
-        text = (step.passes if name in PASSES else step.stages).get(name)
-        if text:
-            texts.append(f"-- step {number}, {_step(step)}\n{text.rstrip()}")
-    return "\n\n".join(texts)
+    @cached
+    def stages(self) -> dict[str, str]:
+        """Return the steps, the reasons, and the text of every stage for each step that has it, by name."""
+        made = [step.stages for step in self.plan.all_steps]
+        texts = {name: self._of_steps(name, made) for name in STAGES}
+        return {"steps": "\n".join(_steps(self.plan)), "reasons": "\n".join(_reasons(self.plan)), **texts}
+
+    @cached
+    def passes(self) -> dict[str, str]:
+        """Return the text of what each pass of the compiler returned for each step, by name, in their order."""
+        made = [step.passes for step in self.plan.all_steps]
+        texts = {name: self._of_steps(name, made) for name in PASSES}
+        return {name: text for name, text in texts.items() if text}
+
+    def _of_steps(self, name: str, made: list[Mapping[str, str]]) -> str:
+        steps = enumerate(zip(self.plan.all_steps, made, strict=True), 1)
+        found = [(number, step, texts[name]) for number, (step, texts) in steps if texts.get(name)]
+        return "\n\n".join(f"-- step {number}, {_step(step)}\n{text.rstrip()}" for number, step, text in found)
 
 
 def _steps(plan: ConversionPlan) -> Iterator[str]:
@@ -61,7 +57,7 @@ def _steps(plan: ConversionPlan) -> Iterator[str]:
     yield f"{_type(plan.source)} is converted to {_type(plan.target)} in {many} ({plan.rule})"
     for number, step in enumerate(steps, 1):
         yield f"{number}. {_step(step)}: {step.reason}"
-        for line in step.stages.get("attribute queries", "").splitlines():
+        for line in step.queries.splitlines():
             yield f"   {line}"
 
 

@@ -221,14 +221,18 @@ class InsertionKernel:
             "index notation": to_text(self.lowered.assignment),
             "formats": types_text({"A": self.source_type, "B": self.target}),
             "schedule": f"passes {', '.join(p.name for p in self.phases)}; loop order {loops}\n{shared}",
-            "attribute queries": "\n".join(self._queries()),
+            "attribute queries": self.queries,
             "concrete notation": statement_text(self.lowered.schedule.program.stmt),
             "ir": "\n".join(map(function_text, self.functions)),
             "c": self.source,
         }
 
+    @cached
+    def queries(self) -> str:
+        """Return the attribute queries of each level, then the statements by which its pass answers them."""
+        return "\n".join(self._queries())
+
     def _queries(self) -> Iterator[str]:
-        """Yield the attribute queries of each level, then the statements by which its pass answers them."""
         for lowerer in self._lowerers(threads=False):
             if (k := lowerer.phase.level) is not None and lowerer.asked:
                 queries = "; ".join(map(str, queries_over_axes(self.format, k)))

@@ -12,12 +12,12 @@ from typing import Any
 
 from .. import execution
 from ..errors import FormatError
-from ..formats import FormatLike, parse_format
+from ..formats import Format, FormatLike, parse_format
 from ..storage import Storage
 
 __all__ = [
     "convert", "count_entries", "instead_of_dense", "is_read", "read", "register_reader", "register_viewer",
-    "register_writer", "view", "write",
+    "register_writer", "requested", "view", "write",
 ]  # fmt: skip
 
 Reader = Callable[[Any], "Storage | None"]
@@ -182,11 +182,23 @@ def convert(
     **dtypes : object
         Further arguments of ``execution.convert``, such as ``dtype``.
     """
-    wanted = parse_format(format, len(storage.shape), **(options or {}))
-    if not sort and storage.format != wanted:
-        wanted = wanted.unsorted(storage.format.is_unique)
+    wanted = requested(storage, format, options, sort=sort)
     found: Storage = execution.convert(storage, wanted, strict=strict, **dtypes)
     return found
+
+
+def requested(
+    storage: Storage, format: FormatLike, options: Mapping[str, Any] | None = None, *, sort: bool = True
+) -> Format:
+    """Return the format that :func:`convert` makes.
+
+    Parameters
+    ----------
+    storage, format, options, sort
+        The parameters of :func:`convert`.
+    """
+    wanted = parse_format(format, len(storage.shape), **(options or {}))
+    return wanted if sort or storage.format == wanted else wanted.unsorted(storage.format.is_unique)
 
 
 def restored(kind: Any, storage: Storage, asked: str | None = None) -> Any:

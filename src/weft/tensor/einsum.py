@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
 from ..records import replace
 from .compiled_kernel import CompiledKernel, check_names, operand_names, orders, reads, report, stage_texts, titled
 from .contraction_order import plan
+from .conversion_report import explain_conversion
 from .operators import wrap_result
 from .out_argument import write_out
 from .sparse_tensor import SparseTensor
@@ -462,16 +464,18 @@ def _types(
 
 
 def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named: Any) -> str:
-    """Report how weft computes an expression.
+    """Report how weft computes an expression, or converts a tensor.
 
     The short report has a line for the formats, for each conversion that every call makes, for the loops and the
     coordinates that they visit, for loops over all coordinates, for what threads share, and for whether the kernel is
-    compiled. The page on schedules says how to read it.
+    compiled. The page on schedules says how to read it. The report on a conversion has its steps, the attribute queries
+    that they answer, and the reason against each other way.
 
     Parameters
     ----------
     *operands
-        The arguments of :func:`einsum`, or an expression in tensor index notation alone.
+        The arguments of :func:`einsum`, or an expression in tensor index notation alone; or a method that converts a
+        tensor, such as ``A.asformat``, and the arguments of the method. The tensor is not converted.
     stages : bool, str or iterable of str
         Stages of the compiler to show in place of the short report: True for every stage, from the index notation to
         the C, or names, such as ``"c"`` and ``"schedule"``. Names of passes are taken, too, and ``"all"`` is every
@@ -488,7 +492,7 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     Raises
     ------
     NotationError
-        For expressions that do not parse, and operands that are missing.
+        For expressions that do not parse, operands that are missing, and methods that convert no tensor.
     ValueError
         For names of stages that do not exist.
 
@@ -505,7 +509,11 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     values over k are collected in an array, with a list of those that have a value, before they are stored
     parallel: the loop over i
     compiled: ...
+    >>> print(weft.explain(A.tocsc).splitlines()[0])
+    csr float64 is converted to csc float64 in 1 step (insert)
     """
+    if operands and isinstance(operands[0], MethodType):
+        return explain_conversion(operands[0], operands[1:], named, stages)
     format, dtype = named.pop("format", None), named.pop("dtype", None)
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
-from ..operations.foreign_tensors import count_entries
+from ..operations.foreign_tensors import convert, count_entries
 from ..operations.operands import storage_of
 from ..queries.nodes import NAMES
 from ..records import record
@@ -122,7 +122,8 @@ def block_side(tensor: SparseTensor) -> int:
 
     Blocks without entries do not count.
     """
-    tensor = tensor.tocsr() if tensor.layout.is_dense else tensor
+    if tensor.layout.is_dense:
+        tensor = SparseTensor(convert(storage_of(tensor), "csr"))
     entries = count_entries(storage_of(tensor))
     for b in reversed(BLOCKS):
         if not any(n % b for n in tensor.shape) and entries >= BLOCK_FULL * _blocks(tensor, b) * b * b > 0:

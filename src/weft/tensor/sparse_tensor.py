@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -279,16 +279,20 @@ class SparseTensor(Dispatch, LazyMethods):
         8
         """
         index = None if index_dtype is None else checked_index_dtype(index_dtype).name
-        if options:
-            check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
-        # Options are parts of formats, which must be hashable.
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-        wanted = self.layout if format is None else format
-        found = foreign_tensors.convert(self._storage, wanted, given, sort=sort, index_dtype=index)
+        wanted = self._requested(format, sort, options)
+        found = execution.convert(self._storage, wanted, strict=True, index_dtype=index)
         if copy:
             found = found.apart_from(self._storage)
         same = found is self._storage and format in (None, self.format)
         return self if same else SparseTensor(found).called(self._named if format is None else format)
+
+    def _requested(self, format: FormatLike | None, sort: bool, options: Mapping[str, Any]) -> Format:
+        """Return the format that :meth:`asformat` makes."""
+        if options:
+            check_keywords(SparseTensor.asformat, self.format if format is None else format, options)
+        # Options are parts of formats, which must be hashable.
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        return foreign_tensors.requested(self._storage, self.layout if format is None else format, given, sort=sort)
 
     def suggest_format(self, op: str = "spmv") -> Suggestion:
         """Suggest a format that suits this tensor, with the reasons.

@@ -1,0 +1,93 @@
+"""Reports on conversions between formats, for ``weft.explain(A.asformat, "dia")``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .. import execution
+from ..dtypes import checked_index_dtype
+from ..errors import NotationError
+from ..formats import FormatLike, FormatOptions
+from ..operations.operands import storage_of
+from ..storage import Storage
+from .compiled_kernel import stage_texts, titled
+from .sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from ..execution.conversion_plan import ConversionPlan
+
+__all__ = ["explain_conversion"]
+
+
+METHODS = (
+    "asformat", "change_compressed_axes", "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia", "todok", "tolil",
+)  # fmt: skip
+"""Methods of tensors that end in ``asformat``, or convert to a dense format."""
+
+
+class PlannedTensor(SparseTensor):
+    """A tensor that plans a conversion where another tensor converts itself.
+
+    Methods that convert, such as ``tocsr``, end in ``asformat``, which keeps the plan here.
+    """
+
+    __slots__ = ("plan",)
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self.plan: ConversionPlan | None = None
+
+    def asformat(
+        self,
+        format: FormatLike | None,
+        copy: bool = False,
+        *,
+        index_dtype: DTypeLike | None = None,
+        sort: bool = True,
+        **options: Unpack[FormatOptions],
+    ) -> SparseTensor:
+        """Plan the conversion that this method makes of other tensors, and return the tensor as it is."""
+        index = None if index_dtype is None else checked_index_dtype(index_dtype).name
+        wanted = self._requested(format, sort, options)
+        self.plan = execution.plan_of(storage_of(self), wanted, strict=True, index_dtype=index)
+        return self
+
+    def todense(self, order: Any = None, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """Plan the conversion that this method makes of other tensors; the array has no elements of the tensor."""
+        self.asformat("dense_f" if order == "F" and self.ndim else "dense")
+        return np.empty(0) if out is None else out
+
+
+def explain_conversion(
+    method: MethodType, arguments: Sequence[Any], named: Mapping[str, Any], stages: bool | str | Iterable[str]
+) -> str:
+    """Report how a method of a tensor converts it to another format.
+
+    Parameters
+    ----------
+    method : method
+        A method such as ``A.asformat`` or ``A.tocsr``.
+    arguments, named
+        The arguments of the method.
+    stages : bool, str or iterable of str
+        Stages of the compiler to show in place of the report, as :func:`weft.explain` takes them.
+
+    Raises
+    ------
+    NotationError
+        When the method is not one that converts tensors.
+    """
+    tensor, name = method.__self__, method.__name__
+    if not isinstance(tensor, SparseTensor) or name not in METHODS:
+        given = f"{type(tensor).__name__}.{name}"
+        raise NotationError(f"explain takes methods that convert tensors, {', '.join(METHODS)}; not {given}")
+    planned = PlannedTensor(storage_of(tensor))
+    getattr(planned, name)(*arguments, **named)
+    assert planned.plan is not None
+    report = execution.ConversionReport(planned.plan)
+    return titled(stage_texts(report, stages)) if stages else report.text
