@@ -228,7 +228,12 @@ class LevelFormat:
         >>> Dense().capability(Locate).locates
         'direct'
         """
-        return self if isinstance(self, group) and all(getattr(self, name) for name in _GROUPS[group]) else None
+        if not isinstance(self, group):
+            return None
+        for name in _GROUPS[group]:  # a loop, since single elements are looked up in a few microseconds
+            if not getattr(self, name):
+                return None
+        return self
 
     def require(self, group: type[_Group]) -> _Group:
         """Return the level, which must have a group of capabilities.
