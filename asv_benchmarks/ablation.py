@@ -256,7 +256,7 @@ class Row:
 
     @property
     def settled(self) -> bool:
-        """True if no quartile of a case lies on the other side of ``WORTH`` than the mean."""
+        """True if both quartiles of each case lie on the same side of ``WORTH``; cases may differ."""
         return all((r.low >= WORTH) == (r.high >= WORTH) for r in self.ratios.values())
 
     def cells(self) -> tuple[str, ...]:
