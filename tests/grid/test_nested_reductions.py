@@ -135,3 +135,13 @@ def test_signs_of_zeros_beside_a_sum(format):
     found = weft.evaluate("y(i,j) = -A(i,j) * K(k,j)", A=given, K=weft.asarray(K), format="csr")
     np.testing.assert_array_equal(found.todense(), -A * K.sum(0))
     assert found.nnz <= given.nnz
+
+
+@pytest.mark.parametrize("result", ["coo", "s", "dense", "hash"])
+@pytest.mark.parametrize("format", ["hash", "dok", "csf", "coo"])
+def test_implicit_entries_beside_a_collected_result(format, result):
+    """A workspace over coordinates counts no implicit entries, so that loops visit them."""
+    d = np.where(np.random.default_rng(3).random((3, 4, 5)) < 0.4, 2.0, 0)
+    D = weft.asarray(d, format=format)
+    found = weft.evaluate("y(l) = sum(k, 3 - D(l,j,k))", D=D, format=result)
+    np.testing.assert_array_equal(found.todense(), (3 - d).sum(axis=(1, 2)))

@@ -413,16 +413,17 @@ def _is_walked(
     # Otherwise the operand must be one that can be merged, or that is iterated alone.
     adding = how == "scatter" and not copying
     ordered = {*level_variables(access, format)} - loose if how in ("workspace", "merge") else set[str]()
-    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered)
+    return (as_it_is and walks) or _can_be_walked(expr, access, types, adding, ordered, how == "workspace")
 
 
 def _can_be_walked(
-    expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str]
+    expr: Expr, access: Access, types: Mapping[str, TensorType], adding: bool, ordered: Set[str], collects: bool
 ) -> bool:
     """Return whether the loops can iterate an access without merging a level that cannot be merged.
 
     A level over a variable in ``ordered`` must also be iterated in order. If values are added to the result
-    (``adding``), implicit entries need not be visited.
+    (``adding``), implicit entries need not be visited. A workspace that collects coordinates (``collects``) counts the
+    implicit entries only if their number does not matter.
     """
     format = types[access.tensor].format
     if all(level.merges for level in format.levels):
@@ -441,7 +442,7 @@ def _can_be_walked(
         owner = _reduction_over(expr, v)
         body = _in_loops(expr if owner is None else owner.body, fill)
         summed = owner is None or owner.op == "add"
-        neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types)
+        neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types, collects)
         if summed:
             neutral = neutral_in_sum(implicit_value(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
@@ -492,20 +493,22 @@ def _in_loops(expr: Expr, fill: Callable[[Access], Any]) -> Expr:
     return expr
 
 
-def _neutral(expr: Expr, types: Mapping[str, TensorType]) -> object:
+def _neutral(expr: Expr, types: Mapping[str, TensorType], collects: bool) -> object:
     """Return the implicit value that makes no difference to the reductions of an expression, or to its result.
 
     If the number of implicit entries determines what they contribute, they are counted instead of visited. Then the
-    implicit value of the body is neutral.
+    implicit value of the body is neutral. A workspace that collects coordinates skips those with implicit entries
+    alone, so that it counts nothing whose number matters.
     """
     match expr:
         case Reduce(op=op, body=body):
             row, absent = OPERATORS[op], typed_implicit_value(body, types)
-            if absent is not UNKNOWN and is_counted(op, absent):
+            counted = is_never_empty(op, absent) if collects else is_counted(op, absent)
+            if absent is not UNKNOWN and counted:
                 return absent
             return UNKNOWN if row.identity is None else row.identity
         case Apply(args=args) if any(isinstance(arg, Reduce) for arg in args):
-            found = [_neutral(arg, types) for arg in args if isinstance(arg, Reduce)]
+            found = [_neutral(arg, types, collects) for arg in args if isinstance(arg, Reduce)]
             return found[0] if all(same_value(f, found[0]) for f in found) else UNKNOWN
     return typed_implicit_value(expr, types)
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..analysis.append_chains import is_unordered_list
-from ..code_options import CodeOptions
 from ..config import config
 from ..dtypes import adds_alike
 from ..errors import IndexOverflowError, ResultTooLargeError, StorageError
@@ -22,6 +21,7 @@ from ..storage.fitness import why_unfit
 from .conversion_plan import ConversionPlan, ConversionRequest, DataFacts, plan_conversion, plan_format
 from .conversion_steps import Append, ReuseArrays, Step
 from .entry_lists import list_entries
+from .plan_cache import plans
 
 __all__ = ["convert", "convert_result", "in_dtype", "plan_of"]
 
@@ -69,9 +69,10 @@ def convert(
     try:
         plain = dtype is index_dtype is None and not prune
         # For types that were converted before, and alone decide the plan, the checks below need not be repeated.
-        warm = _warm.get((id(storage.type), id(format), config.code)) if plain else None
+        warm = plans.find(("conversion", storage.type.number, format.number)) if plain else None
         if warm is not None and (warm[1] or storage.vals.size < config.parallel_threshold):
-            return warm[0].run(storage)
+            step: Step = warm[0]
+            return step.run(storage)
         plan = plan_of(storage, format, dtype=dtype, index_dtype=index_dtype, prune=prune, strict=strict)
         if plain:
             _remember(plan, format)
@@ -133,21 +134,16 @@ def _widened(plan: ConversionPlan, storage: Storage) -> Storage:
         return _run(plan_conversion(replace(plan.request, target=widened)), storage)
 
 
-_warm: dict[tuple[int, int, CodeOptions], tuple[Step, bool, TensorType, Format]] = {}
-"""Steps of conversions that types alone decide, by the identities of source type and target format, and the settings.
-
-Each is followed by whether it is the only one for any number of entries, too. The type and the format are held, so that
-neither identity is given to another object.
-"""
-
-
 def _remember(plan: ConversionPlan, format: Format) -> None:
-    """Keep the step of a plan that depends on neither the shape nor, for a single thread, the number of entries."""
-    source, step = plan.source, plan.steps[0]
+    """Keep the step of a plan that depends on neither the shape nor, for a single thread, the number of entries.
+
+    It is kept with the answer whether it is the step for any number of entries.
+    """
+    step, key = plan.steps[0], ("conversion", plan.source.number, format.number)
     if isinstance(step, ReuseArrays) and plan.target.format == format:
-        _warm[id(source), id(format), config.code] = step, True, source, format
+        plans.keep(key, (step, True))
     elif isinstance(step, Append) and format.is_dense and len(plan.steps) == 1:
-        _warm[id(source), id(format), config.code] = step, step.kernel.chunked, source, format
+        plans.keep(key, (step, step.kernel.chunked))
 
 
 def in_dtype(storage: Storage, dtype: np.dtype[Any]) -> Storage:

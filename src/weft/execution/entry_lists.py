@@ -164,7 +164,7 @@ def _sorted_format(old: Remapping, keep: tuple[int, ...]) -> Format:
     return Format(Remapping(tuple(old.coordinates[k] for k in keep), old.order), levels)
 
 
-@lru_cache(maxsize=1)
+@kept
 def _sorter() -> Any:
     text = loader.Wanted(emit_library([SORTER]), (SORTER,), "the sorting of coordinates")
     (library,) = loader.open_all([text])

@@ -24,6 +24,10 @@ from .soundness import Condition, conditions, stored_remapping, why_unsound
 __all__ = ["Format", "TensorType"]
 
 
+_numbers = count()
+"""Numbers of formats and types, which stand for them in keys that are compared quickly."""
+
+
 @record
 class Format:
     """The storage format of a tensor: a coordinate remapping, and a level format for each coordinate that it makes.
@@ -50,6 +54,7 @@ class Format:
     remapping: Remapping
     levels: tuple[LevelFormat, ...]
     _hash: int = field(compare=False, repr=False)
+    number: int = field(compare=False, repr=False)  # another one for each object, for keys that are compared quickly
 
     def __init__(self, remapping: str | Remapping, levels: Sequence[LevelFormat]):
         if isinstance(remapping, str):
@@ -85,6 +90,7 @@ class Format:
         object.__setattr__(self, "remapping", remapping)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "_hash", hash((remapping, levels)))
+        object.__setattr__(self, "number", next(_numbers))
 
     def __hash__(self) -> int:
         return self._hash
@@ -421,9 +427,6 @@ def _plain(order: int, wide: bool) -> Format:
 @lru_cache(maxsize=64)
 def _dense(order: int) -> Format:
     return Format(Remapping.identity(order), (Dense(),) * order)
-
-
-_numbers = count()
 
 
 @record
