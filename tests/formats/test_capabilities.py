@@ -169,7 +169,7 @@ def test_iteration_decides_between_two_ways():
         (Hashed(), {PositionIteration, Locate}, {ValueIteration, Locate}),
         (Growable(), {PositionIteration}, None),
     ],
-    ids=str,
+    ids=["dense", "compressed", "hashed", "growable"],
 )
 def test_views_have_the_access_capabilities_of_the_level_they_show(inner, window, picked):
     access = {ValueIteration, PositionIteration, Locate}
