@@ -104,7 +104,7 @@ def queries_over_axes(format: Format, level: int) -> tuple[Query, ...]:
     --------
     >>> from weft.formats import parse_format
     >>> [str(query) for query in queries_over_axes(parse_format("csc", 2), 1)]
-    ['select [j] -> count(i) as nir']
+    ['select [j] -> count(i) as pos']
     """
     # Queries name coordinates of levels; the remapping expresses them by axes.
     coordinates = dict(enumerate(format.remapping.coordinates))
