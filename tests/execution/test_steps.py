@@ -9,6 +9,7 @@ from weft.analysis import merge_lattice
 from weft.config import config
 from weft.errors import FormatError, ShapeError
 from weft.execution import plan
+from weft.execution.plan_cache import plans
 from weft.execution.steps import anonymous, in_pairs
 from weft.formats import Dense
 from weft.index_notation import explicit_sums, parse
@@ -142,9 +143,9 @@ def test_steps_store_what_one_nest_of_loops_stores(format, monkeypatch):
     found = {}
     for most in (float("inf"), 0):
         monkeypatch.setattr(plan, "MANY_CASES", most)
-        plan.plan_for.cache_clear()
+        plans.clear()
         found[most] = [weft.evaluate(e, **{k: t for k, t in tensors.items() if f"{k}(" in e}) for e in expressions]
-    plan.plan_for.cache_clear()
+    plans.clear()
     for whole, steps in zip(*found.values(), strict=True):
         assert whole._storage.type == steps._storage.type
         for a, b in zip(whole._storage.arrays, steps._storage.arrays, strict=True):
@@ -283,5 +284,5 @@ def test_compiled_kernels():
     assert "steps" in kernel.stages
     assert "26 steps" in kernel.explain(stages=True)
     np.testing.assert_array_equal(kernel(*named(arrays, "coo").values()).todense(), np.sum(arrays, axis=0))
-    with pytest.raises(FormatError, match="in steps"):
+    with pytest.raises(FormatError, match="in several steps"):
         kernel.assemble(*named(arrays, "coo").values())
