@@ -11,6 +11,8 @@ from weft.errors import FormatError, NotationError
 from weft.formats import Compressed, Dense, Format
 from weft.ir import Declare, For, Function, Param, Store
 from weft.ir.builder import add, block, lit, load, mul, var
+from weft.ir.nodes import Var
+from weft.ir.verify import problems
 from weft.remapping import Axis, Binary, Constant, Counter, Remapping
 from weft.remapping.emit_ir import emit
 from weft.remapping.inverse import interval_of
@@ -201,3 +203,13 @@ def test_expressions_that_are_too_large_are_refused():
     for text in (f"(i,j) -> (i,j{'+i' * 3000})", f"(i,j) -> ({doubled}s,i,j)"):
         with pytest.raises(NotationError, match="made of more than 4000 operations, or of 200 inside each other"):
             Remapping.parse(text)
+
+
+@pytest.mark.parametrize("text", ["i<<1", "(i<<1)|1", "i>>1", "i/4", "i%4", "i%3", "i*2+1", "(j-i)/2", "i&3"])
+def test_stored_coordinates_of_32_bits_are_widened(text):
+    """The left operand of a shift, for one, would lose bits."""
+    expr = Remapping.parse(f"(i,j) -> ({text},i,j)").coordinates[0]
+    found = emit(expr, {0: Var("i", "int32"), 1: Var("j", "int32")})
+    stored = [Declare(Var(name, "int32"), lit(0, "int32")) for name in "ij"]
+    assert not problems(Function("f", (), block(*stored, Declare(Var("c"), found))))
+    assert found.ty == "int64"

@@ -43,7 +43,7 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
             return sizes[axis]
         case Binary(op="/" | "%" as op, left=left, right=Extent(axis=axis)):
             # Kernels compute this for empty slots of tables, too. The maximum avoids a division by an axis of size 0.
-            return IrBinary(op, cast(emit(left, coords, sizes), "int64"), maximum(sizes[axis], lit(1)))
+            return IrBinary(op, _wide(emit(left, coords, sizes)), maximum(sizes[axis], lit(1)))
         case Binary(op="+", left=left, right=right):
             return add(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="-", left=left, right=right):
@@ -51,10 +51,15 @@ def emit(expr: IndexExpr, coords: Mapping[int, Expr], sizes: Sequence[Expr] = ()
         case Binary(op="*", left=left, right=right):
             return mul(emit(left, coords, sizes), emit(right, coords, sizes))
         case Binary(op="/" | "%" as op, left=left, right=Constant(value=m)):
-            return _divide(op, emit(left, coords, sizes), m, may_be_negative(left))
+            return _divide(op, _wide(emit(left, coords, sizes)), m, may_be_negative(left))
         case Binary(op=op, left=left, right=right):
-            return IrBinary(op, emit(left, coords, sizes), emit(right, coords, sizes))
+            # A stored coordinate may have 32 bits, of which a shift to the left would lose some.
+            return IrBinary(op, _wide(emit(left, coords, sizes)), _wide(emit(right, coords, sizes)))
     raise TypeError(f"no IR for {expr!r}")
+
+
+def _wide(value: Expr) -> Expr:
+    return cast(value, "int64")
 
 
 def _divide(op: str, value: Expr, m: int, signed: bool) -> Expr:
