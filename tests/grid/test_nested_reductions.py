@@ -75,7 +75,7 @@ def test_of_nothing(format, shape):
         found = weft.evaluate(text, X=X)
         np.testing.assert_array_equal(found.todense() if hasattr(found, "todense") else found, wanted)
     if shape[2] == 0:
-        with pytest.raises(weft.errors.ShapeError, match="no values of k"):
+        with pytest.raises(weft.errors.ShapeError, match="over k, of size 0, has no value"):
             weft.evaluate("y = sum(i, max(k, sum(j, X(i,j,k))))", X=X)
 
 
