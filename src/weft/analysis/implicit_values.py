@@ -428,7 +428,7 @@ def _decided(op: str, value: Any) -> Any:
     row = OPERATORS[op]
     if row.absorbed is None:
         return value
-    own = np.asarray(value).dtype.name
+    own = value.dtype if isinstance(value, RuntimeValue) else np.asarray(value).dtype.name
     return typed(row.absorbed, loop_dtypes(op, (own, own))[-1])
 
 

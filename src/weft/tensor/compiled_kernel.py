@@ -108,7 +108,9 @@ def report(
     return "\n".join([*lines, execution.compiled_line(kernel.origins if origins is None else origins)])
 
 
-def stage_texts(kernel: Any, wanted: bool | str | Iterable[str], looked: Any = None) -> dict[str, str]:
+def stage_texts(
+    kernel: Any, wanted: bool | str | Iterable[str], looked: Any = None, *, assumed: bool = False
+) -> dict[str, str]:
     """Return the texts of stages and passes of the compiler by name.
 
     Parameters
@@ -120,13 +122,15 @@ def stage_texts(kernel: Any, wanted: bool | str | Iterable[str], looked: Any = N
         In a computation of several steps, a name stands for the stage of every kernel.
     looked : Absorbed, optional
         Notes on the values of operands, which are the stage ``values``.
+    assumed : bool
+        True if the values are assumed, and are looked up at each call.
 
     Raises
     ------
     ValueError
         When a name is neither that of a stage nor of a pass.
     """
-    stages = {**kernel.stages, **({"values": looked.notes(assumed=False)} if looked is not None else {})}
+    stages = {**kernel.stages, **({"values": looked.notes(assumed=assumed)} if looked is not None else {})}
     if wanted is True:
         return {name: text for name, text in stages.items() if text}
     names = [wanted] if isinstance(wanted, str) else list(wanted or ())
@@ -225,7 +229,7 @@ class CompiledKernel:
               t += A(i,j)*x(j)
         """
         if stages:
-            return titled(stage_texts(self._kernel, stages, self._assumed))
+            return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
         return report(self._kernel, self._assignment, self._assumed, assumed=True)
 
     def __call__(self, *operands: Any, **named: Any) -> SparseTensor | Array | Any:
