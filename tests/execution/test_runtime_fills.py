@@ -150,7 +150,7 @@ def test_plans_of_two_fill_values_share_their_functions():
     assert first.kernel is not second.kernel
 
 
-def test_results_too_large_for_int32_take_the_fill_value_along(monkeypatch):
+def test_results_too_large_for_int32_take_the_fill_value_along():
     a, b = tensor(9, 2.5), tensor(10, 6.5)
     kernel = plan_for(parse("C(i,j) = A(i,j) + B(i,j)"), (a._storage.type, b._storage.type)).kernel
     found = kernel._wide_index.run((a._storage, b._storage))

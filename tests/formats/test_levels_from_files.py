@@ -1,5 +1,6 @@
 """A new level format is one file: whatever lists level formats finds it there."""
 
+import inspect
 import os
 import re
 import shutil
@@ -8,16 +9,21 @@ import sys
 from pathlib import Path
 
 import weft
+from formats.test_own_level import Bitmap
 from weft.formats import Append, Insertion, levels, parse_format
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVEL = '''
 """Bitmap levels: a flag for each coordinate."""
 
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...ir import Load, Select, Store
 from ...ir.builder import add, cast, eq, ge, lit, mul, sub
-from ...ir.nodes import Load, Select, Store
-from ...records import record
-from ..capabilities import Insertion, Locate, PositionIteration
+from ..level import LevelFormat
 
 __all__ = ["Bitmap", "helper"]
 
@@ -26,50 +32,7 @@ def helper():
     """Stand beside the level, and be none."""
 
 
-@record
-class Bitmap(PositionIteration, Locate, Insertion):
-    """A level with a flag for each coordinate."""
-
-    letter = "y"
-    spelled = True
-    roles = ("present",)
-    compact = False
-    gapless = False
-
-    def pos_bounds(self, m, parent):
-        return mul(parent, m.dimension), mul(add(parent, lit(1)), m.dimension)
-
-    def pos_access(self, m, p, parent, coords):
-        return Select(self.there(m, p), sub(p, mul(parent, m.dimension)), lit(-1))
-
-    def valid(self, m, coord):
-        return ge(coord, lit(0))
-
-    def locate(self, m, parent, coord):
-        p = add(mul(parent, m.dimension), coord)
-        return Select(self.there(m, p), p, lit(-1))
-
-    def there(self, m, p):
-        return eq(cast(Load(m["present"], p), "int64"), lit(1))
-
-    def get_size(self, m, parent_size):
-        return mul(parent_size, m.dimension)
-
-    def first_arrays(self, parent_size, dimension):
-        return {"present": parent_size * dimension}
-
-    def get_pos(self, m, parent, coords):
-        return add(mul(parent, m.dimension), coords[m.level])
-
-    def insert_coord(self, m, p, coord):
-        return Store(m["present"], p, lit(1, m["present"].ty[:-1]))
-
-    def size(self, parent_size, dimension, arrays):
-        return parent_size * dimension
-
-    def array_sizes(self, parent_size, size, dimension):
-        return (size,)
-'''
+''' + inspect.getsource(Bitmap).replace('str] = "m"', 'str] = "y"\n    spelled: ClassVar[bool] = True')
 PROGRAM = """
 import sys
 sys.path[:0] = sys.argv[2:]
