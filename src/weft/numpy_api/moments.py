@@ -242,8 +242,9 @@ def _squares(storage: Storage, middle: Storage, axes: Axes) -> Storage:
         value = Reduce("add", gone, value)
     # The plan is kept for operands of the same types.
     key = ("squares", axes.gone, bool(axes.kept), *(s.type.number for s in storages))
-    target, types = Assignment(Access("C", kept), value), tuple(s.type for s in storages)
-    return plans.get(key, lambda: ElementwisePlan(target, types, middle.format)).run(storages)
+    types = tuple(s.type for s in storages)
+    plan = plans.get(key, lambda: ElementwisePlan(Assignment(Access("C", kept), value), types, middle.format))
+    return plan.run(storages)
 
 
 def _with_absent(storage: Storage, middle: Storage, stored: Storage, axes: Axes, divisor: float, root: bool) -> Storage:

@@ -338,10 +338,14 @@ def _pruned_answers(op: str, found: Storage) -> Storage:
     # A format that appends its entries is copied by one kernel that leaves some out.
     if not _appends_alone(found.format):
         return drop_explicit_fill(found)
-    indices = tuple(f"i{axis}" for axis in range(len(found.shape)))
-    copy, type = Assignment(Access("C", indices), Access("A", indices)), found.type
-    plan = plans.get(("pruning copy", type.number), lambda: ElementwisePlan(copy, (type,), type.format, prune=True))
-    return plan.run((found,))
+    type = found.type
+    return plans.get(("pruning copy", type.number), lambda: _pruning_copy(type)).run((found,))
+
+
+def _pruning_copy(type: TensorType) -> ElementwisePlan:
+    indices = tuple(f"i{axis}" for axis in range(type.format.order))
+    copy = Assignment(Access("C", indices), Access("A", indices))
+    return ElementwisePlan(copy, (type,), type.format, prune=True)
 
 
 @cache
@@ -530,8 +534,10 @@ def flat_map(value: Expr, storages: tuple[Storage, ...]) -> np.ndarray[Any, Any]
 
 
 def _flat_plan(value: Expr, types: tuple[TensorType, ...]) -> ElementwisePlan:
-    assignment = Assignment(Access("C", ("i",)), value)
-    return plans.get(("flat", value, *[t.number for t in types]), lambda: ElementwisePlan(assignment, types))
+    return plans.get(
+        ("flat", value, *[t.number for t in types]),
+        lambda: ElementwisePlan(Assignment(Access("C", ("i",)), value), types),
+    )
 
 
 def only_element(storage: Storage) -> Any:
