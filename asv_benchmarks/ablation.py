@@ -92,11 +92,6 @@ def product(name: str, format: str, columns: int = 0) -> Callable[[], Run]:
     return make
 
 
-def dense_transpose() -> Run:
-    a = weft.asarray(numbers(scaled(1500), scaled(1500)))
-    return lambda: weft.evaluate("B(i,j) = A(j,i)", A=a)
-
-
 def dense_product() -> Run:
     a, b = weft.asarray(numbers(scaled(300), scaled(300))), numbers(scaled(300), scaled(300))
     return lambda: weft.evaluate("C(i,k) = A(i,j)*B(j,k)", A=a, B=b)
@@ -191,8 +186,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "MTTKRP, short fibres": short_fibres,
     "scaled rows": scaled_rows,
     "dia SpMV": product("Lin", "dia"),
-    "dense transpose": dense_transpose,
-    "csr to dia": conversion(lambda: csr("Lin"), "dia"),
+    "dia to csr": conversion(lambda: csr("Lin").asformat("dia"), "csr"),
     "SpMM 32": product("Lin", "csr", 32),
     "dense product": dense_product,
     "bsr SpMV": product("blocked3", "bsr"),

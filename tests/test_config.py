@@ -139,7 +139,7 @@ def test_unknown_optimisations_are_answered_with_the_known_ones():
         Config({}).disable = {"tilling"}
     with pytest.warns(RuntimeWarning, match=r"WEFT_DISABLE='tilling' is ignored: .*tiling"):
         assert Config({"WEFT_DISABLE": "tilling"}).disable == frozenset()
-    assert Config({"WEFT_DISABLE": "tiling,fused-sums"}).disable == {"tiling", "fused-sums"}
+    assert Config({"WEFT_DISABLE": "tiling,prefetch"}).disable == {"tiling", "prefetch"}
 
 
 def test_the_settings_that_affect_code_are_one_value():

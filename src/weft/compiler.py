@@ -32,7 +32,6 @@ from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
 from .index_notation.nodes import Access, Assignment, Expr
 from .ir import Function
-from .ir.passes.fused_sums import with_fused_sums
 from .ir.passes.polling import with_polls
 from .ir.passes.prefetch_streams import prefetch_memory
 from .ir.passes.reciprocals import divide_by_reciprocals
@@ -166,10 +165,9 @@ class Lowered:
 
     @cached
     def sums(self) -> object:
-        """Return the order in which each element is summed, with whether products are fused; None if it is unknown."""
+        """Return the order in which each element is summed; None if it is unknown."""
         s = self.schedule
-        order = order_of_sums(s.program, s.target, s.types, self.options.reassociates)
-        return None if order is None else (order, self._fuses(self.evaluation[1]))
+        return order_of_sums(s.program, s.target, s.types, self.options.reassociates)
 
     def is_within(self, most: float) -> bool:
         """Return whether the merges have at most ``most`` cases."""
@@ -208,17 +206,15 @@ class Lowered:
     @cached
     def source(self) -> CText:
         """Return C text that stands alone, with a function for each kind."""
-        return generate([self._of(kind)[0] for kind in self.kinds], self.options, fuse=self._fuses(self.evaluation[1]))
+        return generate([self._of(kind)[0] for kind in self.kinds], self.options)
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
-        function, lowerer = self._of(kind)
-        return generate([function], self.options, fuse=self._fuses(lowerer), shared=True)
+        return generate([self._of(kind)[0]], self.options, shared=True)
 
     def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
-        function, lowerer = self.function(kind, ParallelAppendLowerer)
-        return generate([function], self.options, fuse=self._fuses(lowerer), shared=True)
+        return generate([self.function(kind, ParallelAppendLowerer)[0]], self.options, shared=True)
 
     @cached
     def appends_in_parallel(self) -> bool:
@@ -230,15 +226,6 @@ class Lowered:
 
     def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
-
-    def _fuses(self, lowered: Lowerer) -> bool:
-        """Return whether products are fused with the additions behind them.
-
-        A sum that goes on from row to row is a chain: each step waits for the last, and an addition is faster than a
-        fused multiply-add. Sums that begin anew in each row overlap, and dense loops are bound by how many instructions
-        there are: these take the fused ones.
-        """
-        return self.options.enabled("fused-sums") and (not lowered.sums_on or lowered.dense_inside)
 
     @cached
     def kinds(self) -> tuple[FunctionKind, ...]:
@@ -258,8 +245,7 @@ class Lowered:
         """Return the text of what each pass makes of this assignment, by the name of the pass, in their order."""
         trace = Trace(keep=True)
         _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
-        function, lowerer = self.function(FunctionKind.EVALUATE, trace=trace)
-        generate([function], self.options, fuse=self._fuses(lowerer), trace=trace)
+        generate([self.function(FunctionKind.EVALUATE, trace=trace)[0]], self.options, trace=trace)
         return trace.texts()
 
     @cached
@@ -379,7 +365,6 @@ def generate(
     functions: Sequence[Function],
     options: CodeOptions,
     *,
-    fuse: bool = True,
     shared: bool = False,
     trace: Trace | None = None,
 ) -> CText:
@@ -391,18 +376,16 @@ def generate(
         The IR of each function.
     options : CodeOptions
         The settings that affect code.
-    fuse : bool
-        True if products are rounded together with the sums that they are added to.
     shared : bool
         True for pointers in place of the support functions that take long to compile; else the text stands alone.
     trace : Trace, optional
         Calls the passes; else they are called as ``options`` say.
     """
     trace = trace or _usual_trace(options)
-    return print_module([_optimized(function, options, fuse, trace) for function in functions], shared=shared)
+    return print_module([_optimized(function, options, trace) for function in functions], shared=shared)
 
 
-def _optimized(function: Function, options: CodeOptions, fuse: bool, trace: Trace) -> Function:
+def _optimized(function: Function, options: CodeOptions, trace: Trace) -> Function:
     """Return a function with the same results whose loops are faster, and can be interrupted."""
     if options.enabled("reciprocals"):
         function = trace("reciprocals", divide_by_reciprocals, function)
@@ -411,9 +394,7 @@ def _optimized(function: Function, options: CodeOptions, fuse: bool, trace: Trac
     # Prefetching copies the expressions of addresses, so it comes after what changes these.
     if options.enabled("prefetch"):
         function = trace("prefetch", prefetch_memory, function)
-    function = trace("polling", with_polls, function, LONG)
-    # Fused sums come last, since no other pass knows a fused multiply-add.
-    return trace("fused sums", with_fused_sums, function) if fuse and options.enabled("fused-sums") else function
+    return trace("polling", with_polls, function, LONG)
 
 
 def _usual_trace(options: CodeOptions) -> Trace:

@@ -42,8 +42,8 @@ OPTIMIZATIONS = (
     ),
     Optimization(
         "tiling",
-        "Loops over a dense result or across an array are cut into tiles that stay in the cache.",
-        ("dia SpMV", "dense transpose", "csr to dia"),
+        "Loops that come back to every row of the result are cut into tiles of rows that stay in the cache.",
+        ("dia SpMV", "dia to csr"),
     ),
     Optimization(
         "register-strips", "Strips of a dense row of the result are summed in registers.", ("SpMM 32", "dense product")
@@ -82,7 +82,6 @@ OPTIMIZATIONS = (
         "Memory is asked for some entries before it is read or written.",
         ("short rows SpMV", "scattered SpMV", "coo SpMV", "csr to csc", "scattered rows"),
     ),
-    Optimization("fused-sums", "A product and its addition are one instruction.", ("SpMM 32", "dense product")),
     # Variants and functions of a plan, chosen by the data.
     Optimization(
         "dense-result",

@@ -1,4 +1,4 @@
-"""Arrays that loops would pass across: stored again where each element is read often, else passed in lines."""
+"""Arrays that loops would pass across: stored again where each element is read often."""
 
 import itertools
 
@@ -10,9 +10,9 @@ from weft.execution import plan_for
 from weft.formats import Dense, Format
 from weft.index_notation import parse
 from weft.remapping import Remapping
-from weft.scheduling.tiling import LINE
 from weft.scheduling.variant import Variant
 
+LINE = 16  # elements of one or two cache lines
 SHAPES = [(1, 1), (0, 3), (LINE - 1, 2), (LINE, LINE), (LINE + 1, 3), (3, 2 * LINE + 5), (100, 7), (7, 100)]
 
 
@@ -45,7 +45,7 @@ def test_three_axes_in_every_order(modes):
     np.testing.assert_array_equal(weft.evaluate("C(i,j,k) = A(i,j,k) + B(i,j,k)", A=A, B=found).todense(), 2 * array)
 
 
-def test_lines_are_shared_by_threads():
+def test_threads_share_the_rows_of_an_array_in_the_other_order():
     array = np.random.default_rng(2).random((1000, 301))
     one = weft.asarray(array).asformat("dense_f").todense()
     with weft.config.override(num_threads=2, parallel_threshold=1):

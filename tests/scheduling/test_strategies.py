@@ -78,14 +78,6 @@ def test_loops_are_cut_after_they_are_chosen():
     assert "loops are cut into tiles over i" in cut.notes[-1]
 
 
-def test_arrays_of_different_orders_are_passed_across_in_lines():
-    whole = scheduled("Y(i,j) = A(j,i)", {"A": "dense", "Y": "dense"})
-    cut = tile_loops(whole)
-    assert to_text(whole.program.stmt) == "forall i\n  forall j\n    Y(i,j) = A(j,i)"
-    assert to_text(cut.program.stmt) == "forall j_line\n  forall i\n    forall j_inside\n      Y(i,j) = A(j,i)"
-    assert tile_loops(scheduled("Y(i,j) = A(i,j)", {"A": "dense", "Y": "dense"})).program.splits == ()
-
-
 @pytest.mark.parametrize(
     ("name", "shared"),
     [("Gather", True), ("Scatter", False), ("RowWorkspace", True), ("CoordinateList", False), ("DenseResult", False)],

@@ -148,13 +148,6 @@ class LoopEmitter:
         owner, env = self.owner, self.env
         whole = owner.bounds_of(it, self.stmt.var, env)
         begin, end = self.bounds or whole
-        # Recorded for the compiler, which decides by ``dense_inside`` and ``sums_on`` on fused multiply-add.
-        if isinstance(self.stmt.body, Assign):
-            single = it.format.branchless and it.format.locates == "direct"  # its coordinate is computed
-            if it.format.iteration == "value" or single:
-                owner.dense_inside = True
-            elif self.stmt.body.op is not None and not self._scatters(self.stmt.body):
-                owner.sums_on |= self._sums_on(it)
         if (strip := env.strips.get(self.stmt.var)) is not None:
             return self._in_strip(it, strip)
         # Coordinate value iteration.
@@ -246,18 +239,6 @@ class LoopEmitter:
             ir.Declare(low, ir.Call("weft_unvectorized", (strip.low,), "int64")),
             ir.For(number, lit(0), lit(strip.width), body, unroll=True),
         )
-
-    def _scatters(self, body: Assign) -> bool:
-        """Return whether each iteration accumulates into a different element."""
-        follow = {d.var for d in self.owner.derived if self.stmt.var in d.needs}
-        return not follow.isdisjoint(body.target.indices) or self.stmt.var in body.target.indices
-
-    def _sums_on(self, it: LevelIterator) -> bool:
-        """Return whether one sum continues over several segments, instead of starting anew in each."""
-        # ``sums_segments`` holds the producers of scalar workspaces, whose sums start anew.
-        begun = self.owner.sums_segments
-        alone = it.format.branchless and any(isinstance(s, Forall) and s.body == self.stmt for s in begun)
-        return self.stmt not in begun and not alone
 
     def _child(self, it: LevelIterator, p: ir.Expr, coord: ir.Expr) -> ir.Expr:
         """Return the position of the children and values of a coordinate that is iterated at position ``p``."""

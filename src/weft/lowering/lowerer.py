@@ -127,10 +127,7 @@ class Lowerer:
         self.scratch: list[ir.Stmt] = []
         self.release: list[ir.Stmt] = []
         self.chunked = False
-        # Recorded by the loops, for the compiler's choice of fused multiply-add and for explanations.
-        self.sums_segments: set[Stmt] = set()
-        self.sums_on = False
-        self.dense_inside = False
+        # Recorded by the loops, for explanations.
         self.lattices: list[tuple[str, tuple[Point, ...]]] = []
         # The dimension of each index variable, from the first access or level that has it.
         found = [a for s in assignments(program.stmt) for a in (*accesses(s.value), s.target)]

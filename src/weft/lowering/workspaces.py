@@ -214,7 +214,6 @@ def made(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     w = owner.workspaces[result_of(stmt.producer).target.tensor]
     if not owner.holds_values:
         return block()
-    owner.sums_segments.add(stmt.producer)
     producer = owner.statement(stmt.producer, env)
     begin = ir.Declare(owner.scalar(w), lit(neutral_of(w), w.dtype))
     if (absences := owner.implicit_entries.get(w.name)) is None:

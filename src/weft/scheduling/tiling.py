@@ -1,14 +1,10 @@
 """Tiling: loops are cut so that memory which they use again is still in the cache.
 
-One kind of nest iterates the whole of a dense result many times. Such a nest is cut so that it iterates one *tile* of
-the result at a time. Examples are the diagonals of dia and the columns of a matrix that is stored by columns. There,
+A nest that iterates the whole of a dense result many times is cut so that it iterates one *tile* of the result at a
+time. Examples are the diagonals of dia and the columns of a matrix that is stored by columns. There,
 the outer loop does not decide which elements are written, but the inner loop does. Without tiles, elements have left
 the cache when the next iteration of the outer loop writes them again. A loop over tiles outside both loops keeps them
 in the cache. Tiles can also be filled where they are computed, and shared among threads.
-
-The other kind iterates along one array and across another, as a transposition does. Such a nest uses one element of
-each cache line that is fetched. If only a few rows are iterated at a time, the next iterations use the other elements
-of the line.
 """
 
 from __future__ import annotations
@@ -20,18 +16,16 @@ import numpy as np
 
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components, single_coordinate_levels
 from ..analysis.iteration_graph import places
-from ..analysis.terms import foralls
-from ..concrete_notation.nodes import Assign, Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
+from ..concrete_notation.nodes import Fill, Forall, Split, Stmt, TileSweep, accesses, assignments
 from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Access
 from ..records import replace
 from ..remapping.inverse import linear
-from .cost_model import is_strided
 from .loop_problem import fresh_name
 from .schedule import Schedule
 
-__all__ = ["FEW", "LINE", "ROOM", "TILE", "Tiler", "tile_loops"]
+__all__ = ["FEW", "ROOM", "TILE", "Tiler", "tile_loops"]
 
 TILE = 64
 """Coordinates in a tile with few loop iterations above it: so few that the memory of all these is read as streams."""
@@ -41,9 +35,6 @@ FEW = 14
 
 ROOM = 1 << 19
 """Bytes in a tile with more iterations above it: as many as stay in a second-level cache."""
-
-LINE = 16
-"""Rows that are iterated in strides at a time: elements of one or two cache lines."""
 
 
 def tile_loops(schedule: Schedule) -> Schedule:
@@ -58,7 +49,7 @@ def tile_loops(schedule: Schedule) -> Schedule:
     -------
     Schedule
     """
-    if not schedule.result.format.is_dense:
+    if not schedule.result.format.is_dense or not schedule.candidate.strategy.accumulates:
         return schedule
     taken = schedule.names
 
@@ -67,40 +58,11 @@ def tile_loops(schedule: Schedule) -> Schedule:
         taken.add(name)
         return name
 
-    stmt, program, notes = schedule.program.stmt, schedule.program, schedule.decisions
-    if (crossing := _across(schedule, fresh)) is not None:
-        cut, stmt = crossing
-        splits: Sequence[Split] = [cut]
-        notes = (*notes, f"the loop over {cut.var} is cut: other arrays are passed across in lines of {LINE}")
-    elif schedule.candidate.strategy.accumulates:
-        tiles = Tiler(schedule.target, schedule.types, schedule.problem.derived, fresh)
-        stmt, splits, notes = tiles.cut(stmt), tiles.splits, (*notes, *tiles.notes)
-    else:
-        return schedule
-    return replace(schedule, program=replace(program, stmt=stmt, splits=(*program.splits, *splits)), decisions=notes)
-
-
-def _across(schedule: Schedule, fresh: Callable[[str], str]) -> tuple[Split, Stmt] | None:
-    """Return the cut of a loop, and the loops in another order, if arrays of different orders are iterated.
-
-    None if the loops are around more than one assignment, or stride through no array.
-    """
-    target, types = schedule.target, schedule.types
-    order, body = _nest_of(schedule.program.stmt)
-    if not isinstance(body, Assign) or schedule.program.workspaces or not target.indices:
-        return None
-    # The result is written along its innermost axis; an operand with another one is read in strides.
-    read = list(dict.fromkeys(accesses(body.value)))
-    if any(not types[a.tensor].format.is_dense or types[a.tensor].format.is_structured for a in (target, *read)):
-        return None
-    along = level_variables(target, types[target.tensor].format)[-1]
-    strided = [a for a in read if is_strided(a, along, types[a.tensor].format)]
-    if not strided:
-        return None
-    other = level_variables(strided[0], types[strided[0].tensor].format)[-1]
-    cut = Split(along, fresh(f"{along}_line"), fresh(f"{along}_inside"), LINE, tiles=along)
-    outside = [v for v in order if v not in (along, other)]
-    return cut, foralls((*outside, cut.outer, other, cut.inner), body)
+    program = schedule.program
+    tiles = Tiler(schedule.target, schedule.types, schedule.problem.derived, fresh)
+    stmt = tiles.cut(program.stmt)
+    program = replace(program, stmt=stmt, splits=(*program.splits, *tiles.splits))
+    return replace(schedule, program=program, decisions=(*schedule.decisions, *tiles.notes))
 
 
 def _nest_of(stmt: Stmt) -> tuple[list[str], Stmt]:

@@ -11,15 +11,6 @@ typedef struct weft_tensor {
   void *vals;                 /* values */
 } weft_tensor;
 
-static inline double weft_fma_float64(double a, double b, double c) {
-  /* a * b + c, rounded once. Without an instruction for that, it would be a slow call of libm. */
-#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 /* Return whether the threads of this kernel have been told to stop. watch[0] is 1 then; watch[1] is the time, in
    nanoseconds, at which the calling thread asks next. */
 static inline bool weft_stopped(const int64_t *watch) { return __atomic_load_n(watch, __ATOMIC_RELAXED) != 0; }
@@ -70,7 +61,7 @@ static int64_t weft_spmv_loops(double *restrict y_vals, int64_t B1_dim,
 #pragma omp simd reduction(+:t)
     for (int64_t pB2 = (int64_t)B2_pos[i]; pB2 < (int64_t)B2_pos[i + 1]; pB2++) {
       int64_t j = (int64_t)B2_crd[pB2];
-      t = weft_fma_float64(B_vals[pB2], x_vals[j], t);
+      t += B_vals[pB2] * x_vals[j];
     }
     y_vals[i] = t;
     until_poll--;

@@ -53,15 +53,6 @@ _LOGADDEXP = """{{
   return difference <= 0 ? b + {log1p_other} : difference;
 }}
 """
-_FUSED = """{{
-  /* a * b + c, rounded once. Without an instruction for that, it would be a slow call of libm. */
-#if defined(__FP_FAST_FMA{F}) || defined(__FMA__) || defined(__aarch64__)
-  return __builtin_fma{f}(a, b, c);
-#else
-  return a * b + c;
-#endif
-}}
-"""
 
 
 def define(ty: str, add: Callable[..., None]) -> None:
@@ -85,7 +76,6 @@ def define(ty: str, add: Callable[..., None]) -> None:
     add("ldexp", ty, {"a": ty, "b": "int64"}, f"__builtin_ldexp{f}(a, {exponent})")
     if ty == "float64":
         add("float_power", ty, 2, "__builtin_pow(a, b)")
-    add("fma", ty, dict.fromkeys("abc", ty), _FUSED.format(f=f, F=f.upper()))
     add("floor_divide", ty, 2, _FLOOR_DIVIDE.format(T=T, f=f))
     add("remainder", ty, 2, _REMAINDER.format(T=T, f=f))
     add("heaviside", ty, 2, "a != a ? a : a == 0 ? b : a < 0 ? 0 : 1")

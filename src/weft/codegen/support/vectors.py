@@ -1,10 +1,10 @@
 """Mathematical functions of many elements at a time, by the vector functions of the C library.
 
-The vector functions are those of glibc 2.35 and newer on x86-64 with AVX-512, where NumPy has vector functions of its
-own. Elsewhere the elements are computed one by one. The result of an element does not depend on its place in an array.
-glibc bounds the error of its vector functions by four units in the last place. The functions of this module were never
-seen to err by more than two units in double precision, as the functions of one element do, nor by more than four in
-single precision, as NumPy does. ``exp``, ``sin`` and others whose vector functions err by more have no function here.
+The vector functions are those of glibc 2.35 and newer on x86-64 with AVX2 or AVX-512. Elsewhere the elements are
+computed one by one. The result of an element does not depend on its place in an array. glibc bounds the error of its
+vector functions by four units in the last place. The functions of this module were never seen to err by more than two
+units in double precision, as the functions of one element do, nor by more than four in single precision, as NumPy does.
+``exp``, ``sin`` and others whose vector functions err by more have no function here.
 """
 
 from __future__ import annotations
@@ -19,11 +19,18 @@ _ONE = (
     "cbrt",
 )  # fmt: skip
 _TWO = ("power",)
+_AVX512_ALONE = {("expm1", "float64"), ("arccosh", "float64")}  # with AVX2 these err by more than two units
 
 _AVAILABLE = """\
-#if defined __AVX512F__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__
+#if defined __AVX2__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__
 #if __GLIBC_PREREQ(2, 35)
-#define WEFT_VECTORS 1
+#ifdef __AVX512F__
+#define WEFT_VECTOR_BYTES 64
+#define WEFT_VECTOR_FUNCTION(avx2, avx512) avx512
+#else
+#define WEFT_VECTOR_BYTES 32
+#define WEFT_VECTOR_FUNCTION(avx2, avx512) avx2
+#endif
 #endif
 #endif
 """
@@ -32,22 +39,22 @@ _AVAILABLE = """\
 _EACH = """\
 /* Set y[i] = weft_{name}_{ty}({one}) for i < n. y may be a. */
 static void weft_each_{name}_{ty}({params}, {T} *y, int64_t n) {{
-#ifdef WEFT_VECTORS
-  typedef {T} vector __attribute__((vector_size(64)));
-  extern vector {symbol}({vectors});
-  enum {{ LANES = 64 / sizeof({T}) }};
+#if {condition}
+  typedef {T} vector __attribute__((vector_size(WEFT_VECTOR_BYTES)));
+  extern vector WEFT_VECTOR_FUNCTION({avx2}, {avx512})({vectors});
+  enum {{ LANES = WEFT_VECTOR_BYTES / sizeof({T}) }};
   int64_t i = 0;
   vector {declared};
   for (; i + LANES <= n; i += LANES) {{
 {load}
-    const vector found = {symbol}({passed});
+    const vector found = WEFT_VECTOR_FUNCTION({avx2}, {avx512})({passed});
     __builtin_memcpy(y + i, &found, sizeof found);
   }}
   if (i < n) {{ /* the last vector is filled up with ones */
     for (int64_t l = 0; l < LANES; l++) {{
 {rest}
     }}
-    const vector found = {symbol}({passed});
+    const vector found = WEFT_VECTOR_FUNCTION({avx2}, {avx512})({passed});
     for (int64_t l = 0; l < n - i; l++) y[i + l] = found[l];
   }}
 #else
@@ -61,12 +68,16 @@ def _each(name: str, ty: str, arity: int) -> Snippet:
     T, f = ("double", "") if ty == "float64" else ("float", "f")
     c = (LIBM | REAL_1 | REAL_2)[name]
     letters = "ab"[:arity]
-    # The symbols follow the ABI of vector functions: e for AVX-512, N for unmasked, the lanes, a v for each operand.
+    width = 4 if f else 8
+    # The symbols follow the ABI of vector functions: d for AVX2 and e for AVX-512, N for unmasked, the number of lanes,
+    # a v for each operand.
     text = _EACH.format(
+        condition="WEFT_VECTOR_BYTES == 64" if (name, ty) in _AVX512_ALONE else "defined WEFT_VECTOR_BYTES",
         name=name,
         ty=ty,
         T=T,
-        symbol=f"_ZGVeN{64 // (4 if f else 8)}{'v' * arity}_{c}{f}",
+        avx2=f"_ZGVdN{32 // width}{'v' * arity}_{c}{f}",
+        avx512=f"_ZGVeN{64 // width}{'v' * arity}_{c}{f}",
         one=", ".join(f"{x}[i]" for x in letters),
         params=", ".join(f"const {T} *{x}" for x in letters),
         vectors=", ".join(["vector"] * arity),

@@ -83,7 +83,7 @@ def with_polls(function: Function, long: LongCalls = NONE) -> Function:
     Parameters
     ----------
     function : Function
-        The function. Only ``with_fused_sums`` runs after this pass, before the function is printed.
+        The function. No pass runs after this one, before the function is printed.
     long : LongCalls
         The functions whose calls may take long.
 
