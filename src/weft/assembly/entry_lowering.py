@@ -69,7 +69,7 @@ class EntryLowerer(Lowerer):
         If true, entries equal to the fill value are left out.
     """
 
-    apart = True
+    apart = places = True
 
     def __init__(
         self,

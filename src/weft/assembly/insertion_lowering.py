@@ -1,8 +1,9 @@
 """Assembly by insertion (2020 paper, section 6), for structures whose coordinates cannot be appended in order.
 
-The loops over the source run once for each level with an attribute query, from the root down, and once more to insert
-every entry. A level determines the position of an entry from the answers of its query (``get_pos``) or takes the next
-free position of its parent (``yield_pos``).
+The loops that contribute values to the result run once for each level with an attribute query, from the root down, and
+once more to insert every value. They copy the entries of a tensor in a conversion, and compute values otherwise. A
+level determines the position of a value from the answers of its query (``get_pos``) or takes the next free position of
+its parent (``yield_pos``).
 
 Two arrays become scalars if the order of the loops allows it (section 4.2). The counter ``#i`` is a scalar if the loop
 over ``i`` encloses the others. The next free position is a scalar if entries come in the order of positions.
@@ -16,9 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.contributions import (
+    UNSORTED,
+    EntryOrder,
+    contribution_path,
+    copied_access,
+    has_one_position_each,
+)
 from ..analysis.derived_variables import level_variables
 from ..code_options import CodeOptions
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, foralls_of
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments
 from ..formats import LevelVars, TensorType
 from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..index_notation.nodes import Access
@@ -26,7 +34,7 @@ from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
 from ..lowering.environment import Environment
 from ..lowering.result_writer import COUNTS, FunctionKind
-from ..lowering.scalar_expressions import lower_expr
+from ..lowering.scalar_expressions import lower_expr, update
 from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, each_thread, piece_of
 from ..queries import Width
 from ..queries.table1_rewrites import SourceFacts
@@ -35,10 +43,8 @@ from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import query_lowering
 from .edge_insertion import EdgeSource, EdgeWriter, adjoining
-from .entry_lowering import EntryLowerer, among_threads, source_access
+from .entry_lowering import EntryLowerer, among_threads
 from .insertion_plan import (
-    UNSORTED,
-    EntryOrder,
     InsertionPass,
     consecutive_shared,
     position_preserving_level,
@@ -64,7 +70,7 @@ class InsertionLowerer(EntryLowerer):
     Parameters
     ----------
     program : Program
-        Loops over the source around one assignment to the result.
+        Loops that contribute values to the result, by assignments to it.
     target : Access
         The result.
     types : mapping
@@ -78,7 +84,7 @@ class InsertionLowerer(EntryLowerer):
     skip_fill : bool
         If true, entries equal to the fill value are left out.
     entry_order : EntryOrder
-        The order in which entries come.
+        The order in which values come.
     """
 
     def __init__(
@@ -92,8 +98,11 @@ class InsertionLowerer(EntryLowerer):
         skip_fill: bool = False,
         entry_order: EntryOrder = UNSORTED,
     ):
-        source = types[source_access(program).tensor]
-        self.shares, self.kept = reused_arrays(source, types[target.tensor], entry_order, options)
+        copied = copied_access(program, target)
+        self.copies = copied is not None
+        self.shares, self.kept = (
+            reused_arrays(types[copied.tensor], types[target.tensor], entry_order, options) if copied else (False, {})
+        )
         writes_values = phase.level is None and not self.shares
         kind = FunctionKind.COMPUTE if writes_values or skip_fill else FunctionKind.ASSEMBLE
         super().__init__(program, target, types, names, kind, options, skip_fill)
@@ -130,21 +139,23 @@ class InsertionLowerer(EntryLowerer):
         if phase.level is None and stays is not None:
             self.edges = EdgeWriter(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
         self.own = tuple(self._own(k) for k in range(len(levels)))
-        # The loop body before which the scalar counter of a level is set to 0.
-        loops = list(foralls_of(program.stmt))
-        self.counted = {k: loops[n - 1].body for k, n in scalar_counters(self.format, entry_order).items()}
+        # The loop before which the scalar counter of a level is set to 0; None for the assignment inside all loops.
+        loops, _ = contribution_path(program.stmt, target)
+        inside = (*(loop.var for loop in loops), None)
+        self.counted = {k: inside[n] for k, n in scalar_counters(self.format, entry_order).items()}
         self.segments: Forall | None = None
         self.asked = () if phase.level is None or phase.collects else self._asked(phase.level, loops)
 
     def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.LevelQuery, ...]:
         """Return the queries of a level, answered from widths of segments if all of them can be."""
-        source = (
-            query_lowering.source_facts(self.types[self.source.tensor].format) if not self.skip_fill else SourceFacts()
-        )
+        known = self.copies and not self.skip_fill
+        source = query_lowering.source_facts(self.types[self.source.tensor].format) if known else SourceFacts()
         last = loops[-1] if loops else None
         # Segments without entries are also visited, so their coordinates must have positions.
         above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
+        if inner is not None:  # queries are over the axes of the result, which may be a transpose
+            source = replace(source, innermost=self.target.access.indices.index(inner))
         # At shared positions the query counts positions, of which a segment may have fewer than entries.
         if last is not None and last.var == inner and above and k not in self.grouped:
             found = query_lowering.level_queries(self.format, k, source)
@@ -234,8 +245,25 @@ class InsertionLowerer(EntryLowerer):
     def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         if stmt is self.segments:
             return self._segment(self.segments, env)
-        starts = [ir.Declare(self._counter(k), lit(0)) for k, body in self.counted.items() if body is stmt]
+        starts = [ir.Declare(self._counter(k), lit(0)) for k, v in self.counted.items() if self._is_before(v, stmt)]
         return block(*starts, super().statement(stmt, env))
+
+    def _is_before(self, v: str | None, stmt: Stmt) -> bool:
+        """Return whether a statement is the loop over ``v`` that contributes values, or their assignment if None."""
+        if v is None:
+            return isinstance(stmt, Assign) and stmt.target == self.target.access
+        own = isinstance(stmt, Forall) and stmt.var == v
+        return own and any(a.target == self.target.access for a in assignments(stmt))
+
+    @property
+    def sorts_lists(self) -> bool:
+        return not has_one_position_each(self.format, False)
+
+    def can_share(self) -> bool:
+        """Return whether threads can share the outermost loop of a computation."""
+        stmt = self.program.stmt
+        driver = self.driver_of(stmt, Environment()) if isinstance(stmt, Forall) and stmt.parallel else None
+        return driver is not None and (driver.certain or (driver.level == 0 and driver.format.unique))
 
     def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
         """Return code that answers queries by the width of the innermost loop: a difference of positions (Table 1)."""
@@ -304,14 +332,17 @@ class InsertionLowerer(EntryLowerer):
         return size
 
     def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
-        """Return the code for one entry: an update of answers, a collected coordinate, or the insertion."""
-        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.made.type.dtype)
+        """Return the code for one value: an update of answers, a collected coordinate, or the insertion."""
+        if stmt.target.tensor in self.workspaces:
+            return super().assign(stmt, env)
+        dtype = self.made.type.dtype
+        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), dtype) if self.kind.values else lit(0, dtype)
         coords, stmts = self._count(env)
         k = self.phase.level
         placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
         stmts += placing
         if k is None:
-            stmts.append(ir.Store(self.made.vals, parent, value) if not self.shares else block())
+            stmts.append(self._stored(stmt.op, parent, value))
         elif self.phase.collects:
             collect = self.format.levels[k].require(SharedPositions).shared_collect(self.own[k], parent, coords)
             stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # not the query's mark
@@ -321,6 +352,12 @@ class InsertionLowerer(EntryLowerer):
         if self.skip_fill:
             code = if_(ne(value, self.value(self.made.type.fill, value.ty)), code)
         return code
+
+    def _stored(self, op: str | None, p: ir.Expr, value: ir.Expr) -> ir.Stmt:
+        """Return the store of a value, or its reduction into the values that came to the position before."""
+        if self.shares:
+            return block()
+        return ir.Store(self.made.vals, p, value) if op is None else update(op, ir.Load(self.made.vals, p), value)
 
     def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
         """Return statements that determine the position of an entry in the level above ``last``, and the position."""
@@ -352,7 +389,7 @@ class InsertionLowerer(EntryLowerer):
 
     def _fetched(self, k: int, env: Environment) -> ir.Stmt:
         """Return the prefetch of the memory for a later entry."""
-        wanted = self.phase.level is None and self.options.enabled("prefetch")
+        wanted = self.phase.level is None and self.copies and self.options.enabled("prefetch")
         if not wanted or not env.coords.keys() >= {*self.path}:
             return block()
         source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals

@@ -8,29 +8,24 @@ its parent (``yield_pos``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
-from ..analysis.derived_variables import level_variables
+from ..analysis.contributions import EntryOrder, order_within
 from ..code_options import CodeOptions
 from ..formats import Format, LevelFormat, TensorType
 from ..formats.capabilities import Append, ChildlessEdges, CurveOrder, Insertion, QueriedEdges, SharedPositions, lists
-from ..index_notation.nodes import Access
 from ..queries.table1_rewrites import SourceFacts
 from ..records import record
 from ..remapping.inverse import significance
-from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of
+from ..remapping.nodes import Counter, axes_of
 from .query_lowering import LevelQuery, answers, level_queries
 
 __all__ = [
-    "UNSORTED",
-    "EntryOrder",
     "InsertionPass",
     "can_insert",
     "consecutive_shared",
     "counters",
     "distinct_counts",
-    "entry_order_of",
     "insertion_passes",
     "position_preserving_level",
     "private_roles",
@@ -175,115 +170,6 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
                 return f"entries come in another order than {level} has"
             return None
     return None
-
-
-@record
-class EntryOrder:
-    """Order in which the entries of a source come.
-
-    Parameters
-    ----------
-    by : tuple of IndexExpr
-        The sort keys, most significant first. Empty if entries are not sorted.
-    once : bool
-        True if no two entries are equal in all sort keys.
-    consecutive : tuple of int
-        The axes of the outermost loops, as long as each loop visits no coordinate twice.
-    follows : bool
-        True if the entries are the positions of the source's last level, counted from 0 in this order.
-    curved : bool
-        True if the entries are sorted by the space-filling curves of the levels over the sort keys.
-    """
-
-    by: tuple[IndexExpr, ...] = ()
-    once: bool = False
-    consecutive: tuple[int, ...] = ()
-    follows: bool = False
-    curved: bool = False
-
-    @property
-    def order(self) -> tuple[IndexExpr, ...]:
-        """Sort keys by which the entries are sorted lexicographically."""
-        return () if self.curved else self.by
-
-    def sorts(self, format: Format) -> bool:
-        """Return whether entries come in the order of the stored entries of a format, without duplicates."""
-        return self.once and self.by == format.remapping.coordinates and self.curved == format.is_curved
-
-
-UNSORTED = EntryOrder()
-
-
-def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
-    """Return the order in which loops over the levels of a tensor visit its entries.
-
-    Parameters
-    ----------
-    source : Format
-        The format of the tensor.
-    loops : sequence of str
-        The variables of the loops from the outside in, where the axes of the tensor are ``i0, i1, ...``.
-    """
-    variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
-    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
-    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
-    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
-    follows = entries and known and source.is_unique and tuple(loops) == variables
-    # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.
-    by: list[IndexExpr] = []
-    grouped: list[int] = []
-    ordered = True
-    for n, v in enumerate(loops):
-        level, coordinate = levels.get(v, (None, None))
-        if level is None or coordinate is None:
-            return EntryOrder(consecutive=tuple(grouped))
-        ordered &= level.ordered
-        if ordered:
-            by.append(coordinate)
-        if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
-            grouped.append(coordinate.number)
-    if source.is_curved:
-        by, ordered = [], False
-    return EntryOrder(tuple(by), ordered and source.is_unique, tuple(grouped), follows)
-
-
-def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
-    """Return the axes by which entries are ordered that have the same coordinates along the ``fixed`` axes.
-
-    Parameters
-    ----------
-    by : sequence of IndexExpr
-        The sort keys of all entries, most significant first.
-    fixed : frozenset of int
-        The axes along which the entries have the same coordinates.
-
-    Examples
-    --------
-    >>> from ..remapping.nodes import Binary
-    >>> order_within([Binary("-", Axis(1), Axis(0)), Axis(1)], frozenset([0]))  # by diagonals: each row's by columns
-    (1,)
-    """
-    axes: tuple[int, ...] = ()
-    for e in by:
-        if counters_of(e):
-            break
-        if axes_of(e) <= {*fixed, *axes}:
-            continue
-        rising = _rising(e, fixed)
-        if rising is None:
-            break
-        axes += tuple(axis for axis in rising if axis not in fixed)
-    return axes
-
-
-def _rising(e: IndexExpr, fixed: frozenset[int]) -> tuple[int, ...] | None:
-    """Return the axes in whose lexicographic order an expression increases for ``fixed`` axes, or None."""
-    match e:
-        case Binary(op="+" | "-", left=left, right=right) if axes_of(right) <= fixed:
-            return _rising(left, fixed)
-        case Binary(op="+", left=left, right=right) if axes_of(left) <= fixed:
-            return _rising(right, fixed)
-    return significance([e])
 
 
 def _divides(coordinate: object) -> bool:

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.contributions import EntryOrder, entry_order_of
 from ..analysis.implicit_values import same_value
 from ..analysis.runtime_fills import evaluate, with_runtime_conversion
 from ..assembly.insertion_lowering import InsertionLowerer
 from ..assembly.insertion_plan import (
-    EntryOrder,
     can_insert,
     counters,
     distinct_counts,
-    entry_order_of,
     insertion_passes,
     position_preserving_level,
     private_roles,

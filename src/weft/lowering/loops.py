@@ -110,7 +110,8 @@ class LoopEmitter:
 
     def emit(self) -> ir.Stmt:
         if not self.loops:
-            if self.owner.target.chains == () and any(a.op is None for a in assignments(self.stmt)):
+            filled = self.owner.target.chains == () and not self.owner.places
+            if filled and any(a.op is None for a in assignments(self.stmt)):
                 raise LoweringError(
                     f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
                 )

@@ -1,0 +1,279 @@
+"""Contributions: the values that loops give to a result, and the order in which these values come (2020, section 4).
+
+A conversion contributes the entries of its source. A computation contributes the values of its terms. The assembly of a
+result chooses by this order how each level finds the position of a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache
+
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, Where, accesses, assignments
+from ..formats import Format, LevelFormat, TensorType
+from ..formats.capabilities import Insertion
+from ..index_notation.nodes import Access
+from ..records import record
+from ..remapping.inverse import significance
+from ..remapping.nodes import Axis, Binary, Counter, IndexExpr, axes_of, counters_of, substitute
+from .derived_variables import level_variables
+from .implicit_values import without_conversions
+
+__all__ = [
+    "UNSORTED", "EntryOrder", "contribution_order", "contribution_path", "copied_access", "entry_order_of",
+    "has_one_position_each", "order_within",
+]  # fmt: skip
+
+
+@record
+class EntryOrder:
+    """Order in which values are contributed to a result.
+
+    Parameters
+    ----------
+    by : tuple of IndexExpr
+        The sort keys over the axes of the result, most significant first. Empty if values are not sorted.
+    once : bool
+        True if no two values are equal in all sort keys.
+    consecutive : tuple of int
+        The axes of the outermost loops, as long as each loop visits no coordinate twice.
+    follows : bool
+        True if the values are those of the positions of the source's last level, counted from 0 in this order.
+    curved : bool
+        True if the values are sorted by the space-filling curves of the levels over the sort keys.
+    distinct : bool
+        True if no two values have the same coordinates; otherwise they are reduced where they meet.
+    """
+
+    by: tuple[IndexExpr, ...] = ()
+    once: bool = False
+    consecutive: tuple[int, ...] = ()
+    follows: bool = False
+    curved: bool = False
+    distinct: bool = True
+
+    @property
+    def order(self) -> tuple[IndexExpr, ...]:
+        """Sort keys by which the values are sorted lexicographically."""
+        return () if self.curved else self.by
+
+    def sorts(self, format: Format) -> bool:
+        """Return whether values come in the order of the stored entries of a format, without duplicates."""
+        return self.once and self.by == format.remapping.coordinates and self.curved == format.is_curved
+
+
+UNSORTED = EntryOrder()
+
+
+def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
+    """Return the order in which loops over the levels of a tensor visit its entries.
+
+    Parameters
+    ----------
+    source : Format
+        The format of the tensor.
+    loops : sequence of str
+        The variables of the loops from the outside in, where the axes of the tensor are ``i0, i1, ...``.
+    """
+    variables = level_variables(Access("A", tuple(f"i{axis}" for axis in range(source.order))), source)
+    levels = dict(zip(variables, zip(source.levels, source.remapping.coordinates, strict=True), strict=True))
+    entries = all(level.compact and level.gapless and not level.partial for level in source.levels)
+    known = significance(source.remapping.coordinates) is not None  # nothing is stored beyond an edge
+    follows = entries and known and source.is_unique and tuple(loops) == variables
+    # Sort keys end at the first level that is not ordered, consecutive axes at the first that is not unique.
+    by: list[IndexExpr] = []
+    grouped: list[int] = []
+    ordered = True
+    for n, v in enumerate(loops):
+        level, coordinate = levels.get(v, (None, None))
+        if level is None or coordinate is None:
+            return EntryOrder(consecutive=tuple(grouped))
+        ordered &= level.ordered
+        if ordered:
+            by.append(coordinate)
+        if len(grouped) == n and level.unique and isinstance(coordinate, Axis):
+            grouped.append(coordinate.number)
+    if source.is_curved:
+        by, ordered = [], False
+    return EntryOrder(tuple(by), ordered and source.is_unique, tuple(grouped), follows)
+
+
+def contribution_order(program: Program, target: Access, types: Mapping[str, TensorType]) -> EntryOrder:
+    """Return the order in which the loops of a program contribute values to its result.
+
+    Values that are reduced where they meet may come once for each duplicate of an operand. Other values come once for
+    all duplicates.
+
+    Parameters
+    ----------
+    program : Program
+        The loops.
+    target : Access
+        The result.
+    types : mapping
+        Types of all tensors.
+    """
+    loops, last = contribution_path(program.stmt, target)
+    read = [a for s in assignments(program.stmt) for a in accesses(s.value) if a.tensor in types]
+    keys = _keys(target, read, types)
+    by: list[IndexExpr] = []
+    grouped: list[int] = []
+    ordered = distinct = isinstance(last, Assign)
+    apart = isinstance(last, Assign) and last.op is not None
+    for n, loop in enumerate(loops):
+        key = keys.get(loop.var)
+        levels = [level for a in read for level in _levels_over(a, loop.var, types)]
+        unique = not apart or all(level.unique for level in levels)
+        if key is None:  # nothing of the result follows from this loop: coordinates come again in each iteration
+            ordered = distinct = False
+            continue
+        ordered &= all(level.ordered for level in levels)
+        distinct &= unique
+        if ordered:
+            by.append(key)
+        if len(grouped) == n and unique and isinstance(key, Axis):
+            grouped.append(key.number)
+    if any(types[a.tensor].format.is_curved for a in read):
+        by, ordered = [], False
+    # Loops over the levels of one tensor visit each of its entries once.
+    visited = {loop.var for loop in loops}
+    distinct |= isinstance(last, Assign) and any(_enumerates(a, visited, target, types) for a in read)
+    return EntryOrder(tuple(by), ordered and distinct, tuple(grouped), distinct=distinct)
+
+
+def _enumerates(access: Access, loops: Set[str], target: Access, types: Mapping[str, TensorType]) -> bool:
+    """Return whether loops visit each entry of a tensor once, and every entry has other coordinates in the result."""
+    format = types[access.tensor].format
+    same = sorted(access.indices) == sorted(target.indices) and len({*access.indices}) == len(access.indices)
+    return same and format.is_unique and {*level_variables(access, format)} == loops
+
+
+def _keys(target: Access, read: Iterable[Access], types: Mapping[str, TensorType]) -> dict[str, IndexExpr]:
+    """Return the loops that visit coordinates of the result, each with that coordinate over the result's axes."""
+    own = {v: Axis(n) for n, v in enumerate(target.indices)}
+    keys: dict[str, IndexExpr] = dict(own)
+    for a in read:
+        axes = {n: own[v] for n, v in enumerate(a.indices) if v in own}
+        format = types[a.tensor].format
+        for v, c in zip(level_variables(a, format), format.remapping.coordinates, strict=True):
+            if axes_of(c) and axes_of(c) <= axes.keys() and not counters_of(c):
+                keys.setdefault(v, substitute(c, axes))
+    return keys
+
+
+def _levels_over(access: Access, v: str, types: Mapping[str, TensorType]) -> list[LevelFormat]:
+    """Return the levels of an operand over one variable."""
+    format = types[access.tensor].format
+    return [level for u, level in zip(level_variables(access, format), format.levels, strict=True) if u == v]
+
+
+def contribution_path(stmt: Stmt, target: Access) -> tuple[tuple[Forall, ...], Stmt]:
+    """Return the loops around the assignment to the result, outermost first, and what is inside all of them.
+
+    Inside is that assignment, or a sequence of statements if the result gets several terms one after the other.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    target : Access
+        The result.
+    """
+    loops: list[Forall] = []
+    while not isinstance(stmt, Assign):
+        match stmt:
+            case Forall(body=body):
+                loops.append(stmt)
+                stmt = body
+            case Where(consumer=consumer):
+                stmt = consumer
+            case _:
+                break
+    return tuple(loops), stmt
+
+
+def copied_access(program: Program, target: Access) -> Access | None:
+    """Return the access that a program copies entry by entry to the result; None if it computes anything.
+
+    Parameters
+    ----------
+    program : Program
+        The loops.
+    target : Access
+        The result.
+    """
+    stmt = program.stmt
+    while isinstance(stmt, Forall):
+        stmt = stmt.body
+    value = without_conversions(stmt.value) if isinstance(stmt, Assign) else None
+    if not isinstance(value, Access) or sorted(value.indices) != sorted(target.indices):
+        return None
+    return value if len(set(value.indices)) == len(value.indices) else None
+
+
+@lru_cache(maxsize=1024)
+def has_one_position_each(format: Format, repeated: bool) -> bool:
+    """Return whether equal coordinates find one position, whatever the order in which they come.
+
+    Values can then be reduced at their positions. A level that counts values before they come must not be misled by
+    those that come again.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    repeated : bool
+        True if a coordinate may come up many times, so that levels must not count values.
+    """
+    if format.is_curved or format.conditions or not format.levels:
+        return False
+    if any(isinstance(c, Counter) for c in format.remapping.coordinates):
+        return False
+    last = len(format.levels) - 1
+    for k, level in enumerate(format.levels):
+        insertion = level.capability(Insertion)
+        if insertion is None or insertion.placing == "yield" or not insertion.unique:
+            return False
+        asked = [a.op for query in insertion.queries(k, last) for a in query.aggregates]
+        if repeated and "count" in asked:
+            return False
+    return True
+
+
+def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:
+    """Return the axes by which entries are ordered that have the same coordinates along the ``fixed`` axes.
+
+    Parameters
+    ----------
+    by : sequence of IndexExpr
+        The sort keys of all entries, most significant first.
+    fixed : frozenset of int
+        The axes along which the entries have the same coordinates.
+
+    Examples
+    --------
+    >>> from ..remapping.nodes import Binary
+    >>> order_within([Binary("-", Axis(1), Axis(0)), Axis(1)], frozenset([0]))  # by diagonals: each row's by columns
+    (1,)
+    """
+    axes: tuple[int, ...] = ()
+    for e in by:
+        if counters_of(e):
+            break
+        if axes_of(e) <= {*fixed, *axes}:
+            continue
+        rising = _rising(e, fixed)
+        if rising is None:
+            break
+        axes += tuple(axis for axis in rising if axis not in fixed)
+    return axes
+
+
+def _rising(e: IndexExpr, fixed: frozenset[int]) -> tuple[int, ...] | None:
+    """Return the axes in whose lexicographic order an expression increases for ``fixed`` axes, or None."""
+    match e:
+        case Binary(op="+" | "-", left=left, right=right) if axes_of(right) <= fixed:
+            return _rising(left, fixed)
+        case Binary(op="+", left=left, right=right) if axes_of(left) <= fixed:
+            return _rising(right, fixed)
+    return significance([e])
