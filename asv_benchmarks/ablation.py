@@ -153,6 +153,16 @@ def dia_sum() -> Run:
     return lambda: a + b
 
 
+def sum_into(format: str) -> Run:
+    a, b = csr("Lin"), weft.asarray(shifted(matrix("Lin"), 1))
+    return lambda: weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=a, B=b, format=format)
+
+
+def diagonal_product() -> Run:
+    a = csr("Lin")
+    return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
+
+
 def full_columns() -> Run:
     a = csr("uniform")
     x = numbers(a.shape[0])
@@ -218,6 +228,9 @@ CASES: dict[str, Callable[[], Run]] = {
     "coo to csr": conversion(lambda: csr("uniform").asformat("coo"), "csr"),
     "unsorted to csr": unsorted_entries,
     "dok to csr": unordered,
+    "A + B into dia": lambda: sum_into("dia"),
+    "A + B into hash": lambda: sum_into("hash"),
+    "A @ B into dia": diagonal_product,
     "dia + dia": dia_sum,
 }
 """What is run, by name; cases whose names begin with ``threads`` have two threads, the others one."""

@@ -9,7 +9,7 @@ pass, or keeps it for ``explain`` and ``WEFT_DEBUG``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from math import inf
 from typing import Literal as OneOf
@@ -20,6 +20,10 @@ from .analysis.derived_variables import level_variables, spelling
 from .analysis.implicit_values import RuntimeValue
 from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
+from .assembly.insertion_lowering import InsertionLowerer
+from .assembly.insertion_plan import InsertionPass, insertion_passes, shareable
+from .assembly.placement import place_result
+from .assembly.query_lowering import queries_over_axes
 from .code_options import CodeOptions
 from .codegen import CText, NameMaker, print_module
 from .codegen.prelude import LONG
@@ -179,10 +183,67 @@ class Lowered:
 
     def lowerer(self, kind: FunctionKind, lowerer_class: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
         s = self.schedule
-        used = {s.target.tensor, *self.operands}
-        types = {name: type for name, type in s.types.items() if name in used}
-        types |= self.fill_types
-        return lowerer_class(s.program, s.target, types, self.names, kind, self.options, self.skip_fill, most)
+        if s.entry_order is not None:  # the last pass, which computes the values
+            *_, last = self.insertion_lowerers()
+            last.most = most
+            return last
+        return lowerer_class(s.program, s.target, self.used_types, self.names, kind, self.options, self.skip_fill, most)
+
+    @cached
+    def used_types(self) -> Mapping[str, TensorType]:
+        """Return the types of the tensors that the kernel takes."""
+        used = {self.schedule.target.tensor, *self.operands}
+        return {name: type for name, type in self.schedule.types.items() if name in used} | self.fill_types
+
+    @cached
+    def insertion_passes(self) -> tuple[InsertionPass, ...]:
+        """Return the passes that assemble the result by insertion; none if it is not inserted."""
+        s = self.schedule
+        return () if s.entry_order is None else insertion_passes(s.result.format, s.entry_order)
+
+    def insertion_lowerers(self, *, threads: bool = False) -> list[InsertionLowerer]:
+        """Return a lowerer for each pass that assembles the result by insertion."""
+        s = self.schedule
+        assert s.entry_order is not None
+        return [
+            InsertionLowerer(
+                s.program, s.target, self.used_types, self.names, replace(each, threads=threads), self.options,
+                self.skip_fill, s.entry_order,
+            )
+            for each in self.insertion_passes
+        ]  # fmt: skip
+
+    @cached
+    def inserts_in_parallel(self) -> bool:
+        """Return whether threads can share the passes of an insertion."""
+        s = self.schedule
+        if s.entry_order is None or self.skip_fill or not shareable(s.result.format, s.entry_order):
+            return False
+        return self.variant.conversion or self.insertion_lowerers(threads=True)[-1].can_share()
+
+    def insertion_functions(self, *, threads: bool = False, trace: Trace | None = None) -> tuple[Function, ...]:
+        """Return the function of each pass that assembles the result by insertion."""
+        given = (*self.operands, *self.fills)
+        return tuple(lower(lowerer, given, trace) for lowerer in self.insertion_lowerers(threads=threads))
+
+    @cached
+    def queries(self) -> str:
+        """Return the attribute queries of each level, then the statements by which its pass answers them."""
+        return "\n".join(self._queries()) if self.schedule.entry_order is not None else ""
+
+    def _queries(self) -> Iterator[str]:
+        format = self.schedule.result.format
+        for lowerer in self.insertion_lowerers():
+            if (k := lowerer.phase.level) is not None and lowerer.asked:
+                queries = "; ".join(map(str, queries_over_axes(format, k)))
+                yield f"level {k + 1} ({format.levels[k]}): {queries}"
+                yield from (f"  {lowerer.phase.name}: {a.statement}" for a in lowerer.asked)
+
+    def all_functions(self, trace: Trace | None = None) -> tuple[Function, ...]:
+        """Return the functions that compute the whole result: one, or one for each pass of an insertion."""
+        if self.schedule.entry_order is not None:
+            return self.insertion_functions(trace=trace)
+        return (self.function(FunctionKind.EVALUATE, trace=trace)[0],)
 
     def function(
         self,
@@ -206,7 +267,9 @@ class Lowered:
     @cached
     def source(self) -> CText:
         """Return C text that stands alone, with a function for each kind."""
-        return generate([self._of(kind)[0] for kind in self.kinds], self.options)
+        inserted = self.schedule.entry_order is not None
+        functions = self.insertion_functions() if inserted else [self._of(kind)[0] for kind in self.kinds]
+        return generate(functions, self.options)
 
     def text(self, kind: FunctionKind) -> CText:
         """Return the C text of one function, as it is compiled."""
@@ -219,7 +282,7 @@ class Lowered:
     @cached
     def appends_in_parallel(self) -> bool:
         """Return whether threads can append in parts."""
-        if not self.options.enabled("parallel-append"):
+        if not self.options.enabled("parallel-append") or self.schedule.entry_order is not None:
             return False
         whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
         return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
@@ -231,7 +294,7 @@ class Lowered:
     def kinds(self) -> tuple[FunctionKind, ...]:
         """Return the kinds of functions that an ordinary run calls."""
         appended = append_chains(self.schedule.types[self.schedule.target.tensor].format)
-        if not appended:
+        if not appended or self.schedule.entry_order is not None:
             return (FunctionKind.EVALUATE,)
         gathers = any(w.kind in LISTED for w in self.schedule.program.workspaces)
         bounded = gathers and self.reaches_stored_only
@@ -245,7 +308,7 @@ class Lowered:
         """Return the text of what each pass makes of this assignment, by the name of the pass, in their order."""
         trace = Trace(keep=True)
         _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
-        generate([self.function(FunctionKind.EVALUATE, trace=trace)[0]], self.options, trace=trace)
+        generate(self.all_functions(trace), self.options, trace=trace)
         return trace.texts()
 
     @cached
@@ -253,14 +316,16 @@ class Lowered:
         """Return the text of every stage, by name."""
         function, lowerer = self.evaluation
         s = self.schedule
+        functions = (function,) if s.entry_order is None else self.insertion_functions()
         lattices = dict.fromkeys(f"{v}: {merge_lattice.to_text(points)}" for v, points in lowerer.lattices)
         return {
             "index notation": to_text(self.assignment),
             "formats": types_text(s.types),
             "schedule": "\n".join(s.notes),
+            "attribute queries": self.queries,
             "concrete notation": statement_text(s.program.stmt),
             "lattices": "\n".join(lattices),
-            "ir": function_text(function),
+            "ir": "\n".join(map(function_text, functions)),
             "c": self.source,
         }
 
@@ -337,6 +402,9 @@ def _planned(
     planned = trace("parallel loop", share_loop, planned)
     if user_schedule is not None:
         planned = trace("user schedule", _scheduled_by_user, planned, explicit, user_schedule)
+    # Values go to their places at once, if the result would have to be converted otherwise.
+    if variant.options.enabled("direct-insertion") and not variant.conversion:
+        planned = trace("result placement", place_result, planned, types[assignment.target.tensor])
     return explicit, planned
 
 

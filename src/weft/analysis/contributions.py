@@ -21,7 +21,7 @@ from .implicit_values import without_conversions
 
 __all__ = [
     "UNSORTED", "EntryOrder", "contribution_order", "contribution_path", "copied_access", "entry_order_of",
-    "has_one_position_each", "order_within",
+    "has_one_position_each", "order_within", "takes_values",
 ]  # fmt: skip
 
 
@@ -101,8 +101,8 @@ def entry_order_of(source: Format, loops: Sequence[str]) -> EntryOrder:
 def contribution_order(program: Program, target: Access, types: Mapping[str, TensorType]) -> EntryOrder:
     """Return the order in which the loops of a program contribute values to its result.
 
-    Values that are reduced where they meet may come once for each duplicate of an operand. Other values come once for
-    all duplicates.
+    A loop may visit a coordinate again for each duplicate of it that a level stores. Values that are not reduced where
+    they meet come once for all duplicates of an entry.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def contribution_order(program: Program, target: Access, types: Mapping[str, Ten
     for n, loop in enumerate(loops):
         key = keys.get(loop.var)
         levels = [level for a in read for level in _levels_over(a, loop.var, types)]
-        unique = not apart or all(level.unique for level in levels)
+        unique = all(level.unique for level in levels)
         if key is None:  # nothing of the result follows from this loop: coordinates come again in each iteration
             ordered = distinct = False
             continue
         ordered &= all(level.ordered for level in levels)
-        distinct &= unique
+        distinct &= unique or not apart
         if ordered:
             by.append(key)
         if len(grouped) == n and unique and isinstance(key, Axis):
@@ -212,6 +212,20 @@ def copied_access(program: Program, target: Access) -> Access | None:
 
 
 @lru_cache(maxsize=1024)
+def takes_values(format: Format) -> bool:
+    """Return whether each level can find or take a position for a value.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    """
+    if format.is_curved or format.conditions or not format.levels:
+        return False
+    return all(level.capability(Insertion) is not None for level in format.levels)
+
+
+@lru_cache(maxsize=1024)
 def has_one_position_each(format: Format, repeated: bool) -> bool:
     """Return whether equal coordinates find one position, whatever the order in which they come.
 
@@ -225,14 +239,12 @@ def has_one_position_each(format: Format, repeated: bool) -> bool:
     repeated : bool
         True if a coordinate may come up many times, so that levels must not count values.
     """
-    if format.is_curved or format.conditions or not format.levels:
-        return False
-    if any(isinstance(c, Counter) for c in format.remapping.coordinates):
+    if not takes_values(format) or any(isinstance(c, Counter) for c in format.remapping.coordinates):
         return False
     last = len(format.levels) - 1
     for k, level in enumerate(format.levels):
-        insertion = level.capability(Insertion)
-        if insertion is None or insertion.placing == "yield" or not insertion.unique:
+        insertion = level.require(Insertion)
+        if insertion.placing == "yield" or not insertion.unique:
             return False
         asked = [a.op for query in insertion.queries(k, last) for a in query.aggregates]
         if repeated and "count" in asked:

@@ -24,14 +24,15 @@ from ..analysis.contributions import (
     copied_access,
     has_one_position_each,
 )
-from ..analysis.derived_variables import level_variables
+from ..analysis.derived_variables import leaves_tensor, level_variables
+from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
-from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, assignments
+from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
 from ..formats import LevelVars, TensorType
 from ..formats.capabilities import Insertion, QueriedEdges, SharedPositions
 from ..index_notation.nodes import Access
 from ..ir import nodes as ir
-from ..ir.builder import add, block, cast, if_, increment, lit, lor, mul, ne, sub
+from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub
 from ..lowering.environment import Environment
 from ..lowering.result_writer import COUNTS, FunctionKind
 from ..lowering.scalar_expressions import lower_expr, update
@@ -47,6 +48,7 @@ from .entry_lowering import EntryLowerer, among_threads
 from .insertion_plan import (
     InsertionPass,
     consecutive_shared,
+    counters,
     position_preserving_level,
     private_roles,
     reused_arrays,
@@ -106,6 +108,11 @@ class InsertionLowerer(EntryLowerer):
         writes_values = phase.level is None and not self.shares
         kind = FunctionKind.COMPUTE if writes_values or skip_fill else FunctionKind.ASSEMBLE
         super().__init__(program, target, types, names, kind, options, skip_fill)
+        # Values that are neither added, nor have places of their own, need the sum of duplicates.
+        added = contribution_path(program.stmt, target)[1]
+        unique = copied is None or types[copied.tensor].format.is_unique
+        alone = unique or not types[target.tensor].format.is_unique
+        self.apart = self.copies and (alone or (isinstance(added, Assign) and added.op is not None))
         self.phase = phase
         self.shared = unordered_shared(types[target.tensor].format, entry_order)
         self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
@@ -257,7 +264,7 @@ class InsertionLowerer(EntryLowerer):
 
     @property
     def sorts_lists(self) -> bool:
-        return not has_one_position_each(self.format, False)
+        return not has_one_position_each(self.target.format, False)
 
     def can_share(self) -> bool:
         """Return whether threads can share the outermost loop of a computation."""
@@ -335,23 +342,79 @@ class InsertionLowerer(EntryLowerer):
         """Return the code for one value: an update of answers, a collected coordinate, or the insertion."""
         if stmt.target.tensor in self.workspaces:
             return super().assign(stmt, env)
+        # Merged coordinates may be narrow.
+        env = replace(env, coords={v: cast(coord, "int64") for v, coord in env.coords.items()})
         dtype = self.made.type.dtype
         value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), dtype) if self.kind.values else lit(0, dtype)
         coords, stmts = self._count(env)
-        k = self.phase.level
-        placing, parent = self._placed(len(self.format.levels) if k is None else k, coords, env)
-        stmts += placing
-        if k is None:
-            stmts.append(self._stored(stmt.op, parent, value))
-        elif self.phase.collects:
-            collect = self.format.levels[k].require(SharedPositions).shared_collect(self.own[k], parent, coords)
-            stmts.append(self._if_first(k, sub(lit(-1), parent), coords, collect))  # not the query's mark
+        if self.phase.level is not None:
+            stmts += self._told(self.phase.level, coords, env)
         else:
-            stmts += [self._answer(k, a, parent, coords, env) for a in self.asked]
+            placing, parent = self._placed(len(self.format.levels), coords, env)
+            stmts += [*placing, self._stored(stmt.op, parent, value)]
         code = block(*stmts)
         if self.skip_fill:
             code = if_(ne(value, self.value(self.made.type.fill, value.ty)), code)
         return code
+
+    def _told(self, k: int, coords: tuple[ir.Expr, ...], env: Environment) -> list[ir.Stmt]:
+        """Return what coordinates tell a pass over level ``k``: answers to its queries, or a coordinate to collect."""
+        stmts, parent = self._placed(k, coords, env)
+        if not self.phase.collects:
+            return [*stmts, *(self._answer(k, a, parent, coords, env) for a in self.asked)]
+        collect = self.format.levels[k].require(SharedPositions).shared_collect(self.own[k], parent, coords)
+        return [*stmts, self._if_first(k, sub(lit(-1), parent), coords, collect)]  # not the query's mark
+
+    # -- queries that outer loops can answer --------------------------------------------------------------------
+    def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+        k = self.phase.level
+        if k is None or bounds is not None or not self._is_told_outside(k, stmt, env):
+            return super().forall(stmt, env, bounds)
+        # The loop tells nothing more, as long as it visits a coordinate at all.
+        driver = self.driver_of(stmt, env)
+        assert driver is not None
+        begin, end = self.bounds_of(driver, stmt.var, env)
+        coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
+        return if_(lt(begin, end), block(*self._told(k, coords, env)))
+
+    def _is_told_outside(self, k: int, stmt: Forall, env: Environment) -> bool:
+        """Return whether a pass over level ``k`` learns the same from each coordinate that a loop visits."""
+        if self.skip_fill or self.threads or k in self.grouped or counters(self.format):
+            return False
+        # Other than numbers of values, answers do not depend on how often coordinates come.
+        how = query_lowering.answers(self.format, k)
+        if any(a.is_histogram or (how[a.label] == "sum" and not a.is_distinct) for a in self.asked):
+            return False
+        placed = all(v in env.coords for v in self.path[: k + 1])
+        return placed and all(self._is_known(e, env) for a in self.asked for e in a.needs) and self._visits(stmt, env)
+
+    def _is_known(self, e: IndexExpr, env: Environment) -> bool:
+        """Return whether an index expression over the axes follows from known coordinates."""
+        level = next((v for c, v in zip(self.format.remapping.coordinates, self.path, strict=True) if c == e), None)
+        axes = (self.target.access.indices[axis] for axis in axes_of(e))
+        return level in env.coords or all(v in env.coords for v in axes)
+
+    def _visits(self, stmt: Forall, env: Environment) -> bool:
+        """Return whether a loop contributes a value, unless it has no iterations.
+
+        The loop runs over an interval. The loops inside run over the digits of a block, or have one iteration.
+        """
+        loops, last = contribution_path(stmt, self.target.access)
+        if not isinstance(last, Assign) or self.driver_of(stmt, env) is None:
+            return False
+        if not all(d.inside or d.natural or d.var in env.coords for d in self.derived):
+            return False
+        read = [a for s in assignments(stmt) for a in accesses(s.value) if a.tensor in self.tensors]
+        first, *inner = ([it for a in read for it in self.iterators(a, loop.var)] for loop in loops)
+        interval = all(it.format.iteration == "value" for it in first)
+        alone = len(first) == 1 or all(it.format.has_every for it in first)
+        return interval and alone and all(it.format.has_every or self._follows(it) for found in inner for it in found)
+
+    def _follows(self, it: LevelIterator) -> bool:
+        """Return whether the only coordinate of a level follows from those above, and lies inside the tensor."""
+        format = self.types[it.access.tensor].format if it.access is not None else None
+        computed = it.format.branchless and it.format.locates == "direct"
+        return computed and format is not None and not leaves_tensor(format, it.level)
 
     def _stored(self, op: str | None, p: ir.Expr, value: ir.Expr) -> ir.Stmt:
         """Return the store of a value, or its reduction into the values that came to the position before."""

@@ -242,6 +242,8 @@ def shareable(format: Format, entry_order: EntryOrder) -> bool:
     entry_order : EntryOrder
         The order in which entries come.
     """
+    if not entry_order.distinct:
+        return False  # values of one position are added in the order in which they come
     # Threads need levels that insert independently, at most one private array for each level, and scalar counters.
     own = [k for k, _ in private_roles(format, entry_order)]
     plain = all(level.require(Insertion).apart for level in format.levels) and len(set(own)) == len(own)

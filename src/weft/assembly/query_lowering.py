@@ -68,6 +68,13 @@ class LevelQuery:
         return made is not None and made.op == "|"
 
     @property
+    def needs(self) -> tuple[IndexExpr, ...]:
+        """The index expressions that an answer for one value depends on."""
+        s = self.statement
+        value = (s.value.value,) if isinstance(s.value, Map) else ()
+        return (*s.target.indices, *value, *(() if s.where is None else s.where.target.indices))
+
+    @property
     def is_histogram(self) -> bool:
         """True if the answer is the largest count of a histogram of coordinates."""
         made = self.statement.where

@@ -1,23 +1,24 @@
-"""Kernels that assemble by insertion: queries give the sizes of arrays, then entries are inserted (2020, section 6)."""
+"""Kernels that assemble by insertion: queries give the sizes of arrays, then values are inserted (2020, section 6).
+
+The values are the entries of a tensor that is converted, or those that an expression computes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..analysis.contributions import EntryOrder, entry_order_of
+from ..analysis.contributions import copied_access, entry_order_of, has_one_position_each
 from ..analysis.implicit_values import same_value
 from ..analysis.runtime_fills import evaluate, with_runtime_conversion
-from ..assembly.insertion_lowering import InsertionLowerer
 from ..assembly.insertion_plan import (
     can_insert,
     counters,
     distinct_counts,
-    insertion_passes,
     position_preserving_level,
     private_roles,
     reused_arrays,
@@ -25,16 +26,18 @@ from ..assembly.insertion_plan import (
     scratch_dtype,
     scratch_roles,
     sequential_level,
-    shareable,
     unordered_shared,
 )  # fmt: skip
-from ..assembly.query_lowering import LevelQuery, queries_over_axes
+from ..assembly.placement import adding
+from ..assembly.query_lowering import LevelQuery
 from ..code_options import CodeOptions
 from ..codegen import CText
-from ..compiler import Lowered, generate, lower, schedule_entry_loops, tile_entry_loops, types_text
+from ..compiler import Lowered, generate, schedule_entry_loops, tile_entry_loops, types_text
 from ..concrete_notation import to_text as statement_text
 from ..concrete_notation.nodes import foralls_of
 from ..config import config
+from ..dtypes import INT32_MAX, adds_alike
+from ..errors import IndexOverflowError
 from ..formats import TensorType
 from ..formats.capabilities import Insertion, SharedPositions
 from ..index_notation import to_text
@@ -56,16 +59,16 @@ __all__ = ["InsertionKernel", "insertion_kernel"]
 
 
 class _InsertionRun:
-    """Arrays and counts that one conversion has made so far."""
+    """Arrays and counts that one assembly has made so far."""
 
-    def __init__(self, storage: Storage, levels: int, threads: int):
-        self.storage, self.threads = storage, threads
+    def __init__(self, shape: tuple[int, ...], storages: Sequence[Storage], levels: int, threads: int):
+        self.shape, self.storages, self.threads = shape, storages, threads
         # The arrays of each level by role, and the arrays that only the assembly needs by level and role.
         self.made: list[dict[str, np.ndarray[Any, Any]]] = [{} for _ in range(levels)]
         self.scratch: dict[tuple[int, str], np.ndarray[Any, Any]] = {}
         # The kernel's counts: a length for each level that needs one, the number of values, a count for each thread.
         self.lengths = np.zeros(levels + 1 + threads, np.int64)
-        self.vals = np.empty(0, storage.dtype)
+        self.vals = np.empty(0)
 
     def share(self, level: int, role: str) -> None:
         """Make arrays for the threads, one for each, beside an array that a query writes."""
@@ -75,7 +78,7 @@ class _InsertionRun:
 
     def stay(self, level: int) -> int:
         """Return the number of positions in a level whose entries keep their positions in the source."""
-        size: int = self.storage.vals.size
+        size: int = self.storages[0].vals.size
         self.lengths[level] = size
         return size
 
@@ -116,33 +119,38 @@ class _LevelAssembly:
 
 
 class InsertionKernel:
-    """Kernel that converts one type of tensor to another by insertion.
+    """Kernel that assembles a result by insertion.
 
     Parameters
     ----------
     lowered : Lowered
-        Loops over the source.
-    target : TensorType
-        Type of the result.
-    entry_order : EntryOrder
-        The order in which the entries of the source come.
+        Loops that contribute values to the result.
 
     Attributes
     ----------
     shares : bool
-        True if the result takes over the values of the source.
+        True if the result takes over the values of the tensor that is copied.
     kept : mapping
-        For each level that takes over a coordinate array of the source, the level of the source.
+        For each level that takes over a coordinate array of that tensor, the level of the tensor.
     """
 
-    def __init__(self, lowered: Lowered, target: TensorType, entry_order: EntryOrder):
-        self.lowered, self.target, self.format, self.entry_order = lowered, target, target.format, entry_order
-        source = self.source_type = lowered.schedule.types["A"]
+    def __init__(self, lowered: Lowered):
+        s = lowered.schedule
+        assert s.entry_order is not None
+        self.lowered, self.target, self.entry_order = lowered, s.result, s.entry_order
+        target, entry_order = self.target, self.entry_order
+        self.format = target.format
+        copied = copied_access(s.program, s.target)
+        # The tensor whose entries are copied; None for a computation, and where values are added.
+        self.source_type = s.types[copied.tensor] if copied is not None and entry_order.distinct else None
         self._stays = position_preserving_level(target.format, entry_order)
-        self.shares, self.kept = reused_arrays(source, target, entry_order, lowered.options)
-        self.phases = insertion_passes(target.format, entry_order)
+        self.shares, self.kept = False, dict[int, int]()
+        if self.source_type is not None:
+            self.shares, self.kept = reused_arrays(self.source_type, target, entry_order, lowered.options)
+        self.phases = lowered.insertion_passes
         self._scratch, self._dtype = np.dtype(scratch_dtype(target)), np.dtype(target.dtype)
-        self.types = {**lowered.schedule.types, "B": target}
+        # Arrays of positions in a result of unknown size, whose 32 bits may turn out to be too few.
+        self._checks_positions = self.source_type is None and "int32" in target.index_dtypes
         self._like: InsertionKernel | None = None
         self._fills: tuple[Storage, ...] = ()
         dtypes = dict(zip(self.format.roles, map(np.dtype, target.index_dtypes), strict=True))
@@ -172,32 +180,14 @@ class InsertionKernel:
     def text(self) -> str:
         """Return the source and the result as text."""
         source = self.source_type
+        if source is None or not self.lowered.variant.conversion:
+            return self.lowered.described
         return f"the conversion of {source.format} {source.dtype} to {self.format} {self.target.dtype}"
 
     @cached
     def functions(self) -> tuple[Function, ...]:
         """Functions of the insertion passes in the IR, one for each."""
-        return self._functions(threads=False)
-
-    def _functions(self, threads: bool, trace: Trace | None = None) -> tuple[Function, ...]:
-        return tuple(lower(lowerer, ("A", *self.lowered.fills), trace) for lowerer in self._lowerers(threads))
-
-    def _lowerers(self, threads: bool) -> list[InsertionLowerer]:
-        s, skip_fill = self.lowered.schedule, self.lowered.skip_fill
-        types = self.types | self.lowered.fill_types
-        return [
-            InsertionLowerer(
-                s.program,
-                s.target,
-                types,
-                self.lowered.names,
-                replace(phase, threads=threads),
-                self.lowered.options,
-                skip_fill,
-                self.entry_order,
-            )
-            for phase in self.phases
-        ]  # fmt: skip
+        return self.lowered.insertion_functions()
 
     def with_fills(self, target: TensorType, fills: Mapping[str, Any]) -> InsertionKernel:
         """Return the kernel for the fill values that it reads when it runs, with a result of the type ``target``."""
@@ -218,56 +208,57 @@ class InsertionKernel:
         shared = "threads share the passes" if self.shareable else "one thread"
         return {
             "index notation": to_text(self.lowered.assignment),
-            "formats": types_text({"A": self.source_type, "B": self.target}),
+            "formats": types_text(self.lowered.used_types),
             "schedule": f"passes {', '.join(p.name for p in self.phases)}; loop order {loops}\n{shared}",
-            "attribute queries": self.queries,
+            "attribute queries": self.lowered.queries,
             "concrete notation": statement_text(self.lowered.schedule.program.stmt),
             "ir": "\n".join(map(function_text, self.functions)),
             "c": self.source,
         }
 
-    @cached
+    @property
     def queries(self) -> str:
-        """Return the attribute queries of each level, then the statements by which its pass answers them."""
-        return "\n".join(self._queries())
-
-    def _queries(self) -> Iterator[str]:
-        for lowerer in self._lowerers(threads=False):
-            if (k := lowerer.phase.level) is not None and lowerer.asked:
-                queries = "; ".join(map(str, queries_over_axes(self.format, k)))
-                yield f"level {k + 1} ({self.format.levels[k]}): {queries}"
-                yield from (f"  {lowerer.phase.name}: {a.statement}" for a in lowerer.asked)
+        """The attribute queries of each level, with the statements by which its pass answers them."""
+        return self.lowered.queries
 
     @property
     def passes(self) -> dict[str, str]:
         """The text of what each pass of the compiler returned, by name."""
         if self._like is not None:
             return self._like.passes
-        trace = Trace(keep=True)
-        lowered, options = self.lowered, self.lowered.options
+        if not self.lowered.variant.conversion:
+            return self.lowered.passes()
+        trace, lowered, options = Trace(keep=True), self.lowered, self.lowered.options
+        assert self.source_type is not None
         _schedule(self.source_type, self.target, lowered.skip_fill, self.entry_order.curved, options, trace)
-        generate(self._functions(threads=False, trace=trace), options, trace=trace)
+        generate(lowered.insertion_functions(trace=trace), options, trace=trace)
         return trace.texts()
+
+    @property
+    def origins(self) -> tuple[str | None, ...]:
+        """The origin of the function of each pass, in words; None for one that is not compiled yet."""
+        return tuple(self._compiled.origin(phase.name) for phase in self.phases)
 
     @cached
     def _compiled(self) -> Functions:
-        return self._like._compiled if self._like is not None else self._loaded(self.functions)
+        return self._like._compiled if self._like is not None else self._opened(self.functions)
 
     @cached
     def _compiled_for_threads(self) -> Functions:
         """Functions of the insertion passes that threads share."""
         like = self._like
-        return like._compiled_for_threads if like is not None else self._loaded(self._functions(threads=True))
+        functions = self.lowered.insertion_functions(threads=True) if like is None else ()
+        return like._compiled_for_threads if like is not None else self._opened(functions)
 
-    def _loaded(self, functions: Sequence[Function]) -> Functions:
-        """Return the compiled functions of all insertion passes, which a conversion calls one by one."""
+    def _opened(self, functions: Sequence[Function]) -> Functions:
+        """Return the functions of all insertion passes, which an assembly calls one by one."""
         texts = {one.name: generate([one], self.lowered.options, shared=True) for one in functions}
-        return Functions(texts.__getitem__, 2 + len(self.lowered.fills), self.text).have(*texts)
+        return Functions(texts.__getitem__, 1 + len(self.lowered.operands) + len(self.lowered.fills), self.text)
 
-    @cached
+    @property
     def shareable(self) -> bool:
-        """Return whether threads can share the passes."""
-        return not self.lowered.skip_fill and shareable(self.format, self.entry_order)
+        """True if threads can share the passes."""
+        return self.lowered.inserts_in_parallel
 
     @cached
     def copies(self) -> bool:
@@ -275,26 +266,35 @@ class InsertionKernel:
         return sequential_level(self.format, self.entry_order) is not None
 
     def run(self, storage: Storage) -> Storage:
-        """Convert a tensor to the target's format.
+        """Return a tensor in the target's format, given one of the type that the kernel converts."""
+        return self.assembled((storage,), storage.shape)
+
+    def assembled(self, storages: Sequence[Storage], shape: tuple[int, ...]) -> Storage:
+        """Assemble the result.
 
         Parameters
         ----------
-        storage : Storage
-            A tensor of the type that the kernel was made for.
+        storages : sequence of Storage
+            The operands, of the types that the kernel was made for.
+        shape : tuple of int
+            The shape of the result.
 
         Returns
         -------
         Storage
-            The converted tensor.
+            The result.
 
         Raises
         ------
         ResultTooLargeError
             The result would take more memory than there is. No large array is allocated before that is known.
+        IndexOverflowError
+            Positions of a computed result do not fit its index arrays.
         """
-        shape = storage.shape
-        threads = for_work(storage.vals.size) if self.shareable else 1
-        work = _InsertionRun(storage, len(self._levels), threads)
+        threads = for_work(sum([s.vals.size for s in storages])) if self.shareable else 1
+        functions = self._compiled_for_threads if threads > 1 else self._compiled
+        functions.have(*(phase.name for phase in self.phases))
+        work = _InsertionRun(shape, storages, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         # Each array is paid for from one budget, in the order in which queries tell the sizes.
         for k in self._counters:
@@ -324,19 +324,20 @@ class InsertionKernel:
                 size = work.stay(k)
             else:
                 size = level.size_to_be(parents, n, made)
+                self._check_positions(level, made, size)
             # The values come after the last level, but they are paid for before its arrays are made.
             lengths = zip(level.roles, level.array_sizes(parents, size, n), strict=True)
             later = [length * of.dtypes[role].itemsize for role, length in lengths if role not in first]
             last = k + 1 == len(self._levels) and not self.shares
             room.take(sum(later) + size * self._dtype.itemsize * last)
             if of.source_level is not None:
-                made["crd"] = storage.level_arrays(of.source_level)["crd"]
+                made["crd"] = storages[0].level_arrays(of.source_level)["crd"]
             self._finish_arrays(level, made, parents, size, n, of.dtypes)
             # A second pass collects the coordinates of shared positions, now that there is an array for them.
             for name in of.passes[1:]:
                 self._pass(name, work)
             parents = size
-        work.vals = storage.vals if self.shares else self._values(work, parents)
+        work.vals = storages[0].vals if self.shares else self._values(work, parents)
         self._pass("insert", work)
         return Storage(shape, self.target, self._in_order(work.made), work.vals)
 
@@ -345,10 +346,10 @@ class InsertionKernel:
 
         The array holds the fill value if some positions get no entry, unless threads are to fill the array.
         """
-        storage = work.storage
-        source, dtype, fill = storage.format, self._dtype, self.target.fill
+        source, dtype, fill = self.source_type, self._dtype, self.target.fill
         # Every position gets an entry if there are as many positions as entries, and none is left out or met twice.
-        whole = size == storage.vals.size and not self.lowered.skip_fill and source.is_compact and source.is_unique
+        kept = source is not None and source.format.is_compact and source.format.is_unique
+        whole = kept and size == work.storages[0].vals.size and not self.lowered.skip_fill
         if not whole and work.threads == 1 and same_value(fill, 0):
             return memory.zeros(size, dtype)
         vals = memory.empty(size, dtype)
@@ -357,6 +358,17 @@ class InsertionKernel:
         elif not whole:
             vals[...] = fill
         return vals
+
+    def _check_positions(self, level: Insertion, arrays: Mapping[str, np.ndarray[Any, Any]], size: int) -> None:
+        """Raise ``IndexOverflowError`` if positions of a computed result exceed the 32 bits of its index arrays.
+
+        A segment holds fewer positions than that, so that the first sum of segments to exceed them is negative.
+        """
+        if not self._checks_positions:
+            return
+        wrapped = any(arrays[role].min(initial=0) < 0 for role in level.shifted if role in arrays)
+        if size > INT32_MAX or wrapped:
+            raise IndexOverflowError(f"{self.text}: more positions than int32 arrays hold")
 
     @staticmethod
     def _scratch_of(of: _LevelAssembly, parents: int, n: int, shape: tuple[int, ...]) -> Mapping[str, int]:
@@ -402,11 +414,11 @@ class InsertionKernel:
             functions, roles = self._compiled_for_threads, (*roles, *self._private)
         # Scratch arrays follow the arrays of the result in its struct.
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
-        result = Storage(work.storage.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
-        given = [s.struct for s in (work.storage, *self._fills)]
+        result = Storage(work.shape, self.target, (*self._in_order(work.made), *extra), work.vals)
+        given = [s.struct for s in (*work.storages, *self._fills)]
         status = functions[name](result.struct, *given, counts_pointer(work.lengths), work.threads)
         if status:
-            fail(status, f"converting a tensor of shape {result.shape} to {self.format}")
+            fail(status, f"the assembly of a tensor of shape {result.shape} in {self.format}")
 
 
 @kept
@@ -436,7 +448,7 @@ def insertion_kernel(
         shared = insertion_kernel(read, made, skip_fill, curved)
         return shared if isinstance(shared, str) else shared.with_fills(target, fills)
     scheduled = _schedule(source, target, skip_fill, curved, config.code)
-    return scheduled if isinstance(scheduled, str) else InsertionKernel(scheduled[0], target, scheduled[1])
+    return scheduled if isinstance(scheduled, str) else InsertionKernel(scheduled)
 
 
 def _schedule(
@@ -446,12 +458,14 @@ def _schedule(
     curved: bool,
     options: CodeOptions,
     trace: Trace | None = None,
-) -> tuple[Lowered, EntryOrder] | str:
-    """Return the loops over the entries of a source and the order in which entries come, or the reason for none."""
+) -> Lowered | str:
+    """Return the loops that insert the entries of a source into a result, or the reason for none."""
     lowered = schedule_entry_loops(source, target, options, trace)
-    if not source.format.is_unique and target.format.is_unique:
-        return "the source may hold a coordinate twice"
+    twice = not source.format.is_unique and target.format.is_unique
+    if twice and (reason := _why_not_added(source, target, skip_fill)) is not None:
+        return reason
     comes = entry_order_of(source.format, [loop.var for loop in foralls_of(lowered.schedule.program.stmt)])
+    comes = replace(comes, distinct=not twice)
     if curved:
         comes = replace(comes, curved=True)
     # Entries that are left out shift the positions of those behind them.
@@ -464,7 +478,22 @@ def _schedule(
         tiled = tile_entry_loops(lowered, target.format, trace)
         comes = comes if tiled is lowered else replace(comes, consecutive=())
         lowered = tiled
-    return replace(lowered, skip_fill=skip_fill), comes
+    schedule = replace(lowered.schedule, types={**lowered.schedule.types, "B": target}, entry_order=comes)
+    if twice:
+        program = schedule.program
+        schedule = replace(schedule, program=replace(program, stmt=adding(program.stmt, schedule.target)))
+    return replace(lowered, schedule=schedule, skip_fill=skip_fill)
+
+
+def _why_not_added(source: TensorType, target: TensorType, skip_fill: bool) -> str | None:
+    """Return the reason why duplicates cannot be added at their places, one by one; None if they can be."""
+    if not has_one_position_each(target.format, True):
+        return "the source may hold a coordinate twice"
+    if skip_fill or not same_value(target.fill, 0):
+        return "duplicates must be added before values are compared with the fill value"
+    if not adds_alike(np.dtype(source.dtype), np.dtype(target.dtype)):
+        return f"duplicates must be added as {source.dtype}, before they become {target.dtype}"
+    return None
 
 
 _NOTHING = np.empty(0, np.int64)

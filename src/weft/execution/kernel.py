@@ -32,6 +32,7 @@ from ..storage import Storage, fill_of, tensor_type
 from ..storage.views import share
 from . import thresholds
 from .debug_output import show
+from .insertion import InsertionKernel
 from .result_buffers import ResultBuffers, sorting_bytes
 from .structure import Structure
 from .summary import summary
@@ -88,7 +89,8 @@ class Kernel:
             self._fill_structs = tuple([s.struct for s in self._fill_storages])
         self.format = self.type.format
         self.operands = lowered.operands
-        self.chains = append_chains(self.format)
+        self._insertion = self._inserted(fills)
+        self.chains = append_chains(self.format) if self._insertion is None else ()
         self.arity = 1 + len(self.operands) + len(lowered.fills)
         # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
@@ -96,12 +98,19 @@ class Kernel:
         self._roles = tuple(zip(self.format.roles, self.type.index_dtypes, strict=True))
         self._rooms: dict[tuple[int, ...], ResultBuffers] = {}
         self._unusual: dict[tuple[tuple[int, ...], ...], int] = {}
-        self._plain = not self.chains
+        self._plain = not self.chains and self._insertion is None
         # A coordinate list is sorted after the kernel, which takes memory, too.
         sorted_later = s.final_format is not None and is_unordered_list(self.format)
         self._afterwards = sorting_bytes(self.type) if sorted_later else 0
-        if like is None:
+        if like is None and self._insertion is None:
             show(self)
+
+    def _inserted(self, fills: Mapping[str, Any] | None) -> InsertionKernel | None:
+        """Return the kernel of the passes that insert values into the result; None if loops append to it."""
+        if self.lowered.schedule.entry_order is None:
+            return None
+        like = self._like._insertion if self._like is not None else None
+        return InsertionKernel(self.lowered) if like is None or fills is None else like.with_fills(self.type, fills)
 
     # -- compiling ----------------------------------------------------------------------------------------------
     @cached
@@ -164,7 +173,7 @@ class Kernel:
     @cached
     def chunked(self) -> bool:
         """Return whether threads can share the outermost loop."""
-        return self.lowered.evaluation[1].chunked
+        return self.lowered.evaluation[1].chunked if self._insertion is None else self._insertion.shareable
 
     @cached
     def _unsequenced(self) -> frozenset[int]:
@@ -285,6 +294,8 @@ class Kernel:
                 return self._hash_workspace.run(storages, out)
             size = unusual + (prod(shape) * self._dtype.itemsize if self._plain else 0)
             memory.require(size, f"the workspaces for a result of shape {shape} in format {self.format}")
+        if self._insertion is not None:
+            return self._insert(self._insertion, shape, storages)
         if self._plain:
             result = Storage(shape, self.type, (), self._dense_values(shape, out))
             threads = self._threads(storages, shape)
@@ -293,6 +304,17 @@ class Kernel:
                 self._fail(status, shape)
             return result
         return self._append(shape, storages)
+
+    def _insert(self, insertion: InsertionKernel, shape: tuple[int, ...], storages: Sequence[Storage]) -> Storage:
+        """Return a result into which values are inserted, with wide index arrays if coordinates or positions need."""
+        if self.needs_wide_index(storages):
+            return self._wide_index.run(storages)
+        try:
+            return insertion.assembled(storages, shape)
+        except IndexOverflowError:
+            if self.lowered.variant.conversion or "int32" not in self.type.index_dtypes:
+                raise
+            return self._wide_index.run(storages)
 
     def _structs(self, storages: Sequence[Storage]) -> list[Any]:
         """Return the C structs of the operands, and of the fill values that the kernel reads."""
@@ -368,7 +390,11 @@ class Kernel:
 
     def needs_wide_index(self, storages: Sequence[Storage]) -> bool:
         """Return whether coordinates of the result do not fit its index arrays."""
-        return bool(self.chains) and self._overflows(self._room(self.shape(storages)))
+        shape = self.shape(storages)
+        if self._insertion is not None:
+            most = max((*shape, *self.format.level_shape(shape)), default=0)
+            return most > INT32_MAX and "int32" in self.type.index_dtypes
+        return bool(self.chains) and self._overflows(self._room(shape))
 
     def _append_in_parallel(
         self,
@@ -483,6 +509,11 @@ class Kernel:
         shape = self.shape(storages)
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
+        if self._insertion is not None:
+            made = self._insertion.assembled(storages, shape)
+            made.vals[...] = 0
+            made.assembled_for = Structure(self.text, self.operands, storages)
+            return made
         structs = self._structs(storages)
         room = self._room(shape)
         functions = self._functions.have("count", "assemble")
@@ -532,6 +563,10 @@ class Kernel:
             )
         if not result.vals.flags.writeable:
             raise FormatError("compute cannot fill the result, whose values are read-only; pass a copy()")
+        if self._insertion is not None:
+            # Positions are found again as they were: the structures of the operands are the same.
+            result.vals[...] = self._insertion.assembled(storages, shape).vals
+            return result
         counts = np.zeros(2 * len(self.chains) + 1, np.int64)
         structs = self._structs(storages)
         if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):
@@ -559,9 +594,9 @@ class Kernel:
         return self.lowered.passes()
 
     @property
-    def origins(self) -> tuple[str | None]:
+    def origins(self) -> tuple[str | None, ...]:
         """The origin of the function that computes the result, in words; None if it is not compiled yet."""
-        return (self._functions.origin("evaluate"),)
+        return (self._functions.origin("evaluate"),) if self._insertion is None else self._insertion.origins
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return a few lines on the kernel for users; loops over the variables in ``told`` are left out."""

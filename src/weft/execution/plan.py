@@ -97,7 +97,8 @@ class Plan:
             for name in kernel.operands
         )
         self.schedule, self.varies = s, varies
-        self.converts = bool(s.conversions) or self._final is not None or kernel.operands != operands
+        inserted = s.entry_order is not None
+        self.converts = bool(s.conversions) or self._final is not None or kernel.operands != operands or inserted
         self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
         self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
         self._taken: dict[str, Plan] = {}

@@ -12,7 +12,7 @@ from ..concrete_notation.nodes import Sequence as Seq
 from ..formats import TensorType
 from ..index_notation.nodes import Expr, Reduce
 from ..remapping import Remapping
-from .cost_model import CONVERT, leaves
+from .cost_model import CONVERT, PLACED, leaves
 from .draft import Draft
 from .loop_orders import loop_orders, weigh
 from .loop_problem import LoopOrder, LoopProblem
@@ -29,6 +29,7 @@ class CoordinateList(Strategy):
     """
 
     rank = 3
+    adds_up = True
 
     def propose(self, problem: LoopProblem) -> Candidate | None:
         terms = problem.terms
@@ -40,7 +41,8 @@ class CoordinateList(Strategy):
         pairs = zip(terms, nests, strict=True)
         # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
         tuples = sum(leaves(t, n.order, problem.with_formats(n.converts)) for (_, t), n in pairs)
-        return Candidate(problem, self, sum(n.cost for n in nests) + CONVERT * tuples, nests)
+        each = PLACED if problem.adds_in_place else CONVERT
+        return Candidate(problem, self, sum(n.cost for n in nests) + each * tuples, nests)
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         # The result is a coordinate list first, unless its format is one.
@@ -51,7 +53,7 @@ class CoordinateList(Strategy):
         return stmts[0] if len(stmts) == 1 else Seq(stmts)
 
     def sorts(self, problem: LoopProblem) -> bool:
-        return not is_unordered_list(problem.result.format)
+        return not is_unordered_list(problem.result.format) and not problem.adds_in_place
 
 
 def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
@@ -74,10 +76,6 @@ def _store_list(draft: Draft) -> None:
     coordinate_list = coordinate_list_format(Remapping.identity(type.format.order))
     draft.types[name] = TensorType.of(type.dtype, coordinate_list, "int64", type.fill)
     draft.final_format = draft.final_format or type.format
-    draft.notes.append(
-        f"no level of {type.format} can be assembled in this loop order: "
-        "a coordinate list is appended, sorted and summed"
-    )
 
 
 def _appended(negative: bool, term: Expr, nest: LoopOrder, draft: Draft) -> Stmt:

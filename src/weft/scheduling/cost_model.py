@@ -23,7 +23,7 @@ from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
 
 __all__ = [
-    "CHILDREN", "CONVERT", "DIMENSION", "NOTHING", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent",
+    "CHILDREN", "CONVERT", "DIMENSION", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent",
     "is_strided", "iterations", "nonzeros", "passed_in_strides", "price", "restarts",
 ]  # fmt: skip
 
@@ -33,6 +33,8 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 DIMENSION = 1000.0
 CHILDREN = 8.0
 CONVERT = 12.0
+PLACED = 3.0
+"""Cost of finding the place of a value in a result that it is inserted into, the attribute queries included."""
 TRANSPOSE = 2.0
 STRIDED = 1.5
 VECTORS = 0.5

@@ -47,8 +47,6 @@ class Draft:
             )
         for old, new in view.looked_up:
             self._store_first(old, new, f"{old} is looked up by whole coordinates; no array is copied")
-        if view.final_format is not None:
-            self.notes.append(f"the result is computed in {problem.result.format} and converted to {view.final_format}")
 
     # -- names --------------------------------------------------------------------------------------------------
     def fresh(self, stem: str) -> str:

@@ -145,13 +145,15 @@ def _misfits(
         if a in unfit and a not in known:
             possible = can_store_again(problem, (a,), order)  # if not, any format will do
             yield a, stored_as(problem, a, order) if possible else problem.types[a.tensor].format
+        elif variant.conversion or not set(a.indices) <= set(order):
+            continue  # an index without a loop gives an operand no order
         # Second case: the loops would iterate its outermost level many times. Third case: they would pass it in
         # strides.
-        elif not variant.conversion and _is_to_be_found(problem, expr, a, order, types):
+        elif _is_to_be_found(problem, expr, a, order, types):
             wanted = found_by_coordinate(known.get(a) or stored_as(problem, a, order), variant.no_dense_levels)
             if wanted != known.get(a) and can_store_again(problem, (*known, a), order):
                 yield a, wanted
-        elif not variant.conversion and a not in known and passed_in_strides(expr, a, order, types):
+        elif a not in known and passed_in_strides(expr, a, order, types):
             yield a, stored_as(problem, a, order)
 
 

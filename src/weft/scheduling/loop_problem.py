@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..analysis.append_chains import append_chains
+from ..analysis.contributions import has_one_position_each, takes_values
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_never_empty, places, typed_implicit_value
@@ -13,7 +14,7 @@ from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import cached, record
-from .cost_model import CONVERT, nonzeros
+from .cost_model import CONVERT, PLACED, nonzeros
 from .format_views import FormatView
 from .variant import Variant
 
@@ -117,8 +118,22 @@ class LoopProblem:
 
     @cached
     def price_of_result(self) -> float:
-        """Return the cost of converting the result after the loops."""
-        return 0.0 if self.view.final_format is None else CONVERT * nonzeros(self.result.format)
+        """Return the cost of bringing the values into the format of the result."""
+        final = self.view.final_format
+        if final is None:
+            return 0.0
+        return (PLACED if self.inserts and takes_values(final) else CONVERT) * nonzeros(self.result.format)
+
+    @property
+    def inserts(self) -> bool:
+        """True if values can be inserted into a result to which the loops do not append."""
+        return self.enabled("direct-insertion") and not self.variant.conversion
+
+    @cached
+    def adds_in_place(self) -> bool:
+        """Return whether values can be added at their places in the result, in whatever order they come."""
+        final = self.view.final_format or self.result.format
+        return self.inserts and has_one_position_each(final, bool(self.bound))
 
     def enabled(self, optimisation: str) -> bool:
         """Return whether an optimisation is switched on."""

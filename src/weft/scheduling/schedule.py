@@ -7,8 +7,10 @@ The ways to nest a statement are in ``scheduling/strategies.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from ..analysis.append_chains import is_unordered_list
+from ..analysis.contributions import EntryOrder
 from ..analysis.derived_variables import level_variables, radix_components
 from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
 from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where, result_of
@@ -46,6 +48,8 @@ class Schedule:
         Conversions that come first.
     final_format : Format or None
         Format to which the result is converted afterwards, if the program does not compute it directly.
+    entry_order : EntryOrder or None
+        The order in which values come to a result that is assembled by insertion; None for other results.
     decisions : tuple of str
         Decisions and their reasons.
     """
@@ -55,6 +59,7 @@ class Schedule:
     types: Mapping[str, TensorType]
     conversions: tuple[OperandConversion, ...] = ()
     final_format: Format | None = None
+    entry_order: EntryOrder | None = None
     decisions: tuple[str, ...] = ()
 
     @property
@@ -103,13 +108,26 @@ class Schedule:
     @property
     def notes(self) -> tuple[str, ...]:
         """Decisions and their reasons, and the data for which others are taken, for ``explain``."""
-        notes = list(self.decisions)
+        notes = [*self._result_notes(), *self.decisions]
         if self.dense_result_possible:
             notes.append("where most coordinates will come up: all are marked in one workspace instead")
         if self.repeated_scans:
             vectors = ", ".join(dict.fromkeys(name for name, _ in self.repeated_scans))
             notes.append(f"where {vectors} has many entries: they are found in a hash table instead")
         return tuple(notes)
+
+    def _result_notes(self) -> Iterator[str]:
+        """Yield the decision on how the result gets its format, if the loops do not append to it."""
+        made = self.result.format
+        if self.entry_order is not None:
+            yield f"values are inserted into {made} as they are computed"
+        elif self.final_format is not None and is_unordered_list(made):
+            yield (
+                f"no level of {self.final_format} can be assembled in this loop order: "
+                "a coordinate list is appended, sorted and summed"
+            )
+        elif self.final_format is not None:
+            yield f"the result is computed in {made} and converted to {self.final_format}"
 
 
 def one_reduction(assignment: Assignment, types: Mapping[str, TensorType]) -> Assignment:

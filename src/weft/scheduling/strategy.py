@@ -24,10 +24,13 @@ class Strategy(ABC):
         The place among strategies: of candidates with equal cost, the one with the lowest rank is chosen.
     accumulates : bool
         True if the loops are not those of the result, and add to elements of the result one after the other.
+    adds_up : bool
+        True if values of equal coordinates may come one after the other, and are to be added.
     """
 
     rank: ClassVar[int]
     accumulates: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
 
     @abstractmethod
     def propose(self, problem: LoopProblem) -> Candidate | None:

@@ -1,0 +1,87 @@
+"""Placement: values go to their places in the result as they are computed (2020 paper, section 6).
+
+A result that no level can append in the order of the loops would be computed in another format, and converted. Most
+formats take values in the order in which they come: positions follow from attribute queries over the expression, and
+values of one position are added. Then one kernel assembles the result, and there is nothing to convert.
+"""
+
+from __future__ import annotations
+
+from ..analysis.contributions import EntryOrder, contribution_order, has_one_position_each, takes_values
+from ..concrete_notation.nodes import Assign, Fill, Program, Stmt, accesses, assignments, rewrite, statements
+from ..formats import TensorType
+from ..index_notation.nodes import Access
+from ..lowering.workspaces import LISTED
+from ..records import replace
+from ..scheduling.schedule import Schedule
+from .insertion_plan import can_insert
+
+__all__ = ["adding", "place_result"]
+
+
+def place_result(schedule: Schedule, result: TensorType) -> Schedule:
+    """Return a schedule whose values are inserted into the result, if they would have to be converted otherwise.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        The schedule, whose result may be in another format.
+    result : TensorType
+        The type that the result is to have.
+
+    Returns
+    -------
+    Schedule
+        The schedule itself if the format cannot take values in the order in which they come.
+    """
+    if schedule.final_format is None or not _is_placeable(schedule, result):
+        return schedule
+    found = _placed(schedule, result)
+    if found is None:
+        return schedule
+    program, order = found
+    types = {**schedule.types, schedule.target.tensor: result}
+    return replace(schedule, program=program, types=types, final_format=None, entry_order=order)
+
+
+def _is_placeable(schedule: Schedule, result: TensorType) -> bool:
+    """Return whether nothing but the order of values can keep them from being inserted."""
+    program, indices = schedule.program, schedule.target.indices
+    plain = not program.splits and len(set(indices)) == len(indices)
+    # Every pass would collect the values of a workspace again, which costs more than to convert what was collected.
+    plain &= not any(w.kind in LISTED for w in program.workspaces)
+    filled = any(isinstance(s, Fill) and s.target == schedule.target for s in statements(program.stmt))
+    return plain and not filled and takes_values(result.format)
+
+
+def _placed(schedule: Schedule, result: TensorType) -> tuple[Program, EntryOrder] | None:
+    """Return the program with the order in which it contributes values, or None if they cannot be inserted."""
+    program, target, format = schedule.program, schedule.target, result.format
+    order = contribution_order(program, target, schedule.types)
+    adds = schedule.candidate.strategy.adds_up
+    read = {a.tensor for s in assignments(program.stmt) for a in accesses(s.value)} & schedule.types.keys()
+    unique = all(schedule.types[name].format.is_unique for name in read)
+    if order.distinct and (unique or not adds) and can_insert(format, order) is None:
+        return program, order
+    if not adds or not has_one_position_each(format, bool(schedule.problem.bound)):
+        return None
+    program = replace(program, stmt=adding(program.stmt, target))
+    order = replace(contribution_order(program, target, schedule.types), distinct=False)
+    return (program, order) if can_insert(format, order) is None else None
+
+
+def adding(stmt: Stmt, target: Access) -> Stmt:
+    """Return a statement that adds values to the result instead of storing them.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        The statement.
+    target : Access
+        The result.
+    """
+
+    def rule(s: Stmt) -> Stmt | None:
+        return replace(s, op="add") if isinstance(s, Assign) and s.target == target else None
+
+    return rewrite(stmt, rule)
