@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, Where, accesses, assignments
 from ..formats import Format, LevelFormat, TensorType
-from ..formats.capabilities import Insertion
+from ..formats.capabilities import Insertion, SharedPositions
 from ..index_notation.nodes import Access
 from ..records import record
 from ..remapping.inverse import significance
@@ -21,7 +21,7 @@ from .implicit_values import without_conversions
 
 __all__ = [
     "UNSORTED", "EntryOrder", "contribution_order", "contribution_path", "copied_access", "entry_order_of",
-    "has_one_position_each", "order_within", "takes_values",
+    "has_one_position_each", "levels_to_gather", "order_within", "takes_values",
 ]  # fmt: skip
 
 
@@ -226,11 +226,11 @@ def takes_values(format: Format) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def has_one_position_each(format: Format, repeated: bool) -> bool:
-    """Return whether equal coordinates find one position, whatever the order in which they come.
+def levels_to_gather(format: Format, repeated: bool) -> int | None:
+    """Return by how many leading levels values must come together, so that equal coordinates find one position.
 
-    Values can then be reduced at their positions. A level that counts values before they come must not be misled by
-    those that come again.
+    Values can then be reduced at their positions. A level that yields positions finds those of one parent again while
+    values of that parent come. A level that counts values beforehand must not be misled by those that come again.
 
     Parameters
     ----------
@@ -238,18 +238,51 @@ def has_one_position_each(format: Format, repeated: bool) -> bool:
         The format of the result.
     repeated : bool
         True if a coordinate may come up many times, so that levels must not count values.
+
+    Returns
+    -------
+    int or None
+        The number of levels, 0 if values may come in any order; None if equal coordinates get several positions.
+
+    Examples
+    --------
+    >>> from ..formats import parse_format
+    >>> [levels_to_gather(parse_format(name, 2), True) for name in ("dia", "bsr", "csr")]
+    [0, 1, None]
     """
     if not takes_values(format) or any(isinstance(c, Counter) for c in format.remapping.coordinates):
-        return False
-    last = len(format.levels) - 1
+        return None
+    last, found = len(format.levels) - 1, 0
     for k, level in enumerate(format.levels):
         insertion = level.require(Insertion)
-        if insertion.placing == "yield" or not insertion.unique:
-            return False
+        below = format.levels[k + 1 :]
+        if not insertion.unique:
+            return None
+        if insertion.placing == "yield":
+            # Below, positions must follow by arithmetic, and there must be several for each of this level's.
+            located = all(u.placing == "get" and not u.roles for u in below) and not all(u.branchless for u in below)
+            # At the root all values belong to one parent: their coordinates are better listed and sorted once.
+            if found or k == 0 or insertion.capability(SharedPositions) is None or not located:
+                return None
+            found = k
+            continue
         asked = [a.op for query in insertion.queries(k, last) for a in query.aggregates]
         if repeated and "count" in asked:
-            return False
-    return True
+            return None
+    return found
+
+
+def has_one_position_each(format: Format, repeated: bool) -> bool:
+    """Return whether equal coordinates find one position, whatever the order in which they come.
+
+    Parameters
+    ----------
+    format : Format
+        The format of the result.
+    repeated : bool
+        True if a coordinate may come up many times.
+    """
+    return levels_to_gather(format, repeated) == 0
 
 
 def order_within(by: Sequence[IndexExpr], fixed: frozenset[int]) -> tuple[int, ...]:

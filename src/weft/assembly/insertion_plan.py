@@ -162,7 +162,8 @@ def can_insert(format: Format, entry_order: EntryOrder) -> str | None:
                 if any(lower.placing != "get" or lower.roles for lower in format.levels[k + 1 :]):
                     return f"a level below {level} does not find positions by arithmetic"
                 first = order_within(entry_order.order[:1], frozenset())
-                leading = bool(first) and all(axes_of(c) == {first[0]} for c in coordinates[:k])
+                along = bool(first) and all(axes_of(c) == {first[0]} for c in coordinates[:k])
+                leading = along or (k > 0 and entry_order.order[:k] == coordinates[:k])
                 return None if leading else f"the entries below one parent of {level} do not come together"
             if any(not lower.branchless for lower in format.levels[k + 1 :]):
                 return f"{format.levels[k + 1]} is below {level}, which yields a position for each entry"

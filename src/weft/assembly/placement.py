@@ -7,7 +7,7 @@ values of one position are added. Then one kernel assembles the result, and ther
 
 from __future__ import annotations
 
-from ..analysis.contributions import EntryOrder, contribution_order, has_one_position_each, takes_values
+from ..analysis.contributions import EntryOrder, contribution_order, levels_to_gather, takes_values
 from ..concrete_notation.nodes import Assign, Fill, Program, Stmt, accesses, assignments, rewrite, statements
 from ..formats import TensorType
 from ..index_notation.nodes import Access
@@ -63,7 +63,7 @@ def _placed(schedule: Schedule, result: TensorType) -> tuple[Program, EntryOrder
     unique = all(schedule.types[name].format.is_unique for name in read)
     if order.distinct and (unique or not adds) and can_insert(format, order) is None:
         return program, order
-    if not adds or not has_one_position_each(format, bool(schedule.problem.bound)):
+    if not adds or levels_to_gather(format, bool(schedule.problem.bound)) is None:
         return None
     program = replace(program, stmt=adding(program.stmt, target))
     order = replace(contribution_order(program, target, schedule.types), distinct=False)

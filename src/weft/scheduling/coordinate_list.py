@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from ..analysis.append_chains import is_unordered_list
-from ..analysis.iteration_graph import Visit
+from ..analysis.derived_variables import level_variables
+from ..analysis.iteration_graph import Visit, places
 from ..analysis.terms import foralls
 from ..concrete_notation.nodes import Assign, Stmt, Where
 from ..concrete_notation.nodes import Sequence as Seq
@@ -38,11 +40,8 @@ class CoordinateList(Strategy):
         if not (problem.variant.conversion or problem.neutral):
             return None
         nests = tuple(_best(problem, t) for _, t in terms)
-        pairs = zip(terms, nests, strict=True)
-        # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
-        tuples = sum(leaves(t, n.order, problem.with_formats(n.converts)) for (_, t), n in pairs)
-        each = PLACED if problem.adds_in_place else CONVERT
-        return Candidate(problem, self, sum(n.cost for n in nests) + each * tuples, nests)
+        placed = sum(_price_of_places(problem, t, nest) for (_, t), nest in zip(terms, nests, strict=True))
+        return Candidate(problem, self, sum(n.cost for n in nests) + placed, nests)
 
     def write(self, candidate: Candidate, draft: Draft) -> Stmt:
         # The result is a coordinate list first, unless its format is one.
@@ -53,7 +52,7 @@ class CoordinateList(Strategy):
         return stmts[0] if len(stmts) == 1 else Seq(stmts)
 
     def sorts(self, problem: LoopProblem) -> bool:
-        return not is_unordered_list(problem.result.format) and not problem.adds_in_place
+        return not is_unordered_list(problem.result.format) and problem.outermost_to_add is None
 
 
 def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
@@ -66,8 +65,31 @@ def _best(problem: LoopProblem, term: Expr) -> LoopOrder:
         return "scatter" if not order or order[-1] in problem.free else "gather"
 
     bound = term.vars if isinstance(term, Reduce) else ()
-    orders = loop_orders(problem, problem.free, bound, each=len(problem.terms))
-    return min((weigh(problem, term, order, visit(order)) for order in orders), key=lambda nest: nest.cost)
+    orders = list(loop_orders(problem, problem.free, bound, each=len(problem.terms)))
+    # Where values of one parent must come together, its loops are outermost.
+    first = problem.outermost_to_add or ()
+    orders = [order for order in orders if order[: len(first)] == first] or orders
+    nests = (weigh(problem, term, order, visit(order)) for order in orders)
+    if problem.outermost_to_add is None:
+        return min(nests, key=lambda nest: nest.cost)
+    return min(nests, key=lambda nest: nest.cost + _price_of_places(problem, term, nest))
+
+
+def _price_of_places(problem: LoopProblem, term: Expr, nest: LoopOrder) -> float:
+    """Return the cost of bringing the values of a nest to their places in the result."""
+    if nest.cost == inf:
+        return 0.0
+    types, first = problem.with_formats(nest.converts), problem.outermost_to_add
+    if first is None or nest.order[: len(first)] != first:
+        # A coordinate list must be sorted afterwards: each entry costs as much as in a conversion.
+        return CONVERT * leaves(term, nest.order, types)
+    # A position is looked for once, where the coordinates of the levels that do not compute theirs are known.
+    format = problem.view.final_format or problem.result.format
+    found = [k for k, level in enumerate(format.levels) if level.roles or level.placing != "get"]
+    wanted = level_variables(problem.target, format)[: 1 + max(found, default=-1)]
+    place = places(nest.order, problem.derived)
+    depth = 1 + max((place.get(v, len(nest.order) - 1) for v in wanted), default=-1)
+    return PLACED * leaves(term, nest.order[:depth], types) + leaves(term, nest.order, types)
 
 
 def _store_list(draft: Draft) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..analysis.append_chains import append_chains
-from ..analysis.contributions import has_one_position_each, takes_values
+from ..analysis.contributions import levels_to_gather, takes_values
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
 from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, is_never_empty, places, typed_implicit_value
@@ -130,10 +130,14 @@ class LoopProblem:
         return self.enabled("direct-insertion") and not self.variant.conversion
 
     @cached
-    def adds_in_place(self) -> bool:
-        """Return whether values can be added at their places in the result, in whatever order they come."""
+    def outermost_to_add(self) -> tuple[str, ...] | None:
+        """Return the variables whose loops must be outermost, so that values can be added at their places.
+
+        None if values cannot be added in the result.
+        """
         final = self.view.final_format or self.result.format
-        return self.inserts and has_one_position_each(final, bool(self.bound))
+        depth = levels_to_gather(final, bool(self.bound)) if self.inserts else None
+        return None if depth is None else level_variables(self.target, final)[:depth]
 
     def enabled(self, optimisation: str) -> bool:
         """Return whether an optimisation is switched on."""
