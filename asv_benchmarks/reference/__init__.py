@@ -19,7 +19,7 @@ from weft.runtime import toolchain
 from ..inputs import Tensor
 
 __all__ = ["Csf", "add", "convert", "csf", "innerprod", "mattransmul", "mttkrp", "plus3", "residual", "sddmm", "spgemm",
-           "spmm", "spmv", "spmv_bsr3", "spmv_coo", "spmv_dia", "spmv_ell", "ttm", "ttv"]  # fmt: skip
+           "spmm", "spmv", "spmv_bsr3", "spmv_coo", "spmv_dia", "spmv_ell", "summed", "ttm", "ttv"]  # fmt: skip
 
 FOLDER = Path(__file__).parent
 FILES = ("conversions.c", "dense_results.c", "merges.c", "spgemm.c", "spmv_formats.c", "tensors.c")
@@ -34,7 +34,8 @@ def library() -> tuple[Any, Any]:
     ffi.cdef((FOLDER / "reference.h").read_text())
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / "reference.so")
-        toolchain.current().compile_files(tuple(str(FOLDER / name) for name in FILES), output)
+        text = "".join(f'#include "{FOLDER / name}"\n' for name in FILES)
+        toolchain.current().compile(text, output)
         return ffi, ffi.dlopen(output)
 
 
@@ -178,6 +179,26 @@ def convert(a: Any, to: str) -> tuple[np.ndarray, ...]:
             call("ref_csc_ell", m, n, *arrays(a), counts, crd, val)
             return crd, val
     raise ValueError(f"no reference converts {a.format} to {to}")
+
+
+def summed(a: sp.coo_array, to: str) -> tuple[np.ndarray, ...]:
+    """The arrays of a coordinate list in another format, its entries in any order and some of them more than once."""
+    m, n = a.shape
+    given = (a.nnz, *a.coords, a.data)
+    match to:
+        case "dia":
+            rank, offsets = np.zeros(m + n - 1, np.int32), int32(m + n - 1)
+            count = call("ref_coo_dia_offsets", m, n, *given[:-1], rank, offsets)
+            val = np.zeros((count, n))
+            call("ref_coo_dia_sums", m, n, *given, rank, val)
+            return offsets[:count], val
+        case "ell":
+            rows = (int32(m + 1), int32(m), int32(a.nnz), np.empty(a.nnz))
+            width = call("ref_coo_rows", m, *given, *rows)
+            crd, val = int32(width * m), np.empty(width * m)
+            call("ref_rows_ell", m, width, *rows, crd, val)
+            return crd, val
+    raise ValueError(f"no reference sums what comes to {to}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,3 +134,56 @@ void ref_csc_ell(int32_t m, int32_t n, const int32_t *restrict pos, const int32_
     }
   }
 }
+
+/* Coordinates in any order, some of them more than once, to diagonals; out is zeroed. */
+void ref_coo_dia_sums(int32_t m, int32_t n, int64_t count, const int32_t *restrict row, const int32_t *restrict col,
+                      const double *restrict val, const int32_t *restrict rank, double *restrict out) {
+  for (int64_t p = 0; p < count; p++) out[(int64_t)rank[col[p] - row[p] + m - 1] * n + col[p]] += val[p];
+}
+
+/* Coordinates in any order, some of them more than once, to sorted rows, and how many slices these need: entries go to
+   their rows as csr has them, which are sorted by insertion and summed, as they are short. pos has m + 1 elements, ends
+   m. */
+int32_t ref_coo_rows(int32_t m, int64_t count, const int32_t *restrict row, const int32_t *restrict col,
+                     const double *restrict val, int32_t *restrict pos, int32_t *restrict ends, int32_t *restrict crd,
+                     double *restrict out) {
+  ref_coo_csr(m, count, row, col, val, pos, crd, out);
+  int32_t width = 0;
+  for (int32_t i = 0; i < m; i++) {
+    const int32_t begin = pos[i];
+    int32_t end = begin;
+    for (int32_t p = begin; p < pos[i + 1]; p++) {
+      const int32_t j = crd[p];
+      const double value = out[p];
+      int32_t q = end;
+      while (q > begin && crd[q - 1] > j) q--;
+      if (q > begin && crd[q - 1] == j) {
+        out[q - 1] += value;
+        continue;
+      }
+      for (int32_t r = end++; r > q; r--) {
+        crd[r] = crd[r - 1];
+        out[r] = out[r - 1];
+      }
+      crd[q] = j;
+      out[q] = value;
+    }
+    ends[i] = end;
+    if (end - begin > width) width = end - begin;
+  }
+  return width;
+}
+
+/* Rows that end before the next begins to slices of one entry a row, each slice filled whole. */
+void ref_rows_ell(int32_t m, int32_t width, const int32_t *restrict pos, const int32_t *restrict ends,
+                  const int32_t *restrict crd, const double *restrict val, int32_t *restrict out_crd,
+                  double *restrict out) {
+  for (int32_t k = 0; k < width; k++) {
+    for (int32_t i = 0; i < m; i++) {
+      const int32_t p = pos[i] + k;
+      const int64_t at = (int64_t)k * m + i;
+      out_crd[at] = p < ends[i] ? crd[p] : -1;
+      out[at] = p < ends[i] ? val[p] : 0.0;
+    }
+  }
+}

@@ -66,3 +66,9 @@ void ref_csr_ell(int32_t m, const int32_t *pos, const int32_t *crd, const double
 int32_t ref_csc_ell_width(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, int32_t *count);
 void ref_csc_ell(int32_t m, int32_t n, const int32_t *pos, const int32_t *crd, const double *val, int32_t *count,
                  int32_t *out_crd, double *out);
+void ref_coo_dia_sums(int32_t m, int32_t n, int64_t count, const int32_t *row, const int32_t *col, const double *val,
+                      const int32_t *rank, double *out);
+int32_t ref_coo_rows(int32_t m, int64_t count, const int32_t *row, const int32_t *col, const double *val, int32_t *pos,
+                     int32_t *ends, int32_t *crd, double *out);
+void ref_rows_ell(int32_t m, int32_t width, const int32_t *pos, const int32_t *ends, const int32_t *crd, const double
+                  *val, int32_t *out_crd, double *out);
