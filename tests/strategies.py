@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
 
 import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
+from tests import compositions
 
 from weft.errors import FormatError
 from weft.formats import (
@@ -113,6 +115,15 @@ def own_formats(draw: st.DrawFn, order: int) -> Format:
 def any_formats(order: int) -> st.SearchStrategy[str | Format]:
     """Formats with a name or letters, and such as nobody has named."""
     return st.one_of(formats(order), formats(order), own_formats(order)) if order else formats(order)
+
+
+def result_formats(order: int) -> st.SearchStrategy[str | Format | None]:
+    """What a result may be asked for in: nothing, a name, letters, an own format, or any composition of levels.
+
+    Compositions may refuse data: some store only entries that are one below each coordinate, say.
+    """
+    composed = st.integers(0, 2**32).map(lambda seed: compositions.composition(random.Random(seed), order))
+    return st.one_of(st.none(), any_formats(order), composed) if order else st.none()
 
 
 dtypes = st.sampled_from(["float64", "float64", "float32", "int64", "int16", "uint8", "int8", "uint32", "complex128"])
