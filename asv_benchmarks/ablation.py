@@ -147,12 +147,6 @@ def binary(name: str, run: Callable[[Any, Any], Any], format: str = "csr") -> Ca
     return make
 
 
-def dia_sum() -> Run:
-    a = csr("Lin").asformat("dia")
-    b = a * 2.0
-    return lambda: a + b
-
-
 def sum_into(format: str) -> Run:
     a, b = csr("Lin"), weft.asarray(shifted(matrix("Lin"), 1))
     return lambda: weft.evaluate("C(i,j) = A(i,j) + B(i,j)", A=a, B=b, format=format)
@@ -231,7 +225,6 @@ CASES: dict[str, Callable[[], Run]] = {
     "A + B into dia": lambda: sum_into("dia"),
     "A + B into hash": lambda: sum_into("hash"),
     "A @ B into dia": diagonal_product,
-    "dia + dia": dia_sum,
 }
 """What is run, by name; cases whose names begin with ``threads`` have two threads, the others one."""
 

@@ -120,11 +120,6 @@ OPTIMIZATIONS = (
         "Values are inserted into a result as they are computed, instead of being converted afterwards.",
         ("A + B into dia", "A + B into hash", "A @ B into dia"),
     ),
-    Optimization(
-        "levelwise",
-        "Operators on two tensors of one structured format work on its levels instead of its axes.",
-        ("dia + dia",),
-    ),
 )  # fmt: skip
 """All optimisations, in the order in which they take part."""
 

@@ -26,8 +26,8 @@ REASONS = [
     ("s = max(i, sum(j, A(i,j)))", {"A": "dia", "s": "dense"}, DEFAULT, {"A"}, "belong to two reductions"),
     ("Y(i,j) = A(i,j) + B(i,j)", {"A": "dia", "B": "dense", "Y": "dense"}, DEFAULT, {"A"}, "every coordinate once"),
     (
-        "C(i,j) = A(i,j)",
-        {"A": DIAGONALS, "C": DIAGONALS},
+        "C(i,j) = sum(k, sqrt(A(i,j)*x(k)))",
+        {"A": DIAGONALS, "x": "dense", "C": DIAGONALS},
         DEFAULT,
         {"A", "C"},
         "workspaces are over coordinates from 0",

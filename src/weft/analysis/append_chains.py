@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..formats import Format
-from ..formats.capabilities import Append
+from ..formats.capabilities import is_appendable_at
 from ..records import record
 
 __all__ = ["AppendChain", "append_chains", "is_appendable", "is_unordered_list"]
@@ -55,9 +55,10 @@ def append_chains(format: Format) -> tuple[AppendChain, ...]:
 def is_appendable(format: Format) -> bool:
     """Return whether a result in this format can be assembled in coordinate order.
 
-    Each level must either be appended, or be located without an array of its own. A structured format whose levels are
-    all located is refused: its elements may lie beyond the edge of the tensor, so that such a result takes the tensor's
-    own axes. A format that follows a space-filling curve or that sets conditions on its data is refused, too.
+    Each level must either be appended, or be located without arrays that depend on the entries. A format whose levels
+    are all located is refused unless it is dense: its elements may lie beyond the edge of the tensor, so that such a
+    result takes the tensor's own axes. A format that follows a space-filling curve or that sets conditions on its data
+    is refused, too.
 
     Parameters
     ----------
@@ -68,9 +69,9 @@ def is_appendable(format: Format) -> bool:
     -------
     bool
     """
-    if format.is_curved or format.conditions or (format.is_structured and not append_chains(format)):
+    if format.is_curved or format.conditions or not (format.is_dense or append_chains(format)):
         return False  # conditions are checked before any entry is stored
-    return all(level.capability(Append) or (level.inserts and not level.roles) for level in format.levels)
+    return all(is_appendable_at(level, k) for k, level in enumerate(format.levels))
 
 
 def is_unordered_list(format: Format) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
@@ -37,11 +37,13 @@ __all__ = [
     "conversions",
     "distinct_accesses",
     "fits",
+    "implied_by",
     "is_counted",
     "is_full",
     "is_linear",
     "is_never_empty",
     "places",
+    "share_interval",
     "strip",
     "typed_implicit_value",
     "types_of",
@@ -237,7 +239,7 @@ def strip(expr: Expr) -> Expr:
     return expr
 
 
-def is_full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
+def is_full(expr: Expr, v: str, types: Mapping[str, TensorType], within: Access | None = None) -> bool:
     """Return whether the loop over ``v`` visits every coordinate, whatever operands are implicit outside that loop.
 
     Parameters
@@ -248,27 +250,37 @@ def is_full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
         Variable of the loop.
     types : mapping
         Types of the tensors.
+    within : Access, optional
+        A result. If its level over ``v`` is implied, only the coordinates of that level count.
 
     Returns
     -------
     bool
     """
-    return _full(strip(expr), v, types) is not False
+    wanted = None
+    if within is not None:
+        format = types[within.tensor].format
+        path = level_variables(within, format)
+        wanted = implied_by(within, format, path.index(v)) if v in path else None
+    return _full(strip(expr), v, types, wanted) is not False
 
 
 # The question of is_full, with None for an expression that does not depend on ``v``.
-def _full(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool | None:
+def _full(
+    expr: Expr, v: str, types: Mapping[str, TensorType], implied: tuple[str, tuple[str, ...]] | None
+) -> bool | None:
     match expr:
         case Access(tensor=tensor):
             format = types[tensor].format
-            mine = [format.levels[k] for k, u in enumerate(level_variables(expr, format)) if u == v]
-            return all(level.full for level in mine) if mine else None
+            mine = [k for k, u in enumerate(level_variables(expr, format)) if u == v]
+            same = implied is not None and all(implied_by(expr, format, k) == implied for k in mine)
+            return same or all(format.levels[k].full for k in mine) if mine else None
         case nodes.Literal():
             return None
         case Apply(op=op, args=args):
             if len(args) == 1:
-                return _full(asked_of(expr) or args[0], v, types)
-            a, b = (_full(arg, v, types) for arg in args)
+                return _full(asked_of(expr) or args[0], v, types, implied)
+            a, b = (_full(arg, v, types, implied) for arg in args)
             fill = [typed_implicit_value(arg, types) for arg in args]
             # An intersection is full only if all operands that depend on ``v`` are.
             if annihilates(op, args, 0, fill[0]) or annihilates(op, args, 1, fill[1]):
@@ -443,6 +455,8 @@ def _can_be_walked(
         body = _in_loops(expr if owner is None else owner.body, fill)
         summed = owner is None or owner.op == "add"
         neutral = 0 if adding and summed else _neutral(expr if owner is None else owner, types, collects)
+        if body == expr and not adding:  # the same value, in the spelling that the lattice compares it with
+            neutral = implicit_value(body, fill)
         if summed:
             neutral = neutral_in_sum(implicit_value(body, fill), neutral)
         of_v = partial(level_iterators, v=v, types=types)
@@ -458,9 +472,10 @@ def _can_be_walked(
             continue
         if not level.walks:
             return False
-        # The level must be the only iterator, and the same in every point.
+        # The level must be the only iterator, and the same in every point, or all must have one interval.
         alone = all(len(w) == 1 for w in walks) and len({p.coiterate for p in points}) == 1
-        if not alone or (v in ordered and not level.ordered):
+        together = alone or share_interval([it for p in points for it in p.coiterate], types)
+        if not together or (v in ordered and not level.ordered):
             return False
     return True
 
@@ -572,6 +587,47 @@ def level_iterators(access: Access, v: str, types: Mapping[str, TensorType]) -> 
         for k, (u, level) in enumerate(zip(level_variables(access, format), format.levels, strict=True))
         if u == v
     )
+
+
+def share_interval(iterators: Iterable[merge_lattice.LevelIterator], types: Mapping[str, TensorType]) -> bool:
+    """Return whether iterators have the same interval of coordinates, which follows from one remapping.
+
+    The interval of each begins at the same coordinate. Arrays that are too short may end some of them earlier.
+
+    Parameters
+    ----------
+    iterators : iterable of LevelIterator
+        Iterators of one loop, none of which may be over the universe if there are others.
+    types : mapping
+        Types of the tensors.
+
+    Returns
+    -------
+    bool
+    """
+    found = {implied_by(it.access, types[it.access.tensor].format, it.level) if it.access else None for it in iterators}
+    return len(found) == 1 and None not in found
+
+
+def implied_by(access: Access, format: Format, k: int) -> tuple[str, tuple[str, ...]] | None:
+    """Return what decides the coordinates of an implied level: how it is iterated, and the variables down to it.
+
+    Parameters
+    ----------
+    access : Access
+        Tensor and index variables.
+    format : Format
+        Format of the tensor.
+    k : int
+        Number of the level, from 0.
+
+    Returns
+    -------
+    tuple or None
+        None if more than the remapping decides the coordinates.
+    """
+    level = format.levels[k]
+    return (level.iteration, level_variables(access, format)[: k + 1]) if level.implied else None
 
 
 def is_linear(expr: Expr, access: Access) -> bool:

@@ -198,10 +198,13 @@ def plain_type(type: TensorType, wide: bool = False) -> TensorType:
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
     """Return the structured format that all operands share; None if there is none.
 
-    All operands but scalars must have this format, and the indices of the result.
+    All operands but scalars must have this format, and the indices of the result. Operands whose levels are not all in
+    order share the format whose levels are.
     """
     read = [a for a in distinct_accesses(assignment.value) if a.indices]
     formats = {types[a.tensor].format for a in read}
+    if len(read) > 1:
+        formats = {format.canonical() for format in formats}
     same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
     format = formats.pop() if same else None
     absent = result_fill(assignment.value, types)

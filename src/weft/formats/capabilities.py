@@ -28,7 +28,6 @@ __all__ = [
     "HashTable",
     "Insertion",
     "Locate",
-    "OwnAxis",
     "PositionIteration",
     "QueriedEdges",
     "SequencedEdges",
@@ -37,6 +36,7 @@ __all__ = [
     "UnsequencedEdges",
     "ValueIteration",
     "WholeLookup",
+    "is_appendable_at",
     "lists",
 ]
 
@@ -165,13 +165,23 @@ class Append(LevelFormat, told_by=("appends",)):
 
     Results are assembled in the order of their coordinates, in one pass. A level with several children below a parent
     needs ``SequencedEdges``, too.
+
+    Attributes
+    ----------
+    rooted : bool
+        True if only the root can be appended to, since all parents have the same coordinates.
     """
 
     appends = True
+    rooted: ClassVar[bool] = False
 
     def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
         """Store a coordinate at the end of the level: ``append_coord(p_k, i_k)``."""
         raise NotImplementedError(f"{self} cannot be appended to")
+
+    def can_append(self, m: LevelVars, coord: Expr) -> Expr | None:
+        """Return the condition that a coordinate of an operand is to be appended; None if all of them are."""
+        return None
 
 
 class SequencedEdges(LevelFormat, told_by=("seq_insert_edges",)):
@@ -460,32 +470,6 @@ class ArrayEditing(LevelFormat, told_by=("moved", "cut", "narrowed", "joined")):
         return None
 
 
-class OwnAxis(LevelFormat, told_by=("over_own_axis",)):
-    """Being seen as the level of an axis of its own.
-
-    Elementwise operations on tensors of one structured format then work on coordinates of levels, such as the diagonals
-    of dia, instead of coordinates of axes (2020, section 4.1).
-    """
-
-    def over_own_axis(self, level: int) -> LevelFormat | None:
-        """Return the level format that stores the same coordinates as those of an axis of their own, or None.
-
-        Elementwise operations on structured tensors use such levels. For dia, the axes are diagonal and column.
-        """
-        return None
-
-    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
-        """Return the size of the level's own axis and the arrays over that axis, or None if they do not fit.
-
-        The coordinates of the axis begin at 0.
-        """
-        return dimension, arrays
-
-    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
-        """Return the arrays of this level, given those of the level over an axis of its own."""
-        return arrays
-
-
 class ComputedCoordinates(LevelFormat, told_by=("stored",)):
     """Coordinates that are stored otherwise than one for each position in the array ``crd``.
 
@@ -495,6 +479,22 @@ class ComputedCoordinates(LevelFormat, told_by=("stored",)):
     def stored(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any] | None:
         """Return the level's coordinates by position, or None if it does not store one for each position."""
         return None
+
+
+def is_appendable_at(level: LevelFormat, k: int) -> bool:
+    """Return whether a result can be assembled in coordinate order, as far as its level ``k`` decides.
+
+    The level must either be appended to, or be located without arrays that depend on the entries.
+
+    Parameters
+    ----------
+    level : LevelFormat
+        The level.
+    k : int
+        The number of the level, from 0.
+    """
+    append = level.capability(Append)
+    return not (append.rooted and k > 0) if append is not None else level.inserts and not level.stores
 
 
 def lists(level: LevelFormat) -> bool:

@@ -146,6 +146,9 @@ class LevelFormat:
         True if coordinates may be below 0, as those of diagonals are.
     counts : bool
         True if the level holds the coordinates from 0 to a stored bound, as those of a counter are.
+    implied : bool
+        True if each parent has all coordinates that lie inside the tensor, given those of its ancestors, so that the
+        remapping alone decides them. Arrays may be too short for the last ones.
     iteration : {'value', 'position'}
         The access capability that iterates the level: ``ValueIteration`` or ``PositionIteration``.
     walks : bool
@@ -180,6 +183,7 @@ class LevelFormat:
     sortable: ClassVar[bool] = True
     signed = False
     counts: ClassVar[bool] = False
+    implied: ClassVar[bool] = False
 
     # What a level says of its capabilities. Groups set it, and a level or one of its objects may say otherwise.
     iteration: ClassVar[Literal["value", "position"]] = "position"
@@ -280,6 +284,11 @@ class LevelFormat:
         Such a level can locate every coordinate.
         """
         return self.full and self.locates == "direct"
+
+    @property
+    def stores(self) -> bool:
+        """Return whether the level has arrays that depend on the entries, and not on the shape of the tensor alone."""
+        return bool(self.roles)
 
     @property
     def spans(self) -> bool:

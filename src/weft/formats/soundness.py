@@ -45,7 +45,7 @@ from ..remapping import Counter, IndexExpr, Remapping
 from ..remapping.images import decided, from_zero, remainder_below, takes_every_value
 from ..remapping.inverse import combination
 from ..remapping.nodes import axes_of, counters_of
-from .capabilities import Append, CurveOrder, GrowingSegments, Insertion
+from .capabilities import Append, CurveOrder, GrowingSegments, Insertion, is_appendable_at
 from .level import LevelFormat
 
 __all__ = ["Condition", "conditions", "stored_remapping", "why_unsound"]
@@ -195,8 +195,8 @@ def _append_reason(remapping: Remapping, levels: Sequence[LevelFormat], k: int) 
     """Return why a level that can only be appended to cannot be among these levels, or None (S10)."""
     if levels[k].capability(Insertion) or not levels[k].capability(Append):
         return None
-    for level in levels:
-        if level.capability(CurveOrder) or not (level.capability(Append) or (level.inserts and not level.roles)):
+    for n, level in enumerate(levels):
+        if level.capability(CurveOrder) or not is_appendable_at(level, n):
             return f"it can only be appended to, and {level} cannot be"
     # The last part of S10: no level may put a condition on the entries.
     asks = conditions(remapping, levels)

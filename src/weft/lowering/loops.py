@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis.derived_variables import leaves_tensor, level_variables
 from ..analysis.implicit_values import adds_in_place, same_value, specialize, without_conversions
-from ..analysis.iteration_graph import adds_nothing, distinct_accesses, is_linear
+from ..analysis.iteration_graph import adds_nothing, distinct_accesses, implied_by, is_linear, share_interval
 from ..analysis.merge_lattice import LevelIterator, Point
 from ..analysis.terms import additive_terms, is_left_nested
 from ..concrete_notation.nodes import Assign, Fill, Forall, Stmt, Where, accesses, assignments, result_of, wheres_of
@@ -41,7 +41,7 @@ from ..ir.builder import (
     sub,
 )
 from ..ir.passes.adjacent_ranges import fuse_adjacent_ranges
-from ..records import record, replace
+from ..records import cached, record, replace
 from . import prefetch
 from .environment import Environment, Strip
 from .result_writer import FunctionKind
@@ -104,6 +104,7 @@ class LoopEmitter:
         self.p = {it: owner.name(f"p{it.name}") for it in self._ordered() if it.format.iteration == "position"}
         self.end = {it: owner.name(f"{p.name}_end") for it, p in self.p.items()}
         self.here = {it: owner.name(f"{owner.names[stmt.var]}{p.name[1:]}") for it, p in self.p.items()}
+        self.together = share_interval(self._ordered(), owner.types)
 
     def _ordered(self) -> list[LevelIterator]:
         return list(dict.fromkeys(it for p in self.points for it in p.coiterate))
@@ -123,7 +124,7 @@ class LoopEmitter:
             return self.single_iterator_loop(self.loops[0][0])
         if self.bounds is not None:
             raise LoweringError("only plain loops are cut into chunks")
-        return self.coiteration_loops()
+        return self.common_interval_loops() if self.together else self.coiteration_loops()
 
     def _only_appends(self) -> bool:
         """Return whether the loop only appends one coordinate per iteration to the last level of the result."""
@@ -154,18 +155,19 @@ class LoopEmitter:
         # Coordinate value iteration.
         if it.format.iteration == "value":
             body = block(self._picked_ahead(it, end), self._cases([it], env))
-            loop = ir.For(self.coord, begin, end, body, self._simd(begin, end))
-            return split_by_mean_length(self._fused(loop), whole)
+            first, last, edges = begin, end, block()
+            if self._padded is not None:
+                first, last = (owner.name(f"{self.coord.name}_{word}") for word in ("first", "stop"))
+                edges = block(ir.Declare(first, begin), ir.Declare(last, end))
+            loop = split_by_mean_length(
+                self._fused(ir.For(self.coord, first, last, body, self._simd(first, last))), whole
+            )
+            return block(edges, self._between_padding(first, last, loop))
         # A branchless level has one coordinate for each parent: a declaration instead of a loop. Below a run of
         # duplicate parents it is a segment like any other (iterator chaining; 2018, section 4.3).
         chained = it.access is not None and (it.access, it.level - 1) in env.segments
         if it.format.branchless and not chained:
-            inner = replace(env, pos={**env.pos, it.key: begin})
-            decl = ir.Declare(self.coord, owner.coordinate(it, begin, env))
-            cases = self._cases([it], inner)
-            if it.access is not None and leaves_tensor(owner.types[it.access.tensor].format, it.level):
-                cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
-            return block(decl, cases)
+            return self._only_coordinate(it, begin, [it], replace(env, pos={**env.pos, it.key: begin}))
         # Coordinate position iteration, duplicate by duplicate where that gives the same result.
         if it.format.unique or owner.apart or self._may_revisit(it):
             loop = self.entry_loop(it, begin, end)
@@ -353,6 +355,66 @@ class LoopEmitter:
             if not it.format.ordered:
                 raise LoweringError(f"{it} is not ordered and cannot be merged in place")
 
+    # -- several iterators of one interval: for loops -----------------------------------------------------------
+    def common_interval_loops(self) -> ir.Stmt:
+        """Return loops over the interval that all iterators have: one as far as all of them reach, then the others.
+
+        Every iterator of a loop is at each coordinate of it, so that nothing is compared.
+        """
+        owner, env, iterators = self.owner, self.env, self._ordered()
+        bounds = {it: owner.bounds_of(it, self.stmt.var, env) for it in iterators}
+        begin = bounds[iterators[0]][0]
+        if self.p:  # the single coordinate below a parent
+            inner = replace(env, pos={**env.pos, **{it.key: first for it, (first, _) in bounds.items()}})
+            return self._only_coordinate(iterators[0], begin, self.loops[0], inner)
+        first, reached = (owner.name(f"{self.coord.name}_{word}") for word in ("first", "reached"))
+        ends = {it: owner.name(f"{self.coord.name}_end{it.name}") for it in iterators}
+        stmts: list[ir.Stmt] = []
+        for loop in self.loops:
+            end = minimum(*(ends[it] for it in loop))
+            stmts.append(ir.For(self.coord, reached, end, self._cases(loop, env), self._simd(reached, end)))
+            stmts.append(ir.Set(reached, maximum(reached, end)))
+        return block(
+            ir.Declare(first, begin),
+            *(ir.Declare(end, bounds[it][1]) for it, end in ends.items()),
+            ir.Declare(reached, first),
+            self._between_padding(first, reached, block(*stmts)),
+        )
+
+    def _only_coordinate(self, it: LevelIterator, p: ir.Expr, loop: list[LevelIterator], env: Environment) -> ir.Stmt:
+        """Return the declaration of the only coordinate below a parent, and the cases at it."""
+        owner = self.owner
+        cases = self._cases(loop, env)
+        if it.access is not None and leaves_tensor(owner.types[it.access.tensor].format, it.level):
+            cases = if_(land(ge(self.coord, lit(0)), lt(self.coord, owner.extents[self.stmt.var])), cases)
+        return block(ir.Declare(self.coord, owner.coordinate(it, p, self.env)), cases)
+
+    @cached
+    def _padded(self) -> int | None:
+        """Level of the result over the variable that has positions outside the tensor; None if it has none.
+
+        Such a level is a range below the last appended coordinate. Operands may also be too short for its last
+        positions.
+        """
+        target = self.owner.target
+        if not (self.writes and self.owner.kind.values and target.chains and self.stmt.var in target.path):
+            return None
+        k = target.path.index(self.stmt.var)
+        implied = target.format.levels[k].iterates_values and implied_by(target.access, target.format, k)
+        return k if implied and k > target.chains[-1].last and not self.owner.fills_target else None
+
+    def _between_padding(self, begin: ir.Expr, end: ir.Expr, loops: ir.Stmt) -> ir.Stmt:
+        """Return loops over an interval, with fill values at all other positions of a result that is padded."""
+        owner, target, k = self.owner, self.owner.target, self._padded
+        if k is None:
+            return loops
+        parent = self.env.parent(target.access, k)
+        if parent is None:
+            raise LoweringError(f"the parent of {target.vars.name}{k + 1} is not known in forall {self.stmt.var}")
+        type = owner.types[target.access.tensor]
+        before, behind = target.padding(k, parent, (begin, maximum(begin, end)), owner.value(type.fill, type.dtype))
+        return block(before, loops, behind)
+
     # -- several iterators: while loops -------------------------------------------------------------------------
     def coiteration_loops(self) -> ir.Stmt:
         owner = self.owner
@@ -521,7 +583,7 @@ class LoopEmitter:
         located = self._locate_probed(loop, points, env)
         branches: list[tuple[ir.Expr, ir.Stmt]] = []
         for point in points:
-            at = [it for it in point.coiterate if it.format.iteration != "value"]
+            at = [] if self.together else [it for it in point.coiterate if it.format.iteration != "value"]
             stmt, body = self._statement_at(point), block()
             if stmt is not None:
                 body = if_(land(*guards), self._body(stmt, self._environment_at(at, located.env, steps), new))
@@ -536,7 +598,8 @@ class LoopEmitter:
         Points with more iterators come first.
         """
         mine = set(loop)
-        return sorted((p for p in self.points if set(p.coiterate) <= mine), key=lambda p: -len(p.iterators))
+        found = (p for p in self.points if (set(p.coiterate) == mine if self.together else set(p.coiterate) <= mine))
+        return sorted(found, key=lambda p: -len(p.iterators))
 
     def _locate_probed(self, loop: list[LevelIterator], points: Sequence[Point], env: Environment) -> _Located:
         """Return positions, located once for all cases, in levels that may lack the coordinate: -1 if it is absent."""
@@ -634,14 +697,15 @@ class LoopEmitter:
         env = replace(env, pos={**env.pos, **here})
         env, more = owner.resolve(env, [target.access])
         made = block(*more, owner.statement(stmt, env))
+        inside = target.can_append(chain, env.coords)
         if not (owner.skip_fill and chain is target.chains[-1] and isinstance(stmt, Assign)):
-            return block(*decls, target.append(chain, env.coords, made))
+            return block(*decls, if_(inside, target.append(chain, env.coords, made)))
         # Append only values other than the fill value.
         value = lower_expr(stmt.value, lambda a: owner.read(a, env))
         fill = owner.types[target.access.tensor].fill
         # Only NaN differs from itself: if NaN is the fill value, values equal to themselves are appended.
         differs = ir.Binary("!=", value, owner.value(fill, value.ty)) if fill == fill else ir.Binary("==", value, value)
-        return block(*decls, target.append_if(differs, env.coords, made, even=value.ty == "bool"))
+        return block(*decls, if_(inside, target.append_if(differs, env.coords, made, even=value.ty == "bool")))
 
 
 def _stored(coordinate: ir.Expr) -> ir.Expr:

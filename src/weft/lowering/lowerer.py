@@ -40,6 +40,7 @@ from ..concrete_notation.nodes import (
     assignments,
     foralls_of,
     result_of,
+    statements,
 )
 from ..concrete_notation.nodes import (
     Sequence as Seq,
@@ -265,6 +266,11 @@ class Lowerer:
             case Fill(target=target, value=value):
                 return self.fill(target, value, env)
         raise LoweringError(f"cannot lower {stmt!r}")
+
+    @cached
+    def fills_target(self) -> bool:
+        """Return whether the result is filled before values are stored."""
+        return any(isinstance(s, Fill) and s.target == self.target.access for s in statements(self.program.stmt))
 
     @property
     def holds_values(self) -> bool:

@@ -8,10 +8,10 @@ from enum import Enum
 
 from ..analysis.append_chains import AppendChain, append_chains
 from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
-from ..formats.capabilities import Append, SequencedEdges, UnsequencedEdges
+from ..formats.capabilities import Append, Locate, QueriedEdges, SequencedEdges, UnsequencedEdges
 from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
-from ..ir.builder import add, block, cast, gt, if_, increment, lit, lt, mul, sub
+from ..ir.builder import add, block, cast, gt, if_, increment, land, lit, lt, mul, sub
 from ..ir.nodes import Declare, Expr, For, Load, Stmt, Store, Var
 
 __all__ = ["COUNTS", "FunctionKind", "ResultWriter"]
@@ -139,6 +139,14 @@ class ResultWriter:
         self.bounded = True
         return block(if_(lt(counter, self.end), block(body, *self._coordinates(chain, coords))), step)
 
+    def can_append(self, chain: AppendChain, coords: Mapping[str, Expr]) -> Expr:
+        """Return the condition that the coordinates of ``chain`` are to be appended."""
+        found = [
+            self.format.levels[k].require(Append).can_append(self.vars.levels[k], coords[self.variable(k)])
+            for k in range(chain.first, chain.last + 1)
+        ]
+        return land(*(condition for condition in found if condition is not None))
+
     def _coordinates(self, chain: AppendChain, coords: Mapping[str, Expr]) -> list[Stmt]:
         """Return stores of the coordinates that a chain appends."""
         counter = self.counters[chain.index]
@@ -161,10 +169,14 @@ class ResultWriter:
         return level.require(UnsequencedEdges).unseq_insert_edges(m, parent, sub(counter, begin))
 
     def init(self) -> Stmt:
-        """Return the initialization of edges before anything is appended."""
+        """Return the initialization of arrays before anything is appended."""
         if not self.kind.structure:
             return block()
         stmts = []
+        # Located levels have arrays that follow from the shape, such as the width of a range.
+        for level, m in zip(self.format.levels, self.vars.levels, strict=True):
+            if level.roles and not level.stores:
+                stmts.append(level.require(QueriedEdges).insert_edges(m, lit(1)))
         for chain in self.chains:
             edges = self.format.levels[chain.first].capability(SequencedEdges)
             if edges is not None and edges.roles:
@@ -207,10 +219,27 @@ class ResultWriter:
         if not self.kind.values:
             return block()
         size = self._below(resolved)
-        index = Var(f"q{self.vars.name}")
+        index = self._index
         if part is not None:
             size = self._below(1)
             return For(index, mul(part[0], size), mul(part[1], size), Store(self.vars.vals, index, value))
-        start = Var(f"q{self.vars.name}_begin")
+        start = Var(f"{index.name}_begin")
         loop = For(index, start, add(start, size), Store(self.vars.vals, index, value))
         return block(Declare(start, mul(base, size)), loop)
+
+    @property
+    def _index(self) -> Var:
+        """Index of loops that fill values."""
+        return Var(f"q{self.vars.name}")
+
+    def padding(self, level: int, parent: Expr, within: tuple[Expr, Expr], value: Expr) -> tuple[Stmt, Stmt]:
+        """Return loops that fill the values below a parent before and behind an interval of a level's coordinates."""
+        m, located = self.vars.levels[level], self.format.levels[level].require(Locate)
+        size = self._below(level + 1)
+        first, last = located.get_size(m, parent), located.get_size(m, add(parent, lit(1)))
+        begin, end = (located.locate(m, parent, coord) for coord in within)
+        return self._filled(first, begin, size, value), self._filled(end, last, size, value)
+
+    def _filled(self, first: Expr, last: Expr, size: Expr, value: Expr) -> Stmt:
+        """Return a loop that fills the values below positions of a level, each of which has ``size``."""
+        return For(self._index, mul(first, size), mul(last, size), Store(self.vars.vals, self._index, value))

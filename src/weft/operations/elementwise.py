@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .. import execution
-from ..config import config
 from ..dtypes import adds_alike, name_of
 from ..errors import ShapeError
 from ..execution.plan_cache import plans
@@ -26,7 +25,7 @@ from ..index_notation.nodes import Access, Apply, Assignment, Expr
 from ..index_notation.operator_table import ABSENT_ANSWERS, operator
 from ..remapping import Remapping
 from ..storage import Storage, fill_of, tensor_type
-from . import foreign_tensors, levelwise
+from . import foreign_tensors
 from .canonical import drop_explicit_fill
 from .operands import describe, scalar_storage
 from .shapes import broadcast_shapes
@@ -55,26 +54,11 @@ class ElementwisePlan:
         planned = execution.plan_for(assignment, types, format=own, prune=prune)
         run: Run = planned.run
         self.target = planned.target
-        dense = self.target.format.is_dense
-        # If the kernel cannot leave out entries equal to the fill value, they are dropped afterwards.
-        self.run = run if not prune or dense or planned.prunes else lambda storages: drop_explicit_fill(run(storages))
-
-
-class LevelwisePlan(ElementwisePlan):
-    """Plan that computes over the coordinates of levels instead of axes.
-
-    If the operands' levels do not fit together, the plan computes over axes.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, op: str, types: tuple[TensorType, TensorType]) -> None:
-        def run(storages: tuple[Storage, ...]) -> Storage:
-            a, b = storages
-            found = levelwise.apply(op, a, b)
-            return _plan_over_axes(op, a, b)[0].run(storages) if found is None else found
-
-        self.types, self.run = types, run
+        levels = self.target.format.levels
+        # If the kernel cannot leave out entries equal to the fill value, they are dropped afterwards. Below a diagonal
+        # that is stored, all entries are.
+        kept = self.target.format.is_dense or any(level.implied for level in levels)
+        self.run = run if not prune or kept or planned.prunes else lambda storages: drop_explicit_fill(run(storages))
 
 
 def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
@@ -94,12 +78,6 @@ def plan_binary(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan
     ShapeError
         If the shapes do not broadcast.
     """
-    if config.code.enabled("levelwise") and levelwise.is_apt(left, right):
-        return LevelwisePlan(op, (left.type, right.type)), (left, right)
-    return _plan_over_axes(op, left, right)
-
-
-def _plan_over_axes(op: str, left: Storage, right: Storage) -> tuple[ElementwisePlan, tuple[Storage, Storage]]:
     try:
         shape = broadcast_shapes(left.shape, right.shape)
     except ValueError:

@@ -119,8 +119,22 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
                 return None
             if is_constant(args[0]) or is_constant(args[1]):
                 return b if a is None else a
-            return DIMENSION if a is None or b is None else min(a + b, DIMENSION)
+            if a is None or b is None:
+                return DIMENSION
+            # Implied levels have one interval, whichever operands are stored above.
+            return max(a, b) if all(_is_implied(arg, v, types) for arg in args) else min(a + b, DIMENSION)
     raise TypeError(f"no extent of {expr!r}")
+
+
+def _is_implied(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
+    """Return whether the remappings alone decide the coordinates of all levels over ``v``."""
+    found = [
+        types[a.tensor].format.levels[k].implied
+        for a in distinct_accesses(expr)
+        for k, u in enumerate(level_variables(a, types[a.tensor].format))
+        if u == v
+    ]
+    return bool(found) and all(found)
 
 
 def restarts(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> Access | None:
@@ -340,5 +354,7 @@ def leaves(term: Expr, order: Sequence[str], types: Mapping[str, TensorType]) ->
     -------
     float
     """
-    inner = cost(term, order, types) - cost(term, order[:-1], types) if order else 1.0
+    extents = iterations(term, types)
+    loops = [v for v in order if extents.get(v) != 1]  # the innermost loop with more than one iteration counts
+    inner = cost(term, loops, types) - cost(term, loops[:-1], types) if loops else 1.0
     return max(inner, 1.0)

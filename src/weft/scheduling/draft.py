@@ -42,8 +42,10 @@ class Draft:
         self._taken = set(problem.names)
         self._inside: dict[str, str] = {}
         for old, new in view.stored_plainly:
+            unsuited = f"loops over the levels of {self.types[old].format} do not suit the other operands"
+            kept = self.types[new].format.is_structured
             self._store_first(
-                old, new, f"loops over the levels of {self.types[old].format} do not suit the other operands"
+                old, new, "its coordinates are merged in order with those of others" if kept else unsuited
             )
         for old, new in view.looked_up:
             self._store_first(old, new, f"{old} is looked up by whole coordinates; no array is copied")

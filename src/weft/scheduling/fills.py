@@ -38,7 +38,8 @@ def filled(stmt: Stmt, order: Sequence[str], value: Expr, draft: Draft) -> Stmt:
     if problem.accumulating or not problem.free:
         return stmt
     # A loop that does not visit every coordinate leaves elements of a dense result unwritten.
-    incomplete = [v for v in order if not is_full(value, v, draft.types)]
+    within = None if problem.dense else problem.target
+    incomplete = [v for v in order if not is_full(value, v, draft.types, within)]
     if not incomplete:
         return stmt
     if problem.dense:

@@ -40,7 +40,7 @@ class FormatView:
     types : mapping
         The types of all tensors; those stored plainly have new names.
     stored_plainly : tuple of (str, str)
-        Names of operands that are stored plainly, each with its new name.
+        Names of operands that are stored plainly, or in order, each with its new name.
     kept : frozenset of str
         The structured tensors that are iterated by their levels.
     free_loops : tuple of str
@@ -83,6 +83,7 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
     FormatView
     """
     yield from _walked(assignment, types, wide)
+    yield from _in_order(assignment, types, wide)
     found = [n for n in dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value)) if _can_be_asked(types[n])]
     for n in range(1, len(found) + 1) if len(found) <= _MANY else ():
         # Every set of operands that can be looked up by whole coordinates gives further views.
@@ -98,6 +99,23 @@ def format_views(assignment: Assignment, types: Mapping[str, TensorType], wide: 
                 asked.append((name, new))
             for view in _walked(replace(assignment, value=value), known, wide):
                 yield replace(view, looked_up=tuple(asked))
+
+
+def _in_order(assignment: Assignment, types: Mapping[str, TensorType], wide: bool) -> Iterator[FormatView]:
+    """Yield the views in which structured operands are kept that must be put in order first."""
+    names = dict.fromkeys(a.tensor for a in distinct_accesses(assignment.value))
+    loose = [n for n in names if types[n].format.is_structured and types[n].format != types[n].format.canonical()]
+    if not loose or len(names) == 1:
+        return
+    value, known, ordered = assignment.value, dict(types), []
+    for name in loose:
+        new, type = _other_name(name, "ordered", known), types[name]
+        known[new] = TensorType(type.dtype, type.format.canonical(), type.index_dtypes, type.fill)
+        value = _renamed(value, name, new)
+        ordered.append((name, new))
+    for view in _walked(replace(assignment, value=value), known, wide):
+        if view.kept.issuperset(new for _, new in ordered):
+            yield replace(view, stored_plainly=(*view.stored_plainly, *ordered))
 
 
 def _driven_by_others(names: Sequence[str], value: Expr) -> bool:

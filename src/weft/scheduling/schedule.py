@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..analysis.append_chains import is_unordered_list
 from ..analysis.contributions import EntryOrder
 from ..analysis.derived_variables import level_variables, radix_components
-from ..analysis.terms import dtype_of, merge_reductions, with_independent_sums
+from ..analysis.terms import dtype_of, merge_reductions, reductions_of, with_independent_sums
 from ..concrete_notation.nodes import Fill, Forall, Program, Split, Stmt, Where, result_of
 from ..concrete_notation.nodes import Sequence as Seq
 from ..errors import ScheduleError
@@ -162,7 +162,8 @@ def _allowed(view: FormatView, target: str, result: TensorType, variant: Variant
         return view
     if variant.conversion and (view.stored_plainly or view.looked_up or view.final_format):
         return replace(view, why_not="a conversion must not ask for another")
-    if not variant.conversion and result.format.is_signed and target in view.kept:
+    signed = result.format.is_signed and target in view.kept
+    if signed and not variant.conversion and reductions_of(view.assignment.value):
         return replace(view, why_not="workspaces are over coordinates from 0")
     return view
 

@@ -28,6 +28,7 @@ class Offset(PositionIteration, Locate, Insertion):
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     branchless: ClassVar[bool] = True
+    implied: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
 
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:

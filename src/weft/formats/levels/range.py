@@ -11,16 +11,15 @@ from ...ir.builder import add, lit, minimum, mul
 from ...ir.nodes import Expr, Stmt
 from ...records import record
 from ...remapping import Axis, Remapping
-from ..capabilities import Insertion, Locate, OwnAxis, QueriedEdges, ValueIteration
-from ..level import Arrays, LevelFormat, LevelVars, Placing
+from ..capabilities import Insertion, Locate, QueriedEdges, ValueIteration
+from ..level import LevelFormat, LevelVars, Placing
 from .access import element, put
-from .dense import Dense
 
 __all__ = ["Range"]
 
 
 @record
-class Range(ValueIteration, Locate, Insertion, QueriedEdges, OwnAxis):
+class Range(ValueIteration, Locate, Insertion, QueriedEdges):
     """A level with the coordinates that lie inside the tensor below their ancestors, and ``width`` positions a parent.
 
     The interval of coordinates follows from the format's remapping. Below diagonal ``d`` of ``(i,j) -> (j-i,j,i)``, the
@@ -32,6 +31,7 @@ class Range(ValueIteration, Locate, Insertion, QueriedEdges, OwnAxis):
     bounded: ClassVar[bool] = True
     locates: ClassVar[Literal["direct", "probe", "search"] | None] = "direct"
     compact: ClassVar[bool] = False
+    implied: ClassVar[bool] = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("width",)
@@ -40,19 +40,14 @@ class Range(ValueIteration, Locate, Insertion, QueriedEdges, OwnAxis):
     def spans(self) -> bool:
         return True
 
+    @property
+    def stores(self) -> bool:
+        return False
+
     def why_not(self, levels: Sequence[LevelFormat], remapping: Remapping, k: int) -> str | None:
         if not isinstance(remapping.coordinates[k], Axis):
             return "it stores nothing of its coordinate, which must be that of an axis"
         return None
-
-    def over_own_axis(self, level: int) -> LevelFormat | None:
-        return Dense()
-
-    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
-        return int(np.asarray(arrays["width"])[0]), {}
-
-    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
-        return {"width": np.array([dimension])}
 
     def coord_bounds(self, m: LevelVars, parent: Expr, coords: tuple[Expr, ...]) -> tuple[Expr, Expr]:
         # Arrays from other packages, such as the data of SciPy's dia, may be narrower than the tensor.
@@ -78,7 +73,8 @@ class Range(ValueIteration, Locate, Insertion, QueriedEdges, OwnAxis):
         return (1,)
 
     def size(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> int:
-        return parent_size * int(np.asarray(arrays["width"])[0])
+        width = arrays.get("width")  # a result is sized before it has arrays
+        return parent_size * (dimension if width is None else int(np.asarray(width)[0]))
 
     def check(self, parent_size: int, dimension: int, arrays: Mapping[str, object]) -> str | None:
         width = np.asarray(arrays["width"])

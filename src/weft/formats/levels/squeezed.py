@@ -7,44 +7,33 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...dtypes import shifted
-from ...ir.builder import add, block, increment, lit, lt, mul, sub
+from ...ir.builder import add, block, ge, increment, land, lit, lt, mul, sub
 from ...ir.nodes import Binary, Call, Declare, Expr, Set, Stmt, Var, While
 from ...queries import Query
 from ...records import record
-from ..capabilities import Insertion, OwnAxis, PositionIteration, QueriedEdges
-from ..level import Arrays, LevelFormat, LevelVars, Placing, ask
+from ..capabilities import Append, Insertion, PositionIteration, QueriedEdges, SequencedEdges
+from ..level import LevelVars, Placing, ask
 from .access import element, put
-from .compressed import Compressed
 
 __all__ = ["Squeezed"]
 
 
 @record
-class Squeezed(PositionIteration, Insertion, QueriedEdges, OwnAxis):
-    """A level with the coordinates ``crd[0:size]`` under every parent; the n-th has position ``p_{k-1} * size + n``."""
+class Squeezed(PositionIteration, Append, SequencedEdges, Insertion, QueriedEdges):
+    """A level with the coordinates ``crd[0:size]`` under every parent; the n-th has position ``p_{k-1} * size + n``.
+
+    At the root there is one parent, and the coordinates can be appended.
+    """
 
     letter: ClassVar[str] = "z"
     compact: ClassVar[bool] = False
     signed = True
+    rooted: ClassVar[bool] = True
     placing: ClassVar[Placing | None] = "get"
     apart: ClassVar[bool] = True
     flags: ClassVar[tuple[str, ...]] = ("nz",)
     unread: ClassVar[tuple[str, ...]] = ("crd", "rank")
     roles: ClassVar[tuple[str, ...]] = ("size", "crd")
-
-    def over_own_axis(self, level: int) -> LevelFormat | None:
-        return Compressed() if level == 0 and self.ordered and self.unique else None
-
-    def to_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> tuple[int, Arrays] | None:
-        size, crd = np.asarray(arrays["size"]), np.asarray(arrays["crd"])
-        if len(crd) and not lowest <= crd[0] <= crd[-1] < lowest + dimension:
-            return None  # diagonals outside the tensor
-        return dimension, {"pos": np.array([0, size[0]], crd.dtype), "crd": shifted(crd, -lowest, dimension)}
-
-    def from_own_axis(self, arrays: Arrays, dimension: int, lowest: int) -> Arrays:
-        crd = np.asarray(arrays["crd"])
-        return {"size": np.array([len(crd)], crd.dtype), "crd": shifted(crd, lowest, dimension)}
 
     def pos_bounds(self, m: LevelVars, parent: Expr) -> tuple[Expr, Expr]:
         size = element(m["size"], lit(0))
@@ -57,6 +46,16 @@ class Squeezed(PositionIteration, Insertion, QueriedEdges, OwnAxis):
 
     def get_size(self, m: LevelVars, parent_size: Expr) -> Expr:
         return mul(parent_size, element(m["size"], lit(0)))
+
+    def append_coord(self, m: LevelVars, p: Expr, coord: Expr) -> Stmt:
+        return put(m["crd"], p, coord)
+
+    def can_append(self, m: LevelVars, coord: Expr) -> Expr | None:
+        # Arrays from other packages may hold coordinates outside the tensor, such as the offsets of SciPy's dia.
+        return land(ge(coord, m.lowest), lt(coord, add(m.lowest, m.dimension)))
+
+    def seq_insert_edges(self, m: LevelVars, parent: Expr, end: Expr) -> Stmt:
+        return put(m["size"], lit(0), end)
 
     def first_arrays(self, parent_size: int, dimension: int) -> Mapping[str, int]:
         return {"size": 1, "crd": dimension}
