@@ -30,7 +30,7 @@ from .codegen.prelude import LONG
 from .codegen.support.vectors import MANY
 from .concrete_notation import Workspace
 from .concrete_notation import to_text as statement_text
-from .concrete_notation.nodes import accesses, assignments
+from .concrete_notation.nodes import Forall, accesses, assignments, foralls_of
 from .errors import ScheduleError
 from .formats import Dense, Format, TensorType
 from .index_notation import explicit_sums, to_text
@@ -45,8 +45,10 @@ from .ir.printer import function_text
 from .lowering.lowerer import Lowerer
 from .lowering.parallel_append import ParallelAppendLowerer
 from .lowering.result_writer import FunctionKind
+from .lowering.shared_structure import SharedStructureLowerer
 from .lowering.workspaces import LISTED
 from .records import cached, record, replace
+from .remapping import Remapping
 from .scheduling.operand_conversions import coordinate_list_format
 from .scheduling.schedule import Schedule, cheapest_schedule, forms_of, one_reduction, share_loop, views_of
 from .scheduling.tiling import Tiler, tile_loops
@@ -54,7 +56,16 @@ from .scheduling.user_schedule import LoopNest
 from .scheduling.variant import DEFAULT, Variant
 from .tracing import Trace
 
-__all__ = ["Lowered", "generate", "lower", "plan_loops", "schedule_entry_loops", "tile_entry_loops", "types_text"]
+__all__ = [
+    "Lowered",
+    "generate",
+    "lower",
+    "plan_loops",
+    "plan_on_structure",
+    "schedule_entry_loops",
+    "tile_entry_loops",
+    "types_text",
+]
 
 _PLAIN = re.compile(r"[a-z]+$")
 _TAKEN = ("q", "chunk", "chunks", "counts", "threads")
@@ -80,6 +91,8 @@ class Lowered:
         The user's changes of the automatic schedule.
     variant : Variant
         What else it was planned for.
+    structure : Access, optional
+        The operand whose index arrays the result shares; the result has arrays of its own by default.
     """
 
     assignment: Assignment
@@ -89,6 +102,7 @@ class Lowered:
     types: Mapping[str, TensorType] = field(default_factory=dict)
     user_schedule: Callable[[LoopNest], LoopNest] | None = None
     variant: Variant = DEFAULT
+    structure: Access | None = None
 
     def with_accumulator(self, how: OneOf["hash", "dense"]) -> Lowered:
         """Return the same with other workspaces: ``"hash"`` or ``"dense"``."""
@@ -187,6 +201,12 @@ class Lowered:
             *_, last = self.insertion_lowerers()
             last.most = most
             return last
+        if self.structure is not None:
+            sharing = SharedStructureLowerer(
+                s.program, s.target, self.used_types, self.names, kind, self.options, most=most
+            )
+            sharing.share(self.structure)
+            return sharing
         return lowerer_class(s.program, s.target, self.used_types, self.names, kind, self.options, self.skip_fill, most)
 
     @cached
@@ -279,10 +299,15 @@ class Lowered:
         """Return the C text of one of the functions by which threads append in parts."""
         return generate([self.function(kind, ParallelAppendLowerer)[0]], self.options, shared=True)
 
+    @property
+    def appends(self) -> bool:
+        """True if entries are appended to a sparse result, or located in it; not inserted, nor stored where they are."""
+        return self.structure is None and self.schedule.entry_order is None
+
     @cached
     def appends_in_parallel(self) -> bool:
         """Return whether threads can append in parts."""
-        if not self.options.enabled("parallel-append") or self.schedule.entry_order is not None:
+        if not self.options.enabled("parallel-append") or not self.appends:
             return False
         whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
         return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
@@ -294,7 +319,7 @@ class Lowered:
     def kinds(self) -> tuple[FunctionKind, ...]:
         """Return the kinds of functions that an ordinary run calls."""
         appended = append_chains(self.schedule.types[self.schedule.target.tensor].format)
-        if not appended or self.schedule.entry_order is not None:
+        if not appended or not self.appends:
             return (FunctionKind.EVALUATE,)
         gathers = any(w.kind in LISTED for w in self.schedule.program.workspaces)
         bounded = gathers and self.reaches_stored_only
@@ -307,7 +332,10 @@ class Lowered:
     def passes(self) -> dict[str, str]:
         """Return the text of what each pass makes of this assignment, by the name of the pass, in their order."""
         trace = Trace(keep=True)
-        _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
+        if self.structure is None:
+            _planned(self.assignment, self.types, self.variant, self.user_schedule, trace)
+        else:
+            _over_entries(self.assignment, self.types, self.variant, trace)
         generate(self.all_functions(trace), self.options, trace=trace)
         return trace.texts()
 
@@ -377,6 +405,61 @@ def plan_loops(
     known = dict.fromkeys([*types, *(c.name for c in planned.conversions)])
     operands = [n for n in known if n in read and n != planned.target.tensor]
     return Lowered(explicit, planned, tuple(operands), skip_fill, types, user_schedule, variant)
+
+
+def plan_on_structure(
+    assignment: Assignment, types: Mapping[str, TensorType], lead: Access, variant: Variant = DEFAULT
+) -> Lowered | None:
+    """Return loops that compute the values of a result which shares the index arrays of an operand.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment with explicit sums. The result has entries where the operand has them.
+    types : mapping
+        The type of every tensor, the result's included.
+    lead : Access
+        The operand.
+    variant : Variant
+        What else it is planned for.
+
+    Returns
+    -------
+    Lowered or None
+        None if no loops over the operand, as it is stored, reach every other operand.
+    """
+    name = assignment.target.tensor
+    try:
+        planned = _over_entries(assignment, types, variant, _usual_trace(variant.options))
+    except ScheduleError:
+        return None
+    program, stored = planned.program, [a for a in assignments(planned.program.stmt) if a.target.tensor == name]
+    plain = not program.splits and all(w.kind == "scalar" for w in program.workspaces)
+    made_apart = planned.final_format is not None or planned.entry_order is not None
+    if not plain or planned.conversions or made_apart or len(stored) != 1:
+        return None
+    # Each position is written once, so that threads share the outermost loop, whatever it is over.
+    stmt = program.stmt
+    if isinstance(stmt, Forall):
+        stmt = replace(stmt, parallel=True)
+    order = ", ".join(loop.var for loop in foralls_of(stmt))
+    schedule = replace(
+        planned,
+        program=replace(program, stmt=stmt),
+        types={**planned.types, name: types[name]},
+        decisions=(f"loop order {order}; {name} shares the index arrays of {lead.tensor}: only values are computed",),
+    )
+    operands = tuple([n for n in types if n in _read(planned) and n != name])
+    return Lowered(assignment, schedule, operands, types=types, variant=variant, structure=lead)
+
+
+def _over_entries(assignment: Assignment, types: Mapping[str, TensorType], variant: Variant, trace: Trace) -> Schedule:
+    """Return loops that reach the entries of the result in any order, without conversions."""
+    # These are the loops by which the coordinates would be listed.
+    name, result = assignment.target.tensor, types[assignment.target.tensor]
+    listed = coordinate_list_format(Remapping.identity(result.format.order))
+    known = {**types, name: TensorType.of(result.dtype, listed, "int64", result.fill)}
+    return _planned(assignment, known, replace(variant, conversion=True), None, trace)[1]
 
 
 def _planned(

@@ -84,6 +84,16 @@ OPTIMIZATIONS = (
     ),
     # Variants and functions of a plan, chosen by the data.
     Optimization(
+        "shared-structure",
+        "A result with the structure of an operand takes over its index arrays, and only values are computed.",
+        ("2 * dia", "ell * x", "csr * x"),
+    ),
+    Optimization(
+        "equal-structures",
+        "Operands that turn out to have equal index arrays are combined value by value.",
+        ("bsr + bsr, equal", "csr + csr, equal"),
+    ),
+    Optimization(
         "dense-result",
         "A result most of whose coordinates get a value is collected in one workspace, without sorting.",
         ("full columns", "full product"),

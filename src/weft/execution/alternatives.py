@@ -15,6 +15,7 @@ from ..runtime import for_work
 from ..storage import Storage
 from . import thresholds
 from .kernel import Kernel, work
+from .same_structure import same_structure
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -80,6 +81,11 @@ def _scans_long_vector(plan: Plan, storages: Sequence[Storage]) -> bool:
     return False
 
 
+def _has_one_structure(plan: Plan, storages: Sequence[Storage]) -> bool:
+    """Return whether the operands that may have one structure have it."""
+    return same_structure([storages[n] for n in plan.alike])
+
+
 def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     """Return whether several threads have enough to do, and each element is summed in the same order by them.
 
@@ -94,6 +100,14 @@ def _has_work_for_threads(plan: Plan, storages: Sequence[Storage]) -> bool:
     return all(n >= thresholds.THRESHOLDS.reads_of_converted for n in reads)
 
 
+EQUAL_STRUCTURES = Alternative(
+    "equal structures",
+    "operands of one format have equal index arrays, so that the result shares them, and only values are computed",
+    {"same_structure": True},
+    lambda plan: bool(plan.alike),
+    _has_one_structure,
+    "equal-structures",
+)
 NO_DENSE_LEVELS = Alternative(
     "no dense levels",
     f"an axis has more than {thresholds.Thresholds().longest_array} coordinates, so that no array is made over it",
@@ -126,7 +140,7 @@ PARALLEL_LOOPS = Alternative(
     _has_work_for_threads,
     "parallel-loops",
 )
-ALTERNATIVES = (NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
+ALTERNATIVES = (EQUAL_STRUCTURES, NO_DENSE_LEVELS, DENSE_RESULT, HASH_LOOKUP, PARALLEL_LOOPS)
 """The alternatives in the order in which they are tried."""
 
 

@@ -16,7 +16,7 @@ from ..analysis.runtime_fills import evaluate
 from ..analysis.size_bounds import bound
 from ..compiler import Lowered
 from ..dtypes import INT32_MAX, INT64_MAX
-from ..errors import FormatError, IndexOverflowError, LoweringError, ShapeError, StorageError
+from ..errors import IndexOverflowError, LoweringError, ShapeError
 from ..formats import TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
@@ -34,7 +34,7 @@ from . import thresholds
 from .debug_output import show
 from .insertion import InsertionKernel
 from .result_buffers import ResultBuffers, sorting_bytes
-from .structure import Structure
+from .structure import Structure, check_writable, require_structure
 from .summary import summary
 
 __all__ = ["Kernel", "with_fill", "work"]
@@ -90,7 +90,9 @@ class Kernel:
         self.format = self.type.format
         self.operands = lowered.operands
         self._insertion = self._inserted(fills)
-        self.chains = append_chains(self.format) if self._insertion is None else ()
+        self.chains = append_chains(self.format) if lowered.appends else ()
+        # The place of the operand whose index arrays the result shares.
+        self._lead = None if lowered.structure is None else self.operands.index(lowered.structure.tensor)
         self.arity = 1 + len(self.operands) + len(lowered.fills)
         # Kept by the operands' shapes: the shape of the result, and the bytes of large workspaces, or _HASHED.
         self._shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
@@ -297,7 +299,7 @@ class Kernel:
         if self._insertion is not None:
             return self._insert(self._insertion, shape, storages)
         if self._plain:
-            result = Storage(shape, self.type, (), self._dense_values(shape, out))
+            result = self._located(shape, storages, out)
             threads = self._threads(storages, shape)
             status = self._evaluate(result.struct, *self._structs(storages), _NO_COUNTS, threads)
             if status:
@@ -319,6 +321,22 @@ class Kernel:
     def _structs(self, storages: Sequence[Storage]) -> list[Any]:
         """Return the C structs of the operands, and of the fill values that the kernel reads."""
         return [*[s.struct for s in storages], *self._fill_structs]
+
+    def _located(self, shape: tuple[int, ...], storages: Sequence[Storage], out: Storage | None) -> Storage:
+        """Return a result whose values are still to be computed: a dense one, or one that shares index arrays."""
+        if self._lead is None:
+            return Storage(shape, self.type, (), self._dense_values(shape, out))
+        lead, fill = storages[self._lead], self.type.fill
+        size = len(lead.vals)
+        # Loops leave out padding, which gets the fill value.
+        if self.format.is_compact:
+            vals = memory.empty(size, self._dtype)
+        elif type(fill) is int and fill == 0:
+            vals = memory.zeros(size, self._dtype)
+        else:
+            vals = memory.empty(size, self._dtype)
+            vals.fill(fill)
+        return Storage(shape, self.type, lead.arrays, vals)
 
     def _dense_values(self, shape: tuple[int, ...], out: Storage | None) -> np.ndarray:
         if out is not None:
@@ -507,6 +525,11 @@ class Kernel:
             Positions or coordinates do not fit the result's index arrays.
         """
         shape = self.shape(storages)
+        if self._lead is not None:
+            made = self._located(shape, storages, None)
+            made.vals[:] = 0
+            made.assembled_for = Structure(self.text, self.operands, storages)
+            return made
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
         if self._insertion is not None:
@@ -526,7 +549,7 @@ class Kernel:
         if status := self._functions["assemble"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         made = room.trim(result, totals)
-        # To compute values on another structure would write beyond arrays: see _same_structure.
+        # To compute values on another structure would write beyond arrays: see require_structure.
         made.assembled_for = Structure(self.text, self.operands, storages)
         return made
 
@@ -553,16 +576,10 @@ class Kernel:
         FormatError
             The result is of another shape or type, or its values are read-only.
         """
-        if not self._plain:
-            self._same_structure(result, storages)
+        if not self._plain or self._lead is not None:
+            require_structure(self.text, result, storages)
         shape = self.shape(storages)
-        if result.shape != shape or result.type != self.type:
-            raise FormatError(
-                f"compute of {self.text} fills a tensor of {self.type} and shape {shape}, not one of {result.type} and "
-                f"shape {result.shape}; pass what assemble returned for these operands"
-            )
-        if not result.vals.flags.writeable:
-            raise FormatError("compute cannot fill the result, whose values are read-only; pass a copy()")
+        check_writable(self.text, result, self.type, shape)
         if self._insertion is not None:
             # Positions are found again as they were: the structures of the operands are the same.
             result.vals[...] = self._insertion.assembled(storages, shape).vals
@@ -572,16 +589,6 @@ class Kernel:
         if status := self._functions["compute"](result.struct, *structs, counts_pointer(counts), 1):
             self._fail(status, shape)
         return result
-
-    def _same_structure(self, result: Storage, storages: Sequence[Storage]) -> None:
-        known: Structure | None = getattr(result, "assembled_for", None)
-        if known is None or known.text != self.text:
-            made = "" if known is None else f", but for {known.text}"
-            raise StorageError(f"assemble did not make this result for {self.text}{made}; call assemble, then compute")
-        if (reason := known.why_not(storages)) is not None:
-            raise StorageError(
-                f"{reason}: assemble saw another structure in {self.text}; call assemble again for these operands"
-            )
 
     @property
     def stages(self) -> dict[str, str]:

@@ -14,8 +14,9 @@ from ..analysis.iteration_graph import distinct_accesses
 from ..analysis.merge_lattice import MANY_CASES
 from ..analysis.result_type import result_dtype, result_fill, result_format
 from ..analysis.runtime_fills import with_runtime_fills
+from ..analysis.structure_match import StructureMatch, match_structure, over_values
 from ..analysis.terms import dtype_of, split_narrow_sum
-from ..compiler import plan_loops
+from ..compiler import plan_loops, plan_on_structure
 from ..config import config
 from ..errors import (
     CompilerError,
@@ -29,8 +30,9 @@ from ..errors import (
 )
 from ..formats import Format, TensorType
 from ..index_notation import explicit_sums, expression_text, infer_extents, to_text, use_computation_dtype
-from ..index_notation.nodes import Assignment
+from ..index_notation.nodes import Access, Assignment
 from ..records import cached, record, replace
+from ..runtime import memory
 from ..scheduling.schedule import Schedule
 from ..scheduling.user_schedule import LoopNest
 from ..scheduling.variant import Variant
@@ -48,7 +50,8 @@ from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, with_fill
 from .plan_cache import kept
 from .steps import Steps, anonymous, in_pairs, wrapping_first
-from .summary import formats_line
+from .structure import Structure, check_writable, require_structure
+from .summary import formats_line, sharing_line
 
 __all__ = ["Plan", "compile", "evaluate", "looked_up", "plan_for"]
 
@@ -72,10 +75,13 @@ class Plan:
         Plans the same expression with another variant.
     varies : bool
         True if the result has another format for dimensions that are too large for dense levels.
+    alike : tuple of int
+        Places of operands whose structure the result has if it is the same for all of them.
     """
 
     is_in_steps = False
     schedule: Schedule
+    alike: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -84,8 +90,9 @@ class Plan:
         target: TensorType,
         again: Callable[[Variant], Plan],
         varies: bool = False,
+        alike: tuple[int, ...] = (),
     ):
-        self._plan_again = again
+        self._plan_again, self.alike = again, alike
         self.kernel, self.operands, self.target = kernel, operands, target
         s = kernel.lowered.schedule
         self._final = s.final_format
@@ -109,7 +116,7 @@ class Plan:
     ) -> Plan:
         """Return the plan for operands of these types, with the fill values that its kernel reads when it runs."""
         kernel = self.kernel.with_fills(fills)
-        return Plan(kernel, self.operands, with_fill(self.target, fills), again, self.varies)
+        return Plan(kernel, self.operands, with_fill(self.target, fills), again, self.varies, self.alike)
 
     def _may_take(self, alternative: Alternative) -> bool:
         """Return whether this plan can have an alternative: one that differs, and keeps the user's own loops."""
@@ -171,6 +178,11 @@ class Plan:
         """True if no stored entry of a result equals the fill value."""
         chains, last = self.kernel.chains, len(self.target.format.levels) - 1
         return self.kernel.lowered.skip_fill and self._final is None and bool(chains) and chains[-1].last == last
+
+    @property
+    def phases(self) -> Kernel | ValuesPlan | None:
+        """Object that assembles a result and computes it separately; None if operands are converted first."""
+        return self.kernel if self.kernel.operands == self.operands else None
 
     @property
     def stages(self) -> dict[str, str]:
@@ -332,6 +344,116 @@ class SteppedPlan(Plan):
         return "\n".join([formats, *steps, *notes])
 
 
+class ValuesPlan(Plan):
+    """Plan of a result that shares the index arrays of an operand, and whose values are computed as a vector.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    match : StructureMatch
+        The operands whose structure the result has.
+    types : mapping
+        Types of the operands, in the order in which ``run`` takes them.
+    target : TensorType
+        Type of the result.
+    asked : _Asked
+        The format, dtype and variant of the result.
+    again : callable
+        Plans the same expression with another variant.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        match: StructureMatch,
+        types: Mapping[str, TensorType],
+        target: TensorType,
+        asked: _Asked,
+        again: Callable[[Variant], Plan],
+    ):
+        self._assignment, self._types, self.target, self._plan_again = assignment, dict(types), target, again
+        self.operands, self.alternatives = tuple(types), ()
+        self._taken: dict[str, Plan] = {}
+        stored = {a.tensor for a in match.accesses}
+        self._lead = self.operands.index(match.lead.tensor)
+        # The dtype of each operand whose stored values are a vector; None for numbers.
+        vector = Format.dense(1)
+        self._vectors = tuple([tensor_type(t.dtype, vector) if name in stored else None for name, t in types.items()])
+        flat = tuple([v or t for v, t in zip(self._vectors, types.values(), strict=True)])
+        values = over_values(assignment, match)
+        variant = replace(asked.variant, same_structure=False)
+        self._flat = plan_for(values, flat, format=vector, dtype=target.dtype, variant=variant)
+        self.kernel, self.run = self._flat.kernel, self._run
+        # Where entries equal to the fill value are left out, a result that has some is copied without them.
+        self._copy: Plan | None = None
+        if asked.prune:
+            copied = Assignment(Access("C", match.lead.indices), Access("A", match.lead.indices))
+            copy = plan_for(copied, (target,), format=target.format, prune=True, variant=variant)
+            self._copy = copy if copy.prunes else None
+
+    def shape(self, storages: Sequence[Storage]) -> tuple[int, ...]:
+        return storages[self._lead].shape
+
+    def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
+        return ()
+
+    def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        lead = storages[self._lead]
+        found = Storage(lead.shape, self.target, lead.arrays, self._flat.run(self._given(storages)).vals)
+        return self._copy.run((found,)) if self._copy is not None and _has_fill(found) else found
+
+    def _given(self, storages: Sequence[Storage]) -> tuple[Storage, ...]:
+        """Return the operands with stored values as vectors."""
+        return tuple(
+            s if v is None else Storage(s.vals.shape, v, (), s.vals)
+            for v, s in zip(self._vectors, storages, strict=True)
+        )
+
+    @property
+    def prunes(self) -> bool:
+        return self._copy is not None
+
+    @property
+    def phases(self) -> ValuesPlan:
+        return self
+
+    def assemble(self, storages: Sequence[Storage]) -> Storage:
+        """Return a result that shares the index arrays, with zeros for its values (see ``Kernel.assemble``)."""
+        lead = storages[self._lead]
+        made = Storage(lead.shape, self.target, lead.arrays, memory.zeros(lead.vals.size, self.target.dtype))
+        made.assembled_for = Structure(to_text(self._assignment), self.operands, storages)
+        return made
+
+    def compute(self, result: Storage, storages: Sequence[Storage]) -> Storage:
+        """Compute new values in a result that ``assemble`` made (see ``Kernel.compute``)."""
+        text = to_text(self._assignment)
+        require_structure(text, result, storages)
+        check_writable(text, result, self.target, storages[self._lead].shape)
+        vector = Storage(result.vals.shape, self.kernel.type, (), result.vals)
+        self.kernel.compute(vector, self._given(storages))
+        return result
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Texts of all stages of the kernel over values, after the reason for it."""
+        return {"structure": self._sharing, **self.kernel.stages}
+
+    @property
+    def _sharing(self) -> str:
+        return sharing_line(self._assignment.target.tensor, self.operands[self._lead])
+
+    def summary(self, told: Collection[str] = ()) -> str:
+        formats = formats_line({self._assignment.target.tensor: self.target, **self._types})
+        return "\n".join([formats, self._sharing, "parallel: the loop over the stored values"])
+
+
+def _has_fill(storage: Storage) -> bool:
+    """Return whether a stored value equals the fill value."""
+    fill, vals = storage.type.fill, storage.vals
+    return bool((vals == fill).any() if fill == fill else (vals != vals).any())
+
+
 def _format_of_part(part: Assignment, types: Mapping[str, TensorType], wide: bool) -> Format:
     """Return the format in which a part is computed: that of its result if loops can append to it, else a plain one."""
     format = result_format(part, types, wide, part=True)
@@ -449,18 +571,22 @@ def plan_for(
     if dtype is not None:
         assignment = use_computation_dtype(assignment, tuple((name, type.dtype) for name, type in types.items()), dtype)
     explicit = explicit_sums(assignment)
+    asked = _Asked(format, dtype, prune, variant)
+    if user_schedule is None:
+        shared = _sharing(explicit, types, asked, lambda other: again(variant=other))
+        if shared is not None:
+            return shared
     known_types, fills = with_runtime_fills(explicit, types, dtype or result_dtype(explicit.value, types))
     if fills:
         # Tensors with other fill values share a kernel, which reads the fill values.
-        shared = plan_for(
+        planned = plan_for(
             assignment, tuple(known_types.values()),
             format=format, dtype=dtype, user_schedule=user_schedule, prune=prune, variant=variant,
         )  # fmt: skip
-        return shared.with_fills(types, fills, lambda other: again(variant=other))
+        return planned.with_fills(types, fills, lambda other: again(variant=other))
 
     def in_steps(steps: Steps, format: Format | None) -> SteppedPlan:
-        asked = _Asked(format, dtype, prune, variant)
-        return SteppedPlan(steps, types, asked, lambda other: again(variant=other))
+        return SteppedPlan(steps, types, replace(asked, format=format), lambda other: again(variant=other))
 
     # A sum in a narrow dtype wraps around on its own before it is added to wider terms.
     if user_schedule is None and (first := wrapping_first(explicit, types)) is not None:
@@ -475,7 +601,36 @@ def plan_for(
     varies = (
         format is None and not variant.no_dense_levels and target_type(assignment, types, format, dtype, True) != target
     )
-    return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies)
+    alike = _alike(explicit, types, target)
+    return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies, alike)
+
+
+def _sharing(
+    assignment: Assignment, types: Mapping[str, TensorType], asked: _Asked, again: Callable[[Variant], Plan]
+) -> Plan | None:
+    """Return the plan of a result that shares the index arrays of an operand; None if it has arrays of its own."""
+    variant, equal = asked.variant, asked.variant.same_structure
+    # Entries equal to the fill value are left out of an array of their own, unless several operands are alike.
+    if (asked.prune and not equal) or not variant.options.enabled("shared-structure"):
+        return None
+    target = target_type(assignment, types, asked.format, asked.dtype, variant.no_dense_levels)
+    match = match_structure(assignment, types, target, equal)
+    if match is None or (equal and not match.values_only):
+        return None
+    target = tensor_type(target.dtype, target.format, types[match.lead.tensor].index_dtypes, target.fill)
+    if match.values_only:
+        return ValuesPlan(assignment, match, types, target, asked, again)
+    lowered = plan_on_structure(assignment, {assignment.target.tensor: target, **types}, match.lead, variant)
+    return None if lowered is None else Plan(Kernel(lowered), tuple(types), target, again)
+
+
+def _alike(assignment: Assignment, types: Mapping[str, TensorType], target: TensorType) -> tuple[int, ...]:
+    """Return the places of operands whose structure the result has if it is the same for all of them."""
+    match = match_structure(assignment, types, target, equal=True)
+    if match is None or not match.values_only or types[match.lead.tensor].index_dtypes != target.index_dtypes:
+        return ()
+    places = {name: n for n, name in enumerate(types)}
+    return tuple(dict.fromkeys(places[a.tensor] for a in match.accesses))
 
 
 def evaluate(

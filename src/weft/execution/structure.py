@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..errors import FormatError, StorageError
+from ..formats import TensorType
 from ..storage import Storage
 
-__all__ = ["Structure"]
+__all__ = ["Structure", "check_writable", "require_structure"]
 
 
 class Structure:
@@ -49,3 +51,58 @@ class Structure:
                 if mine is not its and not np.array_equal(mine, its):
                     return f"{name} stores other coordinates, as {role} of level {level + 1} says"
         return None
+
+
+def require_structure(text: str, result: Storage, storages: Sequence[Storage]) -> None:
+    """Raise if ``assemble`` did not make a result for operands of this structure.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    result : Storage
+        The result of ``assemble``.
+    storages : sequence of Storage
+        The operands.
+
+    Raises
+    ------
+    StorageError
+        An operand has another structure, or ``assemble`` made the result for another expression.
+    """
+    known: Structure | None = getattr(result, "assembled_for", None)
+    if known is None or known.text != text:
+        made = "" if known is None else f", but for {known.text}"
+        raise StorageError(f"assemble did not make this result for {text}{made}; call assemble, then compute")
+    if (reason := known.why_not(storages)) is not None:
+        raise StorageError(
+            f"{reason}: assemble saw another structure in {text}; call assemble again for these operands"
+        )
+
+
+def check_writable(text: str, result: Storage, type: TensorType, shape: tuple[int, ...]) -> None:
+    """Raise if values of a type and shape cannot be written to a result.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    result : Storage
+        The result.
+    type : TensorType
+        The type that it must have.
+    shape : tuple of int
+        The shape that it must have.
+
+    Raises
+    ------
+    FormatError
+        The result is of another shape or type, or its values are read-only.
+    """
+    if result.shape != shape or result.type != type:
+        raise FormatError(
+            f"compute of {text} fills a tensor of {type} and shape {shape}, not one of {result.type} and "
+            f"shape {result.shape}; pass what assemble returned for these operands"
+        )
+    if not result.vals.flags.writeable:
+        raise FormatError("compute cannot fill the result, whose values are read-only; pass a copy()")

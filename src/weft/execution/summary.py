@@ -17,7 +17,7 @@ from ..index_notation import expression_text
 from ..index_notation.nodes import Access
 from .format_names import is_name_of
 
-__all__ = ["compiled_line", "formats_line", "summary"]
+__all__ = ["compiled_line", "formats_line", "sharing_line", "summary"]
 
 _COLLECTED = {
     "list": "in an array, with a list of those that have a value",
@@ -53,6 +53,7 @@ def summary(lowered: Lowered, told: Collection[str] = ()) -> str:
     lines = [
         formats_line({name: lowered.types[name] for name in names if name in lowered.types}),
         *_converted(lowered),
+        *_shared_arrays(lowered),
         *_loops(lowered),
         *_collected(lowered),
         *_complete(lowered, told),
@@ -94,6 +95,23 @@ def _converted(lowered: Lowered) -> Iterator[str]:
     if (final := schedule.final_format) is not None:
         made = schedule.types[schedule.target.tensor].format
         yield f"each call converts the result from {made if is_name_of(made) else 'a list of coordinates'} to {final}"
+
+
+def _shared_arrays(lowered: Lowered) -> Iterator[str]:
+    """Yield a line if the result shares the index arrays of an operand."""
+    if lowered.structure is not None:
+        yield sharing_line(lowered.assignment.target.tensor, lowered.structure.tensor)
+
+
+def sharing_line(result: str, operand: str) -> str:
+    """Return the line that says that a result shares the index arrays of an operand.
+
+    Parameters
+    ----------
+    result, operand : str
+        Their names.
+    """
+    return f"{result} shares the index arrays of {operand}: only values are computed"
 
 
 def _loops(lowered: Lowered) -> Iterator[str]:

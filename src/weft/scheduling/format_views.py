@@ -14,11 +14,12 @@ from itertools import combinations
 
 from ..analysis.append_chains import is_appendable, is_unordered_list
 from ..analysis.derived_variables import DerivedVariable, derived_variables, level_variables, passes_edge
-from ..analysis.implicit_values import annihilates, same_value
+from ..analysis.implicit_values import same_value
 from ..analysis.iteration_graph import distinct_accesses, typed_implicit_value
+from ..analysis.structure_match import is_driven
 from ..analysis.terms import reductions_of
 from ..formats import Format, TensorType
-from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal, Reduce
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import record, replace
 from ..remapping.inverse import significance
@@ -322,10 +323,10 @@ def _why_not_looped(plain: _Substitution, value: Expr, loops: _LoopVariables) ->
 def _is_driven(value: Expr, reductions: int, loops: _LoopVariables, types: Mapping[str, TensorType]) -> bool:
     """Return whether nothing is to be computed for coordinates that the kept tensors do not store."""
     # With a reduction inside another, no part alone decides what an implicit entry contributes.
-    kept = {a.tensor for a in loops.accesses}
+    kept = frozenset(loops.accesses)
     parts = _parts(value)
     alone = reductions <= len(reductions_of(value))
-    return alone and all(_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
+    return alone and all(is_driven(part, kept, types) and _adds_nothing(op, part, types) for op, part in parts)
 
 
 def _reaches_all(format: Format) -> bool:
@@ -365,23 +366,6 @@ def _parts(expr: Expr, op: str | None = None) -> list[tuple[str | None, Expr]]:
 def _adds_nothing(op: str | None, expr: Expr, types: Mapping[str, TensorType]) -> bool:
     """Return whether a reduction may leave out implicit values of its body."""
     return op is None or same_value(typed_implicit_value(expr, types), OPERATORS[op].identity)
-
-
-def _driven(expr: Expr, kept: Set[str], types: Mapping[str, TensorType]) -> bool:
-    """Return whether an expression is implicit wherever the kept operands are."""
-    match expr:
-        case Access(tensor=tensor):
-            return tensor in kept
-        case Apply(op=op, args=args):
-            found = [_driven(arg, kept, types) for arg in args]
-            if len(args) == 1:
-                return found[0]
-            alone = [
-                f and annihilates(op, args, k, typed_implicit_value(a, types))
-                for k, (f, a) in enumerate(zip(found, args, strict=True))
-            ]
-            return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
-    return False
 
 
 def _agree(accesses: Sequence[Access], types: Mapping[str, TensorType]) -> bool:

@@ -31,6 +31,8 @@ class Variant:
         True if vectors have so many entries that none is iterated for each row of another operand.
     parallel_loops : bool
         True if threads are to share the loops.
+    same_structure : bool
+        True if operands of the result's format, with its indices, all have equal index arrays.
     options : CodeOptions
         The settings that affect code.
     """
@@ -41,6 +43,7 @@ class Variant:
     no_dense_levels: bool = False
     hash_lookup: bool = False
     parallel_loops: bool = False
+    same_structure: bool = False
     options: CodeOptions = code_options()
 
     @property

@@ -333,12 +333,12 @@ class CompiledKernel:
                 f"{self._text} is computed in several steps, so that assemble and compute cannot be separate; "
                 "call the kernel"
             )
-        if found.kernel.operands != self.operands:
+        if (phases := found.phases) is None:
             raise FormatError(
                 f"{self._text} converts operands at each call, so that assemble and compute cannot be separate; "
                 "explain() says which formats to pass"
             )
-        return found.kernel
+        return phases
 
     def _arguments(self, operands: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[Storage, ...], bool]:
         # Unknown names come first, since their message suggests the right one.

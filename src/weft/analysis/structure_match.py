@@ -1,0 +1,163 @@
+"""Structure matches: operands whose structure the result of an assignment has (2020 paper, section 6).
+
+A result whose levels are those of an operand, and that has entries where this operand has them, takes over the
+operand's index arrays. Only values are computed. Padding gets values, too, since nothing reads them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Set
+
+from ..formats import Format, TensorType
+from ..index_notation.nodes import Access, Apply, Assignment, Expr, Literal
+from ..index_notation.traversal import rebuild
+from ..records import record
+from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted
+from .iteration_graph import distinct_accesses, is_linear, typed_implicit_value
+
+__all__ = ["StructureMatch", "is_driven", "match_structure", "only_structure"]
+
+
+@record
+class StructureMatch:
+    """Operands whose structure the result of an assignment has.
+
+    Parameters
+    ----------
+    accesses : tuple of Access
+        The operands. If there are several, the result has their structure if all of them have the same.
+    values_only : bool
+        True if all other operands are numbers, so that no coordinate is needed.
+    """
+
+    accesses: tuple[Access, ...]
+    values_only: bool
+
+    @property
+    def lead(self) -> Access:
+        """The operand whose index arrays the result takes over."""
+        return self.accesses[0]
+
+
+def match_structure(
+    assignment: Assignment, types: Mapping[str, TensorType], target: TensorType, equal: bool = False
+) -> StructureMatch | None:
+    """Return the operand whose structure the result has; None if there is none.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment, with explicit sums.
+    types : mapping
+        Types of the operands by name.
+    target : TensorType
+        Type of the result.
+    equal : bool
+        If true, look for several operands that are assumed to have one structure.
+    """
+    indices, value = assignment.target.indices, assignment.value
+    if assignment.op is not None or not indices or len(set(indices)) < len(indices):
+        return None
+    if target.format.is_dense or target.format.is_partial:
+        return None
+    read = list(distinct_accesses(value))
+    found = [a for a in read if a.indices == indices and types[a.tensor].format == target.format]
+    if not found or typed_implicit_value(value, types) is UNKNOWN:
+        return None
+    leads = _alike(found, types) if equal else _alone(found, value, types)
+    if not leads or not is_driven(value, frozenset(leads), types):
+        return None
+    others = [a for a in read if a not in leads and a.indices]
+    # An operand that stores only some of its coordinates would have to be searched at the others.
+    if not all(types[a.tensor].format.is_dense for a in others):
+        return None
+    if not target.format.is_unique and not _keeps_duplicates(value, leads, types, target.dtype):
+        return None
+    return StructureMatch(leads, not others)
+
+
+def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
+    """Return an assignment whose operands of the result's structure, and the result, are vectors of stored values.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment.
+    match : StructureMatch
+        The operands, beside numbers only.
+    """
+    read = distinct_accesses(assignment.value)
+    taken = {assignment.target.tensor, *(a.tensor for a in read)}
+    index = next(v for v in itertools.chain("i", (f"i{n}" for n in itertools.count(1))) if v not in taken)
+
+    def vector(expr: Expr) -> Expr:
+        if isinstance(expr, Access):
+            return Access(expr.tensor, (index,)) if expr in match.accesses else expr
+        return rebuild(expr, vector)
+
+    return Assignment(Access(assignment.target.tensor, (index,)), vector(assignment.value))
+
+
+def only_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
+    """Return the format of the only operand that is not dense, if it decides where the result has entries.
+
+    The operand has the indices of the result. The answer is None if there is no such operand.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        The assignment, with explicit sums.
+    types : mapping
+        Types of the operands by name.
+    """
+    read = [a for a in distinct_accesses(assignment.value) if a.indices and not types[a.tensor].format.is_dense]
+    if len(read) != 1 or read[0].indices != assignment.target.indices:
+        return None
+    return types[read[0].tensor].format if is_driven(assignment.value, frozenset(read), types) else None
+
+
+def _alone(found: list[Access], value: Expr, types: Mapping[str, TensorType]) -> tuple[Access, ...]:
+    """Return the first operand that alone decides where the result has entries, if there is one."""
+    return next(((a,) for a in found if is_driven(value, frozenset((a,)), types)), ())
+
+
+def _alike(found: list[Access], types: Mapping[str, TensorType]) -> tuple[Access, ...]:
+    """Return operands that may have one structure: several, with index arrays of the same dtypes."""
+    index_dtypes = {types[a.tensor].index_dtypes for a in found}
+    return tuple(found) if len(found) > 1 and len(index_dtypes) == 1 else ()
+
+
+def _keeps_duplicates(value: Expr, leads: tuple[Access, ...], types: Mapping[str, TensorType], dtype: str) -> bool:
+    """Return whether duplicates of an operand may become duplicates of the result, since their sum is the same."""
+    if len(leads) > 1 or not is_linear(value, leads[0]):
+        return False
+    dtypes = {name: type.dtype for name, type in types.items()}
+    return adds_in_place(converted(value, dtypes, dtype), leads[0], types[leads[0].tensor].dtype)
+
+
+def is_driven(expr: Expr, drivers: Set[Access], types: Mapping[str, TensorType]) -> bool:
+    """Return whether an expression is implicit wherever some operands are.
+
+    Parameters
+    ----------
+    expr : Expr
+        The expression. Its reductions are not looked into.
+    drivers : set of Access
+        The operands.
+    types : mapping
+        Types of the operands by name.
+    """
+    match expr:
+        case Access():
+            return expr in drivers
+        case Apply(op=op, args=args):
+            found = [is_driven(arg, drivers, types) for arg in args]
+            if len(args) == 1:
+                return found[0]
+            alone = [
+                f and annihilates(op, args, k, typed_implicit_value(a, types))
+                for k, (f, a) in enumerate(zip(found, args, strict=True))
+            ]
+            return any(alone) or all(f or isinstance(a, Literal) for f, a in zip(found, args, strict=True))
+    return False
