@@ -16,6 +16,7 @@ from ..remapping import Remapping
 from .derived_variables import level_variables
 from .implicit_values import UNKNOWN, annihilates
 from .iteration_graph import distinct_accesses, is_full, typed_implicit_value
+from .structure_match import deciding_format
 from .terms import dtype_of
 
 __all__ = ["dense_format", "result_dtype", "result_fill", "result_format"]
@@ -196,20 +197,23 @@ def plain_type(type: TensorType, wide: bool = False) -> TensorType:
 
 
 def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
-    """Return the structured format that all operands share; None if there is none.
+    """Return the format of the operands that decide where the result has entries; None if there is none.
 
-    All operands but scalars must have this format, and the indices of the result. Operands whose levels are not all in
-    order share the format whose levels are.
+    These operands have the indices of the result. Either all operands but scalars have one structured format, or arrays
+    stand beside one structured operand, or there is only one operand. Operands whose levels are not all in order share
+    the format whose levels are.
     """
+    if result_fill(assignment.value, types) is None:
+        return None
     read = [a for a in distinct_accesses(assignment.value) if a.indices]
     formats = {types[a.tensor].format for a in read}
     if len(read) > 1:
         formats = {format.canonical() for format in formats}
     same = len(formats) == 1 and all(a.indices == assignment.target.indices for a in read)
-    format = formats.pop() if same else None
-    absent = result_fill(assignment.value, types)
-    kept = format is not None and format.is_structured and not format.conditions and absent is not None
-    return format if kept else None
+    format = formats.pop() if same else deciding_format(assignment, types)
+    if format is None or format.conditions or format.is_dense:
+        return None
+    return format if format.is_structured or (len(read) == 1 and not format.is_partial) else None
 
 
 def _linked(sparse: Sequence[Access], v: str) -> bool:

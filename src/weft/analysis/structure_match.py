@@ -16,7 +16,7 @@ from ..records import record
 from .implicit_values import UNKNOWN, adds_in_place, annihilates, converted
 from .iteration_graph import distinct_accesses, is_linear, typed_implicit_value
 
-__all__ = ["StructureMatch", "is_driven", "match_structure", "only_structure"]
+__all__ = ["StructureMatch", "deciding_format", "is_driven", "match_structure"]
 
 
 @record
@@ -99,7 +99,7 @@ def over_values(assignment: Assignment, match: StructureMatch) -> Assignment:
     return Assignment(Access(assignment.target.tensor, (index,)), vector(assignment.value))
 
 
-def only_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
+def deciding_format(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
     """Return the format of the only operand that is not dense, if it decides where the result has entries.
 
     The operand has the indices of the result. The answer is None if there is no such operand.

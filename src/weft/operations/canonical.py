@@ -12,6 +12,7 @@ from ..dtypes import name_of
 from ..execution.plan_cache import kept
 from ..formats import Format, TensorType
 from ..index_notation import parse
+from ..index_notation.nodes import Access, Apply, Assignment, Reduce
 from ..storage import Storage, tensor_type
 from . import foreign_tensors
 
@@ -52,20 +53,30 @@ def count_explicit_fill(storage: Storage) -> int:
     storage : Storage
         The tensor.
     """
-    vals, fill = stored_only(storage).vals, storage.type.fill
-    operands = [_ONE, Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
+    vals, fill = storage.vals, storage.type.fill
+    operands = [Storage(vals.shape, tensor_type(name_of(vals.dtype), Format.dense(1)), (), vals)]
     if fill == fill:  # NaN does not equal itself, and needs another expression
         operands.append(Storage.dense(np.asarray(fill, vals.dtype)))
-    return int(_counter(tuple([s.type for s in operands])).run(operands).vals[0])
+    found = _marker(tuple([s.type for s in operands])).run(operands).vals
+    # The answers take the place of the values, so that padding, which no loop over the entries reaches, does not count.
+    marked = storage.with_values(found, False)
+    return int(_counter((_ONE.type, marked.type)).run((_ONE, marked)).vals[0])
 
 
 _ONE = Storage.dense(np.asarray(1, np.int64))
 
 
 @kept
-def _counter(types: tuple[TensorType, ...]) -> execution.Plan:
-    text = "n = one*equal(v(i), f)" if len(types) > 2 else "n = one*not_equal(v(i), v(i))"
+def _marker(types: tuple[TensorType, ...]) -> execution.Plan:
+    text = "m(i) = equal(v(i), f)" if len(types) > 1 else "m(i) = not_equal(v(i), v(i))"
     return execution.plan_for(parse(text), types)
+
+
+@kept
+def _counter(types: tuple[TensorType, TensorType]) -> execution.Plan:
+    indices = tuple(f"i{axis}" for axis in range(types[1].format.order))
+    count = Apply("multiply", (Access("one", ()), Access("m", indices)))
+    return execution.plan_for(Assignment(Access("n", ()), Reduce("add", indices, count) if indices else count), types)
 
 
 def drop_explicit_fill(storage: Storage) -> Storage:
