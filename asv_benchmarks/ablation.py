@@ -157,6 +157,18 @@ def diagonal_product() -> Run:
     return lambda: weft.evaluate("C(i,j) = A(i,k)*B(k,j)", A=a, B=a, format="dia")
 
 
+def in_notation(name: str, format: str, text: str) -> Callable[[], Run]:
+    """A result with the structure of ``A``: beside ``B``, which has other values, or a vector ``x``."""
+
+    def make() -> Run:
+        a = csr(name).asformat(format)
+        operands = {"A": a, "B": (a * 2.0).copy(), "x": numbers(a.shape[1])}
+        read = {key: value for key, value in operands.items() if f"{key}(" in text}
+        return lambda: weft.evaluate(f"C(i,j) = {text}", format=a.layout, **read)
+
+    return make
+
+
 def full_columns() -> Run:
     a = csr("uniform")
     x = numbers(a.shape[0])
@@ -225,6 +237,11 @@ CASES: dict[str, Callable[[], Run]] = {
     "A + B into dia": lambda: sum_into("dia"),
     "A + B into hash": lambda: sum_into("hash"),
     "A @ B into dia": diagonal_product,
+    "2 * dia": in_notation("Lin", "dia", "2*A(i,j)"),
+    "ell * x": in_notation("Lin", "ell", "A(i,j)*x(j)"),
+    "csr * x": in_notation("uniform", "csr", "A(i,j)*x(j)"),
+    "bsr + bsr, equal": in_notation("blocked3", "bsr", "A(i,j) + B(i,j)"),
+    "csr + csr, equal": in_notation("uniform", "csr", "A(i,j) + B(i,j)"),
 }
 """What is run, by name; cases whose names begin with ``threads`` have two threads, the others one."""
 

@@ -244,7 +244,7 @@ def test_the_format_of_a_function_of_one_tensor_is_its_own():
     A = held(drawn((5, 5)), "dia")
     assert str(weft.evaluate("C(i,j) = A(i,j)*x(j)", A=A, x=np.ones(5)).format) == "dia"
     assert str(weft.evaluate("C(i,j) = 2*A(j,i)", A=A).format) != "dia"
-    assert str(weft.evaluate("C(i,j) = A(i,j) + x(j)", A=A, x=np.ones(5)).format) == "dense"
+    assert isinstance(weft.evaluate("C(i,j) = A(i,j) + x(j)", A=A, x=np.ones(5)), np.ndarray)
 
 
 def test_explain_says_that_arrays_are_shared():
@@ -334,4 +334,4 @@ def test_any_format(data):
         found = weft.evaluate(f"C({axes}) = {text}", A=A, format=own, **operands)
         check(found._storage)
         np.testing.assert_array_equal(found.todense(), wanted)
-        assert shares(found, A)
+        assert shares(found, A) or not own.is_unique

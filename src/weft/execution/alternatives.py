@@ -20,7 +20,7 @@ from .same_structure import same_structure
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["ALTERNATIVES", "KERNEL_ALTERNATIVES", "Alternative", "KernelAlternative"]
+__all__ = ["ALTERNATIVES", "EQUAL_STRUCTURES", "KERNEL_ALTERNATIVES", "Alternative", "KernelAlternative"]
 
 
 @record

@@ -39,6 +39,7 @@ from ..scheduling.variant import Variant
 from ..storage import Storage, fill_of, tensor_type
 from .alternatives import (
     ALTERNATIVES,
+    EQUAL_STRUCTURES,
     KERNEL_ALTERNATIVES,
     NO_DENSE_LEVELS,
     PARALLEL_LOOPS,
@@ -49,6 +50,7 @@ from .conversion import convert, convert_result
 from .data_annihilators import Absorbed, apply_data_annihilators
 from .kernel import Kernel, with_fill
 from .plan_cache import kept
+from .same_structure import same_structure
 from .steps import Steps, anonymous, in_pairs, wrapping_first
 from .structure import Structure, check_writable, require_structure
 from .summary import formats_line, sharing_line
@@ -109,7 +111,11 @@ class Plan:
         self.scans = tuple([(place[a], place[b]) for a, b in s.repeated_scans])
         self.alternatives = tuple([a for a in ALTERNATIVES if self._may_take(a)])
         self._taken: dict[str, Plan] = {}
-        self.run = self._run if self.converts or self.alternatives else kernel.run
+        # Small operands make the time of each step count, so that a plan has no steps that it does not need.
+        if self.converts or self.alternatives not in ((), (EQUAL_STRUCTURES,)):
+            self.run = self._run
+        else:
+            self.run = self._run_or_share if self.alternatives else kernel.run
 
     def with_fills(
         self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
@@ -162,6 +168,12 @@ class Plan:
         """Return the alternatives that the kernel takes for these operands."""
         given = [storages[n] for n, _ in self._sources]
         return tuple([a for a in KERNEL_ALTERNATIVES if a.wanted(self.kernel, given)])
+
+    def _run_or_share(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
+        """Run a plan whose only alternative is for operands of equal structures, and that converts none."""
+        if same_structure([storages[n] for n in self.alike]):
+            return self.taking(EQUAL_STRUCTURES).run(storages, out)
+        return self.kernel.run(storages, out)
 
     def _run(self, storages: Sequence[Storage], out: Storage | None = None) -> Storage:
         if (alternative := self.wanted(storages)) is not None:
@@ -601,7 +613,7 @@ def plan_for(
     varies = (
         format is None and not variant.no_dense_levels and target_type(assignment, types, format, dtype, True) != target
     )
-    alike = _alike(explicit, types, target)
+    alike = _alike(explicit, types, target) if variant.options.enabled("shared-structure") else ()
     return Plan(Kernel(lowered), tuple(types), target, lambda other: again(variant=other), varies, alike)
 
 
