@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import weft
 from weft.dtypes import VALUE_DTYPES
+from weft.operations.canonical import drop_explicit_fill
 from weft.storage import check
 
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 3.0], [0.0, 0.0, 4.0]])
@@ -146,3 +147,15 @@ def test_empty_places_of_tables_are_no_entries(format):
     A[0, 1] = 0
     stored = A.nnz - np.count_nonzero(A.todense())
     assert A.count_explicit_fill() == stored
+
+
+def test_blocks_are_left_out_as_a_whole():
+    for format in ("bsr", "mode_generic"):
+        A = weft.asarray(np.kron([[1.0, 0, 2], [0, 3, 0]], [[1, 0], [0, 5]])).asformat(format)
+        kept = drop_explicit_fill(A._storage)
+        assert kept.vals.size == A._storage.vals.size
+        np.testing.assert_array_equal(weft.SparseTensor(kept).todense(), A.todense())
+        A[2, 2] = A[3, 3] = 0.0
+        fewer = drop_explicit_fill(A._storage)
+        assert fewer.vals.size < kept.vals.size
+        np.testing.assert_array_equal(weft.SparseTensor(fewer).todense(), A.todense())

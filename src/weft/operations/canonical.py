@@ -79,6 +79,28 @@ def _counter(types: tuple[TensorType, TensorType]) -> execution.Plan:
     return execution.plan_for(Assignment(Access("n", ()), Reduce("add", indices, count) if indices else count), types)
 
 
+def _each_block_is_needed(storage: Storage) -> bool:
+    """Return whether the last coordinates that are stored are those of blocks, each with a value that is not the fill.
+
+    No entry of such a block can be left out alone. The answer is False for other formats.
+    """
+    format, fill = storage.format, storage.type.fill
+    stored = [k for k, level in enumerate(format.levels) if level.roles]
+    if not stored or stored[-1] == len(format.levels) - 1 or fill != fill:
+        return False
+    blocks = storage.level_sizes[stored[-1]]
+    if not blocks or storage.vals.size == blocks:
+        return False
+    values = Storage.dense(storage.vals.reshape(blocks, -1))
+    operands = (values, Storage.dense(np.asarray(fill, storage.dtype)))
+    return bool(_needed(tuple([s.type for s in operands])).run(operands).vals[0])
+
+
+@kept
+def _needed(types: tuple[TensorType, ...]) -> execution.Plan:
+    return execution.plan_for(parse("n = all(b, any(e, not_equal(v(b,e), f)))"), types)
+
+
 def drop_explicit_fill(storage: Storage) -> Storage:
     """Return the canonical tensor without entries equal to the fill value.
 
@@ -90,7 +112,7 @@ def drop_explicit_fill(storage: Storage) -> Storage:
         The tensor.
     """
     storage = canonical(storage)
-    if storage.format.is_dense or not count_explicit_fill(storage):
+    if storage.format.is_dense or _each_block_is_needed(storage) or not count_explicit_fill(storage):
         return storage
     found: Storage = foreign_tensors.convert(storage, storage.format, prune=True, strict=False)
     return found
