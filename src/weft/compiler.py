@@ -301,7 +301,7 @@ class Lowered:
 
     @property
     def appends(self) -> bool:
-        """True if entries are appended to a sparse result or located in it, neither inserted nor put at known places."""
+        """True if entries are appended to a sparse result or located in it; not inserted, nor put at known places."""
         return self.structure is None and self.schedule.entry_order is None
 
     @cached
