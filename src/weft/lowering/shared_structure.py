@@ -8,6 +8,7 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from .environment import Environment
 from .lowerer import Lowerer
+from .result_writer import FunctionKind
 
 __all__ = ["SharedStructureLowerer"]
 
@@ -28,6 +29,7 @@ class SharedStructureLowerer(Lowerer):
         """
         self.lead = lead
         self.target.chains, self.target.counters = (), ()
+        self.target.kind = FunctionKind.COMPUTE  # the arrays of the operand stay as they are
 
     def position(self, access: Access, env: Environment) -> ir.Expr:
         return super().position(self.lead if access == self.target.access else access, env)
