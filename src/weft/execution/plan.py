@@ -259,7 +259,7 @@ class SteppedPlan(Plan):
             self._plans.append(self._planned(n, known))
             known[step.target.tensor] = self._plans[n].target
         last = self._plans[-1]
-        self.kernel, self.target, self._final, self.run = last.kernel, last.target, last._final, self._run
+        self.kernel, self.target, self.run = last.kernel, last.target, self._run
         self.alternatives = () if asked.variant.no_dense_levels else (NO_DENSE_LEVELS,)
         self._taken = {}
 
@@ -267,6 +267,10 @@ class SteppedPlan(Plan):
         self, types: Mapping[str, TensorType], fills: Mapping[str, Any], again: Callable[[Variant], Plan]
     ) -> Plan:
         return SteppedPlan(self.steps, types, self._asked, again)
+
+    @property
+    def prunes(self) -> bool:
+        return self._plans[-1].prunes
 
     def taken_by_kernel(self, storages: Sequence[Storage]) -> tuple[KernelAlternative, ...]:
         """Return nothing: the operands of a step are not known before those ahead of it have run."""
