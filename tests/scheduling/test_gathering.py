@@ -152,11 +152,12 @@ def test_results_that_are_filled_with_something_else(text, absent, format, gathe
 
 
 def test_explain_says_what_a_kernel_takes_for_these_operands():
-    a = weft.asarray(np.eye(40), format="csr")
+    a, b = (weft.asarray(np.eye(40, k=k), format="csr") for k in (0, 1))
     with config.override(num_threads=2, parallel_threshold=1):
-        told = weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=a)
+        told = weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=b)
     assert "chosen for these operands: parallel append, since several threads have enough to do" in told
-    assert "parallel append" not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=a)
+    assert "parallel append" not in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=b)
+    assert "chosen for these operands: equal structures" in weft.explain("C(i,j) = A(i,j) + B(i,j)", A=a, B=a)
     wide = weft.from_coords([[0, 1], [2**40, 5]], [1.0, 2.0], shape=(3, 2**41), format="dcsr")
     small = weft.asarray(np.eye(3), format="csr")
     told = weft.explain("C(i,k) = sum(j, A(i,j)*B(j,k))", A=small, B=wide)
