@@ -149,7 +149,8 @@ def test_reports():
     assert "values are inserted into dia as they are computed" in text
     assert "level 1 (squeezed): select [j-i] -> id() as nz" in text
     source = weft.compile("C(i,j) = A(i,j) + B(i,j)", A="csr", B="csr", C="ell").source
-    assert {"weft_query1", "weft_insert"} <= {word for word in ("weft_query1", "weft_insert") if f"{word}(" in source}
+    assert "weft_query1(" in source
+    assert "weft_insert(" in source
 
 
 def test_a_query_of_outer_coordinates_needs_no_inner_loop():

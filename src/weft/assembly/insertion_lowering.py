@@ -22,7 +22,6 @@ from ..analysis.contributions import (
     EntryOrder,
     contribution_path,
     copied_access,
-    has_one_position_each,
 )
 from ..analysis.derived_variables import leaves_tensor, level_variables
 from ..analysis.merge_lattice import LevelIterator
@@ -261,10 +260,6 @@ class InsertionLowerer(EntryLowerer):
             return isinstance(stmt, Assign) and stmt.target == self.target.access
         own = isinstance(stmt, Forall) and stmt.var == v
         return own and any(a.target == self.target.access for a in assignments(stmt))
-
-    @property
-    def sorts_lists(self) -> bool:
-        return not has_one_position_each(self.target.format, False)
 
     def can_share(self) -> bool:
         """Return whether threads can share the outermost loop of a computation."""

@@ -250,6 +250,16 @@ class InsertionKernel:
         functions = self.lowered.insertion_functions(threads=True) if like is None else ()
         return like._compiled_for_threads if like is not None else self._opened(functions)
 
+    @cached
+    def _ready(self) -> Functions:
+        """Functions of the insertion passes, all of which are compiled at once."""
+        return self._compiled.have(*(phase.name for phase in self.phases))
+
+    @cached
+    def _ready_for_threads(self) -> Functions:
+        """Functions of the insertion passes that threads share, all of which are compiled at once."""
+        return self._compiled_for_threads.have(*(phase.name for phase in self.phases))
+
     def _opened(self, functions: Sequence[Function]) -> Functions:
         """Return the functions of all insertion passes, which an assembly calls one by one."""
         texts = {one.name: generate([one], self.lowered.options, shared=True) for one in functions}
@@ -292,8 +302,6 @@ class InsertionKernel:
             Positions of a computed result do not fit its index arrays.
         """
         threads = for_work(sum([s.vals.size for s in storages])) if self.shareable else 1
-        functions = self._compiled_for_threads if threads > 1 else self._compiled
-        functions.have(*(phase.name for phase in self.phases))
         work = _InsertionRun(shape, storages, len(self._levels), threads)
         room = memory.Budget(f"a tensor of shape {shape} in format {self.format}")
         # Each array is paid for from one budget, in the order in which queries tell the sizes.
@@ -409,9 +417,9 @@ class InsertionKernel:
     def _pass(self, name: str, work: _InsertionRun) -> None:
         for k in self._counters:
             work.scratch[k, "counter"][...] = 0
-        functions, roles = self._compiled, self._roles
+        functions, roles = self._ready, self._roles
         if work.threads > 1:
-            functions, roles = self._compiled_for_threads, (*roles, *self._private)
+            functions, roles = self._ready_for_threads, (*roles, *self._private)
         # Scratch arrays follow the arrays of the result in its struct.
         extra = [work.scratch.get(key, _NOTHING) for key in roles]
         result = Storage(work.shape, self.target, (*self._in_order(work.made), *extra), work.vals)

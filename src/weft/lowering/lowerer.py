@@ -179,14 +179,6 @@ class Lowerer:
         """Return the statements that read the fill values which are known when the kernel runs."""
         return block(*[ir.Declare(v, ir.Load(self.tensors[n].vals, lit(0))) for n, v in self.fills.items()])
 
-    @property
-    def sorts_lists(self) -> bool:
-        """True if the coordinates that a workspace lists must be in order for the loops that read it.
-
-        A result in which coordinates are located does not need that, and neither does a count of the coordinates alone.
-        """
-        return bool(self.target.chains) and (self.kind is not FunctionKind.COUNT or not self.reaches_stored_only)
-
     def _makes_scalar(self, stmt: Where) -> bool:
         return self.workspaces[result_of(stmt.producer).target.tensor].kind == "scalar"
 
@@ -611,10 +603,6 @@ class Lowerer:
                     p = name
                 pos[(access, k)] = p
         return replace(env, pos=pos), decls
-
-    def widest_finder(self) -> Lowerer:
-        """Return a lowerer of the loops that find the largest number of values which reach a workspace at one time."""
-        return Lowerer(self.program, self.target.access, self.given, self.names, FunctionKind.WIDEST, self.options)
 
     def share_names(self, other: Lowerer) -> None:
         """Use the declared names of ``other`` as its own, since both become parts of one function."""

@@ -94,6 +94,14 @@ def _type(w: Workspace) -> TensorType:
     return TensorType.of(w.dtype, Format(Remapping.identity(order), levels), "int64")
 
 
+def _in_order(owner: Lowerer) -> bool:
+    """Return whether the consumer needs a sorted list.
+
+    A result in which coordinates are located does not, and neither does a count of the listed coordinates alone.
+    """
+    return bool(owner.target.chains) and (owner.kind is not FunctionKind.COUNT or not owner.reaches_stored_only)
+
+
 def _scratch(owner: Lowerer, var: ir.Var, size: ir.Expr, zero: bool = False) -> ir.Var:
     owner.scratch.append(ir.Allocate(var, size, zero))
     owner.release.append(ir.Free(var))
@@ -146,7 +154,7 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
     if w.kind == "flags":
         return arrays
     arrays["list"] = _scratch(owner, ir.Var(f"{name}_list", "int32*"), size)
-    if owner.sorts_lists:
+    if _in_order(owner):
         arrays["spare"] = _scratch(owner, ir.Var(f"{name}_spare", "int32*"), size)
     arrays["size"] = ir.Var(f"{name}_size")
     return arrays
@@ -155,7 +163,9 @@ def _array(owner: Lowerer, w: Workspace, name: str) -> dict[str, ir.Var]:
 def _widest(owner: Lowerer, name: str) -> ir.Var:
     """Return the largest number of values that reach a workspace at one time, which separate loops count first."""
     widest = ir.Var(f"{name}_widest")
-    finder = owner.widest_finder()
+    finder = type(owner)(
+        owner.program, owner.target.access, owner.given, owner.names, FunctionKind.WIDEST, owner.options
+    )
     finder.widest = widest
     finder.share_names(owner)
     owner.scratch += [ir.Declare(widest, lit(0)), finder.statement(owner.program.stmt, Environment())]
@@ -271,7 +281,7 @@ def where(owner: Lowerer, stmt: Where, env: Environment) -> ir.Stmt:
     else:
         clear = ir.Store(m["keys"], ir.Load(m["slots"], q), lit(-1))
     sort: ir.Stmt = block()
-    if owner.sorts_lists:
+    if _in_order(owner):
         ty = m["list"].ty[:-1]
         sort = ir.Evaluate(ir.Call(f"weft_sort_{ty}", (m["list"], m["size"], m["spare"]), "int64"))
     return block(
