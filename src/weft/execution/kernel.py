@@ -525,18 +525,14 @@ class Kernel:
             Positions or coordinates do not fit the result's index arrays.
         """
         shape = self.shape(storages)
-        if self._lead is not None:
-            made = self._located(shape, storages, None)
-            made.vals[:] = 0
+        inserted = self._insertion
+        if self._lead is not None or inserted is not None:
+            made = self._located(shape, storages, None) if inserted is None else inserted.assembled(storages, shape)
+            made.vals[...] = 0
             made.assembled_for = Structure(self.text, self.operands, storages)
             return made
         if self._plain:
             return Storage(shape, self.type, (), memory.zeros(prod(shape), self._dtype))
-        if self._insertion is not None:
-            made = self._insertion.assembled(storages, shape)
-            made.vals[...] = 0
-            made.assembled_for = Structure(self.text, self.operands, storages)
-            return made
         structs = self._structs(storages)
         room = self._room(shape)
         functions = self._functions.have("count", "assemble")
