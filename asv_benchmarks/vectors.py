@@ -1,6 +1,6 @@
 """``y = A x`` with the vector dense, compressed and hashed, over densities of both (2018 paper, Fig. 16).
 
-``python -m asv_benchmarks.vectors docs/vectors.png`` draws the table.
+``python -m asv_benchmarks.vectors docs/reference/vectors.png`` draws the table.
 """
 
 from __future__ import annotations

@@ -34,8 +34,10 @@ def docstrings():
 
 def pages():
     """Yield each page of the documentation, without blocks of code, with its place."""
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        yield f"docs/{path.name}", re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        if "_build" in path.parts:
+            continue
+        yield str(path.relative_to(ROOT)), re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
 
 
 @cache

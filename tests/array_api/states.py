@@ -1,6 +1,6 @@
 """What weft has of the array API standard (2025.12), NumPy, scipy.sparse and ``sparse``, name by name.
 
-``docs/array_api.md`` is made of it.
+``docs/reference/array_api.md`` is made of it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from tests.array_api.states import DEVIATIONS, EXPLANATIONS, NUMPY, PEERS, STAND
 
 import weft
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "array_api.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "array_api.md"
 NAMES = [name for group in (STANDARD, NUMPY, PEERS) for names in group.values() for name in names.split()]
 
 

@@ -9,7 +9,7 @@ import weft
 from weft.formats.descriptions import DRAWINGS, WHEN
 from weft.tensor.tree import level_names
 
-PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "formats.md"
 FIGURE = np.array([[5.0, 1, 0, 0, 0, 0], [7, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [8, 0, 0, 4, 9, 0]])
 OPTIONS = {"csb": {"block": 4}, "hicoo": {"block": 4}}
 CATALOGUE = list(WHEN)
@@ -38,7 +38,7 @@ def page():
         "# Formats",
         "",
         "A format is a coordinate remapping and one level format for each coordinate that it makes. These have names;",
-        "`weft.Format(remapping, levels)` makes [any other](own_format.md). Every format computes with every other and",
+        "`weft.Format(remapping, levels)` makes [any other](../how_to/own_format.md). Every format computes with every other and",
         "converts to every other. What is drawn is this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4",
         "(`csb`, `hicoo`); `hash_vector` holds its last row.",
         "",

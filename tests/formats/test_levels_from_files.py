@@ -91,6 +91,6 @@ def test_letters_name_one_level_each():
 
 def test_the_manual_says_where_each_level_can_stand():
     """Views are not among them, which indexing makes and no format has."""
-    page = (ROOT / "docs" / "own_format.md").read_text().partition("## A level of your own")[0]
+    page = (ROOT / "docs" / "how_to" / "own_format.md").read_text().partition("## A level of your own")[0]
     made = [name for name in levels.__all__ if any(getattr(levels, name)().capability(g) for g in (Append, Insertion))]
     assert [name for name in made if f"`{name}`" not in page] == []

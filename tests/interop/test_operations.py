@@ -9,7 +9,7 @@ import pytest
 import weft
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "interop.md"
+PAGE = HERE.parents[1] / "docs" / "how_to" / "interop.md"
 TITLES = {
     "SciPy": "SciPy",
     "scikit-learn": "scikit-learn",
