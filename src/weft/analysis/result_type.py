@@ -2,7 +2,8 @@
 
 The format is chosen level by level. A level is dense if the loop over its variable visits every coordinate, else
 compressed. The order of the axes is that of the first sparse operand that has all of them, else the target's own. A
-matrix that is computed from matrices and coordinate lists has an array over its first axis (``docs/explanation/results.md``).
+matrix that is computed from matrices and coordinate lists has an array over its first axis
+(``docs/explanation/results.md``).
 """
 
 from __future__ import annotations

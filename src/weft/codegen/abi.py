@@ -1,8 +1,9 @@
 """Tensor ABI, defined once for the printer of C and for the loader.
 
-``docs/development/architecture.md`` explains the fields. A kernel is an exported function that unpacks its tensors and passes the
-arrays to a static function, whose pointer parameters are ``restrict``. Compilers make use of ``restrict`` on parameters
-and mostly ignore it on local variables. So no array that a kernel writes may overlap another array of the same call.
+``docs/development/architecture.md`` explains the fields. A kernel is an exported function that unpacks its tensors
+and passes the arrays to a static function, whose pointer parameters are ``restrict``. Compilers make use of
+``restrict`` on parameters and mostly ignore it on local variables. So no array that a kernel writes may overlap another
+array of the same call.
 """
 
 from __future__ import annotations
