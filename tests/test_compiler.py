@@ -15,7 +15,7 @@ from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir import Function, Return, Var
 from weft.ir.verify import problems
-from weft.lowering.result_writer import FunctionKind
+from weft.lowering.function_kind import FunctionKind
 from weft.pass_names import PASSES, STAGES
 from weft.records import replace
 from weft.tracing import Trace

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from math import inf
 from typing import Literal as OneOf
 
@@ -20,8 +21,8 @@ from .analysis.derived_variables import level_variables, spelling
 from .analysis.implicit_values import RuntimeValue
 from .analysis.runtime_fills import fill_operands
 from .analysis.summation_order import order_of_sums
-from .assembly.insertion_lowering import InsertionLowerer
 from .assembly.insertion_plan import InsertionPass, insertion_passes, shareable
+from .assembly.insertion_writer import InsertionWriter, insertion_lowerer
 from .assembly.placement import place_result
 from .assembly.query_lowering import queries_over_axes
 from .code_options import CodeOptions
@@ -42,10 +43,11 @@ from .ir.passes.reciprocals import divide_by_reciprocals
 from .ir.passes.simplify import simplify
 from .ir.passes.vector_math import batch_math_calls
 from .ir.printer import function_text
+from .lowering.function_kind import FunctionKind
 from .lowering.lowerer import Lowerer
-from .lowering.parallel_append import ParallelAppendLowerer
-from .lowering.result_writer import FunctionKind
-from .lowering.shared_structure import SharedStructureLowerer
+from .lowering.parallel_append import ParallelAppendWriter
+from .lowering.result_writer import ResultWriter, WriterOf
+from .lowering.shared_structure import SharedStructureWriter
 from .lowering.workspaces import LISTED
 from .records import cached, record, replace
 from .remapping import Remapping
@@ -195,19 +197,20 @@ class Lowered:
             return False
         return True
 
-    def lowerer(self, kind: FunctionKind, lowerer_class: type[Lowerer] = Lowerer, most: float = inf) -> Lowerer:
+    def lowerer(self, kind: FunctionKind, writer: WriterOf = ResultWriter, most: float = inf) -> Lowerer:
+        """Return the lowerer of one function, whose result ``writer`` writes if it is appended to or located in."""
         s = self.schedule
         if s.entry_order is not None:  # the last pass, which computes the values
             *_, last = self.insertion_lowerers()
             last.most = most
             return last
         if self.structure is not None:
-            sharing = SharedStructureLowerer(
-                s.program, s.target, self.used_types, self.names, kind, self.options, most=most
-            )
-            sharing.share(self.structure)
-            return sharing
-        return lowerer_class(s.program, s.target, self.used_types, self.names, kind, self.options, self.skip_fill, most)
+            writer = partial(SharedStructureWriter, lead=self.structure)
+        skip_fill = self.skip_fill and self.structure is None
+        types = self.used_types
+        lowerer = Lowerer(s.program, s.target, types, self.names, kind, self.options, skip_fill, writer)
+        lowerer.most = most
+        return lowerer
 
     @cached
     def used_types(self) -> Mapping[str, TensorType]:
@@ -221,12 +224,12 @@ class Lowered:
         s = self.schedule
         return () if s.entry_order is None else insertion_passes(s.result.format, s.entry_order)
 
-    def insertion_lowerers(self, *, threads: bool = False) -> list[InsertionLowerer]:
+    def insertion_lowerers(self, *, threads: bool = False) -> list[Lowerer]:
         """Return a lowerer for each pass that assembles the result by insertion."""
         s = self.schedule
         assert s.entry_order is not None
         return [
-            InsertionLowerer(
+            insertion_lowerer(
                 s.program, s.target, self.used_types, self.names, replace(each, threads=threads), self.options,
                 self.skip_fill, s.entry_order,
             )
@@ -239,7 +242,7 @@ class Lowered:
         s = self.schedule
         if s.entry_order is None or self.skip_fill or not shareable(s.result.format, s.entry_order):
             return False
-        return self.variant.conversion or self.insertion_lowerers(threads=True)[-1].can_share()
+        return self.variant.conversion or _inserter(self.insertion_lowerers(threads=True)[-1]).can_share()
 
     def insertion_functions(self, *, threads: bool = False, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the function of each pass that assembles the result by insertion."""
@@ -254,10 +257,11 @@ class Lowered:
     def _queries(self) -> Iterator[str]:
         format = self.schedule.result.format
         for lowerer in self.insertion_lowerers():
-            if (k := lowerer.phase.level) is not None and lowerer.asked:
+            inserter = _inserter(lowerer)
+            if (k := inserter.phase.level) is not None and inserter.asked:
                 queries = "; ".join(map(str, queries_over_axes(format, k)))
                 yield f"level {k + 1} ({format.levels[k]}): {queries}"
-                yield from (f"  {lowerer.phase.name}: {a.statement}" for a in lowerer.asked)
+                yield from (f"  {inserter.name}: {a.statement}" for a in inserter.asked)
 
     def all_functions(self, trace: Trace | None = None) -> tuple[Function, ...]:
         """Return the functions that compute the whole result: one, or one for each pass of an insertion."""
@@ -268,12 +272,12 @@ class Lowered:
     def function(
         self,
         kind: FunctionKind,
-        lowerer_class: type[Lowerer] = Lowerer,
+        writer: WriterOf = ResultWriter,
         most: float = inf,
         trace: Trace | None = None,
     ) -> tuple[Function, Lowerer]:
         """Return one function of the kernel as IR, and its lowerer."""
-        lowerer = self.lowerer(kind, lowerer_class, most)
+        lowerer = self.lowerer(kind, writer, most)
         try:
             return lower(lowerer, (*self.operands, *self.fills), trace), lowerer
         except ScheduleError as error:
@@ -297,7 +301,7 @@ class Lowered:
 
     def parallel_append_text(self, kind: FunctionKind) -> CText:
         """Return the C text of one of the functions by which threads append in parts."""
-        return generate([self.function(kind, ParallelAppendLowerer)[0]], self.options, shared=True)
+        return generate([self.function(kind, ParallelAppendWriter)[0]], self.options, shared=True)
 
     @property
     def appends(self) -> bool:
@@ -309,8 +313,8 @@ class Lowered:
         """Return whether threads can append in parts."""
         if not self.options.enabled("parallel-append") or not self.appends:
             return False
-        whole = self.lowerer(FunctionKind.EVALUATE, ParallelAppendLowerer)
-        return isinstance(whole, ParallelAppendLowerer) and whole.why_not() is None and self.reaches_stored_only
+        writer = self.lowerer(FunctionKind.EVALUATE, ParallelAppendWriter).target
+        return isinstance(writer, ParallelAppendWriter) and writer.why_not() is None and self.reaches_stored_only
 
     def _of(self, kind: FunctionKind) -> tuple[Function, Lowerer]:
         return self.evaluation if kind is FunctionKind.EVALUATE else self.function(kind)
@@ -494,6 +498,11 @@ def _planned(
 def _scheduled_by_user(planned: Schedule, explicit: Assignment, change: Callable[[LoopNest], LoopNest]) -> Schedule:
     loops = change(LoopNest(planned.program, explicit, planned.types))
     return replace(planned, program=loops.checked(), decisions=(*planned.decisions, "scheduled by hand"))
+
+
+def _inserter(lowerer: Lowerer) -> InsertionWriter:
+    assert isinstance(lowerer.target, InsertionWriter)
+    return lowerer.target
 
 
 def lower(lowerer: Lowerer, operands: Sequence[str], trace: Trace | None = None) -> Function:

@@ -12,7 +12,7 @@ from weft.index_notation import parse
 from weft.index_notation.operator_table import OPERATORS
 from weft.ir.passes.vector_math import SIZE, batch_math_calls
 from weft.ir.verify import verify
-from weft.lowering.result_writer import FunctionKind
+from weft.lowering.function_kind import FunctionKind
 
 from .compiled import build
 

@@ -5,9 +5,9 @@ import pytest
 from tests.beside import FORMATS
 
 import weft
-from weft.assembly.hash_insertion import HashInsertionLowerer
-from weft.assembly.insertion_lowering import InsertionLowerer
-from weft.assembly.user_query_lowering import UserQueryLowerer
+from weft.assembly.hash_insertion import HashInsertionWriter
+from weft.assembly.insertion_writer import InsertionWriter
+from weft.assembly.user_query_writer import UserQueryWriter
 from weft.errors import LoweringError
 from weft.execution import ConversionReport, conversion_steps, plan_of
 from weft.execution.conversion_plan import (
@@ -24,7 +24,7 @@ from weft.execution.hash_growth import hash_insertion_kernel
 from weft.execution.insertion import insertion_kernel
 from weft.execution.plan_cache import plans as kept_plans
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
-from weft.ir import Function, Return, Var
+from weft.ir import Return, Var
 
 SHAPES = {1: (7,), 2: (4, 6), 3: (4, 3, 2)}
 MANY, FEW = 30, 3  # entries: more than rows, and fewer
@@ -258,20 +258,20 @@ def test_debug_prints_the_passes_of_conversions(capfd):
 
 def test_passes_of_conversions_are_verified(monkeypatch):
     """As those of expressions are: each lowering is called by the name of its pass."""
-    lowerings = {
-        InsertionLowerer: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).functions,
-        HashInsertionLowerer: lambda: (
+    writers = {
+        InsertionWriter: lambda: insertion_kernel(type_of("csr"), type_of("dia"), False).functions,
+        HashInsertionWriter: lambda: (
             hash_insertion_kernel(
                 TensorType("float64", Format.list_of(parse_format("coo", 2).remapping), ("int64",) * 3),
                 type_of("hash"),
                 True,
             ).source
         ),
-        UserQueryLowerer: lambda: weft.query(weft.eye(3, format="dcsr"), "select [j] -> count(i) as n"),
+        UserQueryWriter: lambda: weft.query(weft.eye(3, format="dcsr"), "select [j] -> count(i) as n"),
     }
-    for lowerer, make in lowerings.items():
+    for writer, make in writers.items():
         kept_plans.clear()
         with monkeypatch.context() as broken, weft.config.override(debug="verify"):
-            broken.setattr(lowerer, "lower", lambda self, operands: Function("f", (), Return(Var("nothing"))))
+            broken.setattr(writer, "epilogue", lambda self: Return(Var("nothing")))
             with pytest.raises(LoweringError, match=r"^lowering returned a malformed result: .*nothing"):
                 make()

@@ -11,7 +11,7 @@ from weft.execution import plan_loops
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
-from weft.lowering.result_writer import FunctionKind
+from weft.lowering.function_kind import FunctionKind
 from weft.scheduling.variant import Variant
 
 FIGURES = {

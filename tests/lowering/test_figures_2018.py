@@ -11,7 +11,7 @@ from weft.execution import plan_loops
 from weft.formats import Compressed, Format, Singleton, TensorType, parse_format
 from weft.index_notation import parse
 from weft.ir.printer import function_text
-from weft.lowering.result_writer import FunctionKind
+from weft.lowering.function_kind import FunctionKind
 
 COO = parse_format("coo", 2)
 NO_EMPTY_ROW = Format("(i,j) -> (i,j)", [Compressed(unique=False, full=True), Singleton()])

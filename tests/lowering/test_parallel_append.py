@@ -11,7 +11,7 @@ from weft.execution import kernel as kernels
 from weft.execution import thresholds
 from weft.formats import TensorType, parse_format
 from weft.index_notation import parse
-from weft.lowering.result_writer import FunctionKind
+from weft.lowering.function_kind import FunctionKind
 from weft.storage import check
 
 RNG = np.random.default_rng(5)

@@ -16,7 +16,7 @@ from ..formats import Format, LevelFormat, LevelVars, TensorType
 from ..formats.capabilities import ChildlessEdges, Locate, PositionIteration, SequencedEdges, ValueIteration
 from ..ir import nodes as ir
 from ..ir.builder import add, block, declare, eq, gt, if_, increment, land, lit, lt, sub
-from ..lowering.result_writer import COUNTS
+from ..lowering.function_kind import COUNTS
 from ..records import record
 
 __all__ = ["EdgeSource", "EdgeWriter", "adjoining"]

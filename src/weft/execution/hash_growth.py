@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..assembly.hash_insertion import FULL, HashInsertionLowerer, tables_of
+from ..assembly.hash_insertion import FULL, HashInsertionWriter, tables_of
 from ..codegen import CText
 from ..compiler import Lowered, generate, lower, schedule_entry_loops, types_text
 from ..concrete_notation import to_text as statement_text
@@ -21,6 +21,8 @@ from ..formats.level import LevelEntries
 from ..index_notation import to_text
 from ..ir import Function
 from ..ir.printer import function_text
+from ..lowering.function_kind import FunctionKind
+from ..lowering.lowerer import Lowerer
 from ..records import cached
 from ..remapping import Remapping
 from ..runtime import memory
@@ -272,7 +274,9 @@ class HashInsertionKernel:
         lowered = schedule_entry_loops(entries, target, self.options, trace)
         s = lowered.schedule
         types = {**s.types, "B": TensorType(target.dtype, seen, target.index_dtypes, target.fill)}
-        lowerer = HashInsertionLowerer(s.program, s.target, types, lowered.names, self.adds, self.options)
+        writer = partial(HashInsertionWriter, adds=self.adds)
+        kind = FunctionKind.COMPUTE
+        lowerer = Lowerer(s.program, s.target, types, lowered.names, kind, self.options, writer=writer)
         return lowered, lower(lowerer, ("A",), trace)
 
     @cached

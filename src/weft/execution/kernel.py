@@ -21,7 +21,7 @@ from ..formats import TensorType
 from ..index_notation import to_text
 from ..index_notation.nodes import Apply, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
-from ..lowering.result_writer import FunctionKind
+from ..lowering.function_kind import FunctionKind
 from ..lowering.thread_partials import CHUNKS_PER_THREAD
 from ..records import cached
 from ..runtime import for_work, get_num_threads, memory

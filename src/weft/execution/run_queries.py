@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..assembly.query_lowering import source_facts
-from ..assembly.user_query_lowering import UserQueryLowerer
+from ..assembly.user_query_writer import UserQueryWriter
 from ..compiler import Lowered, generate, lower, schedule_entry_loops
 from ..config import config
 from ..formats import Format, TensorType
+from ..lowering.function_kind import FunctionKind
+from ..lowering.lowerer import Lowerer
 from ..queries import Statement, Width
 from ..queries.table1_rewrites import SourceFacts, optimize
 from ..remapping.inverse import limits
@@ -59,7 +62,7 @@ def optimized(statements: Sequence[Statement], type: TensorType) -> tuple[Statem
         return tuple(statements)
     planned = _planned(type).schedule.program
     # A rule that reads the number of children from positions holds only if that level is the innermost loop.
-    if source.innermost is not None and UserQueryLowerer.innermost(planned) != f"i{source.innermost}":
+    if source.innermost is not None and UserQueryWriter.innermost(planned) != f"i{source.innermost}":
         source = SourceFacts(None, source.only_nonzeros)
     return tuple(optimize(s, source) for s in statements)
 
@@ -129,6 +132,9 @@ def _planned(type: TensorType) -> Lowered:
 def _module(type: TensorType, statements: tuple[Statement, ...]) -> Any:
     lowered = _planned(type)
     s, options = lowered.schedule, lowered.options
-    function = lower(UserQueryLowerer(s.program, s.target, s.types, lowered.names, statements, options), ("A",))
+    writer = partial(UserQueryWriter, statements=statements)
+    kind = FunctionKind.ASSEMBLE  # no values are read
+    lowerer = Lowerer(s.program, s.target, s.types, lowered.names, kind, options, writer=writer)
+    function = lower(lowerer, ("A",))
     what = f"a query about {type.format} {type.dtype}"
     return load(generate((function,), options, shared=True), ["ask"], 2, what)

@@ -44,7 +44,7 @@ from ..ir.passes.adjacent_ranges import fuse_adjacent_ranges
 from ..records import cached, record, replace
 from . import prefetch
 from .environment import Environment, Strip
-from .result_writer import FunctionKind
+from .function_kind import FunctionKind
 from .scalar_expressions import lower_expr, update
 from .simd_reductions import SHORT, split_by_mean_length, split_by_row_length
 
@@ -111,7 +111,7 @@ class LoopEmitter:
 
     def emit(self) -> ir.Stmt:
         if not self.loops:
-            filled = self.owner.target.chains == () and not self.owner.places
+            filled = self.owner.target.chains == () and not self.owner.target.places
             if filled and any(a.op is None for a in assignments(self.stmt)):
                 raise LoweringError(
                     f"nothing is computed over {self.stmt.var}, and {self.owner.target.access} not filled"
@@ -169,7 +169,7 @@ class LoopEmitter:
         if it.format.branchless and not chained:
             return self._only_coordinate(it, begin, [it], replace(env, pos={**env.pos, it.key: begin}))
         # Coordinate position iteration, duplicate by duplicate where that gives the same result.
-        if it.format.unique or owner.apart or self._may_revisit(it):
+        if it.format.unique or owner.target.apart or self._may_revisit(it):
             loop = self.entry_loop(it, begin, end)
             return split_by_row_length(
                 split_by_mean_length(self._fused(loop), whole), self._simd(begin, end), owner.name

@@ -8,7 +8,6 @@ from the statement without the operands that have only implicit entries there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -59,11 +58,12 @@ from ..remapping.emit_ir import emit
 from ..remapping.inverse import linear
 from . import loop_splits, workspaces
 from .environment import Environment
+from .function_kind import FunctionKind
 from .implicit_entries import ImplicitEntries, find_implicit_entries, visit
 from .loops import LoopEmitter
-from .result_writer import COUNTS, FunctionKind, ResultWriter
-from .scalar_expressions import lower_expr, lower_value, update
-from .thread_partials import CHUNKS_PER_THREAD, THREADS
+from .result_writer import ResultWriter, WriterOf
+from .scalar_expressions import lower_value
+from .thread_partials import THREADS
 from .workspaces import neutral_of
 
 __all__ = ["Environment", "Lowerer"]
@@ -91,13 +91,9 @@ class Lowerer:
     skip_fill : bool
         If true, entries whose value is the fill value of the result are not appended, as in a conversion from a dense
         operand.
-    most : number
-        The largest number of cases of all merges together. More cases raise ``TooManyCases``.
+    writer : function
+        Makes the writer of the result, which by default appends, or stores at positions that the loops locate.
     """
-
-    apart = False  # true if duplicate entries are handled one by one, since each has its own place
-    places = False  # true if values are put at places that the loops do not locate
-    schedule: str = "dynamic, 1"  # how chunks are handed out to threads
 
     def __init__(
         self,
@@ -108,10 +104,11 @@ class Lowerer:
         kind: FunctionKind,
         options: CodeOptions,
         skip_fill: bool = False,
-        most: float = inf,
+        writer: WriterOf = ResultWriter,
     ):
         self.options = options
-        self.skip_fill, self.most, self.cases = skip_fill, most, 0
+        self.skip_fill = skip_fill
+        self.most, self.cases = inf, 0  # more cases of all merges together raise ``TooManyCases``
         self.program, self.types, self.names, self.kind = program, types, names, kind
         self.given = types
         self.widest = ir.Var("widest")
@@ -120,7 +117,7 @@ class Lowerer:
         # Fill values that are known when the kernel runs are operands without axes, which are read once.
         hidden = [name for name in types if is_fill_name(name)]
         self.fills = {n: ir.Var(f"{names[n]}_value", types[n].dtype) for n in hidden}
-        self.target = ResultWriter(self.tensors[target.tensor], target, kind)
+        self.target = writer(self, target)
         self.extents: dict[str, ir.Expr] = {}
         self.blocks: dict[str, ir.Expr] = {}
         self._fresh: dict[str, int] = {}
@@ -144,7 +141,6 @@ class Lowerer:
         # A variable with a loop of its own is not derived from others.
         loops = {f.var for f in foralls_of(program.stmt)} | {s.var for s in program.splits}
         self.derived = tuple(d for d in derived_variables(stored, types) if d.var not in loops)
-        self.target.derived = self.derived
         self.computed = single_coordinate_levels(stored, types)
         self.implicit_entries: dict[str, ImplicitEntries] = {}
         self.types = {**types, **workspaces.types(self)}
@@ -162,18 +158,16 @@ class Lowerer:
             prepared.append(workspaces.made(self, stmt, Environment()))
             stmt = stmt.consumer
         before = block(*prepared)
-        if isinstance(stmt, Forall) and stmt.parallel and (chunked := self.chunked_loop(stmt)) is not None:
-            main = chunked
+        shared = self.chunked_loop(stmt) if isinstance(stmt, Forall) and self.target.shares(stmt) else None
+        if shared is not None:
+            main = shared
         else:
-            body = self.statement(stmt, Environment())
+            body = self.statement(stmt, Environment()) if self.target.needs_loops else block()
             main = block(*self.scratch, self.target.start(lit(0)), body, self.target.finish(lit(0)), *self.release)
-        # The edges of the root and edges that were inserted out of order need the totals of all chunks.
-        totals = self._totals()
+        main = block(self.target.init(), before, self.target.prologue(), main, self.target.epilogue())
         names = [self.target.access.tensor, *operands]
         params = tuple(self.tensors[n].param(output=n == names[0]) for n in names)
-        ends = self.target.finalize(tuple(v for v, _ in totals)) if totals else block()
-        after = block(*(d for _, d in totals), ends) if ends != block() else block()
-        return ir.Function(self.kind.value, params, block(self.read_fills(), self.target.init(), before, main, after))
+        return ir.Function(self.target.name, params, block(self.read_fills(), main))
 
     def read_fills(self) -> ir.Stmt:
         """Return the statements that read the fill values which are known when the kernel runs."""
@@ -184,39 +178,15 @@ class Lowerer:
 
     @property
     def chunks(self) -> ir.Expr:
-        return (
-            ir.Select(ir.Binary(">", THREADS, lit(1)), mul(THREADS, lit(CHUNKS_PER_THREAD)), lit(1))
-            if self.chunked
-            else lit(1)
-        )
-
-    def start(self, chunk: ir.Expr) -> ir.Stmt:
-        """Return the statements at the beginning of a chunk."""
-        return self.target.start(chunk)
-
-    def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
-        """Return statements that move the edges of a chunk, given the limits of the whole loop."""
-        return ()
-
-    def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        """Return the statements at the end of a chunk."""
-        return self.target.finish(chunk)
-
-    def _totals(self) -> list[tuple[ir.Var, ir.Stmt]]:
-        # After the last chunk, ``counts`` holds the position of each chain at the end of the result.
-        n = len(self.target.chains)
-        totals: list[tuple[ir.Var, ir.Stmt]] = []
-        for k in range(n):
-            v = ir.Var(f"total{k + 1}")
-            totals.append((v, ir.Declare(v, ir.Load(COUNTS, add(mul(self.chunks, lit(n)), lit(k))))))
-        return totals
+        """Number of chunks of the outermost loop."""
+        return self.target.chunks if self.chunked else lit(1)
 
     def chunked_loop(self, stmt: Forall) -> ir.Stmt | None:
         """Return the outermost loop cut into chunks that threads share, or None if the loop is not a plain loop."""
         cut = next((s for s in self.program.splits if isinstance(s, Split) and s.outer == stmt.var), None)
         limits: tuple[ir.Expr, ir.Expr]
-        if any(c.first > above.last + 1 for above, c in pairwise(self.target.chains)):
-            return None  # a parent without children is not kept, but dense levels below it have edges
+        if not self.target.can_be_cut:
+            return None
         sized = block()
         if cut is not None:
             sized = loop_splits.size_of_blocks(self, cut, stmt)
@@ -224,7 +194,7 @@ class Lowerer:
         else:
             # Chunks by position must not cut runs of duplicates.
             driver = self.driver_of(stmt, Environment())
-            alone = driver is not None and driver.level == 0 and (driver.format.unique or self.apart)
+            alone = driver is not None and driver.level == 0 and (driver.format.unique or self.target.apart)
             if driver is None or not (driver.certain or alone):
                 return None
             limits = self.bounds_of(driver, stmt.var, Environment())
@@ -237,15 +207,18 @@ class Lowerer:
         bounds = [
             ir.Declare(lo, add(begin, ir.Binary("/", mul(span, chunk), n))),
             ir.Declare(hi, add(begin, ir.Binary("/", mul(span, add(chunk, lit(1))), n))),
-            *self.moved((lo, hi), limits),
+            *self.target.moved((lo, hi), limits),
         ]
         body = self.forall(stmt, Environment(), bounds=(lo, hi))
-        loop = ir.For(chunk, lit(0), n, block(*bounds, self.start(chunk), body, self.finish(chunk)))
-        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.schedule)
+        loop = ir.For(chunk, lit(0), n, block(*bounds, self.target.start(chunk), body, self.target.finish(chunk)))
+        region = ir.Parallel(THREADS, block(*self.scratch), loop, block(*self.release), self.target.schedule)
         return block(sized, ir.Declare(n, self.chunks), region)
 
     # -- statements ---------------------------------------------------------------------------------------------
     def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
+        return block(*self.target.before(stmt), self._statement(stmt, env))
+
+    def _statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
         match stmt:
             case Assign():
                 return self.assign(stmt, env)
@@ -273,11 +246,7 @@ class Lowerer:
         name = stmt.target.tensor
         if name in self.workspaces:
             return workspaces.assign(self, self.workspaces[name], stmt, env)
-        if not self.kind.values:
-            return block()
-        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), self.types[name].dtype)
-        vals, p = self.target.vars.vals, self.position(stmt.target, env)
-        return ir.Store(vals, p, value) if stmt.op is None else update(stmt.op, ir.Load(vals, p), value)
+        return self.target.store(stmt, env)
 
     def fill(self, target: Access, value: Any, env: Environment) -> ir.Stmt:
         if target.tensor in self.workspaces:
@@ -315,6 +284,7 @@ class Lowerer:
         return ir.Var(self.names[w.name], w.dtype)
 
     def position(self, access: Access, env: Environment) -> ir.Expr:
+        access = self.target.stands_at if access == self.target.access else access
         depth = len(self.types[access.tensor].format.levels)
         if depth == 0:
             return lit(0)
@@ -432,7 +402,8 @@ class Lowerer:
         return points[0].coiterate[0]
 
     def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
-        return block(visit(self, stmt), self._loop(stmt, env, bounds))
+        instead = self.target.in_place_of(stmt, env) if bounds is None else None
+        return block(visit(self, stmt), self._loop(stmt, env, bounds)) if instead is None else instead
 
     def _loop(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None) -> ir.Stmt:
         v = stmt.var
@@ -583,7 +554,7 @@ class Lowerer:
         pos = dict(env.pos)
         decls: list[ir.Stmt] = []
         for access in dict.fromkeys(targets):
-            if access.tensor not in self.tensors:
+            if access.tensor not in self.tensors or (access == self.target.access and not self.target.located):
                 continue
             tensor = self.tensors[access.tensor]
             format = tensor.type.format

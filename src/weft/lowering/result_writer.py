@@ -1,73 +1,144 @@
-"""Result side of a kernel: storing values, appending coordinates and edges (2017, section 6.3; 2020, section 6)."""
+"""Writers of results: how a function stores the values that loops contribute (2017, section 6.3; 2020, section 6).
+
+``Lowerer`` lowers loops, and asks a writer for all that depends on how the result is stored. ``ResultWriter`` appends
+to the result or stores at positions that the loops locate. Its subclasses insert, share the arrays of an operand,
+append in parts, or answer queries in place of storing values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from ..analysis.append_chains import AppendChain, append_chains
-from ..analysis.derived_variables import DerivedVariable, level_variables, radix_components
+from ..analysis.derived_variables import level_variables, radix_components
+from ..concrete_notation.nodes import Assign, Forall
+from ..concrete_notation.nodes import Stmt as Statement
 from ..formats.capabilities import Append, Locate, QueriedEdges, SequencedEdges, UnsequencedEdges
-from ..formats.tensor_vars import TensorVars
 from ..index_notation.nodes import Access
 from ..ir.builder import add, block, cast, gt, if_, increment, land, lit, lt, mul, sub
-from ..ir.nodes import Declare, Expr, For, Load, Stmt, Store, Var
+from ..ir.nodes import Binary, Declare, Expr, For, Load, Select, Stmt, Store, Var
+from .environment import Environment
+from .function_kind import COUNTS, FunctionKind
+from .scalar_expressions import lower_expr, update
+from .thread_partials import CHUNKS_PER_THREAD, THREADS
 
-__all__ = ["COUNTS", "FunctionKind", "ResultWriter"]
+if TYPE_CHECKING:
+    from .lowerer import Lowerer
 
-COUNTS = Var("counts", "int64*")
+__all__ = ["ResultWriter", "WriterOf"]
 
 
-class FunctionKind(Enum):
-    """Function of a module that a loop nest becomes.
+class ResultWriter:
+    """Writer that appends to the result of a function, or stores at positions that the loops locate.
 
-    ``COUNT`` counts the coordinates of each appended level. ``BOUND`` computes an upper bound of that count: equal
-    coordinates that reach a workspace are counted separately. ``WIDEST`` is no function, but the loops that determine
-    the largest number of values that reach a workspace at one time. ``ASSEMBLE`` writes level arrays, ``COMPUTE``
-    writes values, and ``EVALUATE`` writes both.
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the function, which has the variables of all tensors.
+    access : Access
+        The result.
     """
 
-    COUNT = "count"
-    BOUND = "bound"
-    WIDEST = "widest"
-    ASSEMBLE = "assemble"
-    COMPUTE = "compute"
-    EVALUATE = "evaluate"
+    apart = False
+    """True if duplicate entries are handled one by one, since each has its own position."""
+    places = False
+    """True if values are put at positions that the loops do not locate."""
+    located = True
+    """True if the loops locate positions of the result where its levels allow it."""
+    schedule = "dynamic, 1"
+    """Schedule by which chunks are handed out to threads."""
 
-    @property
-    def structure(self) -> bool:
-        """True if level arrays are written."""
-        return self in (FunctionKind.ASSEMBLE, FunctionKind.EVALUATE)
-
-    @property
-    def values(self) -> bool:
-        """True if values are written."""
-        return self in (FunctionKind.COMPUTE, FunctionKind.EVALUATE)
-
-
-@dataclass
-class ResultWriter:
-    """Result of a kernel while the kernel is lowered."""
-
-    vars: TensorVars
-    access: Access
-    kind: FunctionKind
-    chains: tuple[AppendChain, ...] = ()
-    counters: tuple[Var, ...] = ()
-    unsequenced: set[int] = field(default_factory=set)
-    derived: tuple[DerivedVariable, ...] = ()
-    bounded: bool = False  # true if the code reads ``end``, which ``start`` must then declare
-
-    def __post_init__(self) -> None:
+    def __init__(self, owner: Lowerer, access: Access):
+        self.owner, self.access, self.kind = owner, access, owner.kind
+        self.vars = owner.tensors[access.tensor]
         self.format = self.vars.type.format
-        self.path = level_variables(self.access, self.format)
+        self.path = level_variables(access, self.format)
         self.chains = append_chains(self.format)
         self.counters = tuple(Var(f"p{self.vars.name}{chain.last + 1}") for chain in self.chains)
+        self.unsequenced: set[int] = set()
+        self.bounded = False  # true if the code reads ``end``, which ``start`` must then declare
+
+    def append_nothing(self) -> None:
+        """Make a writer without chains, since its values have positions that are found otherwise."""
+        self.chains, self.counters = (), ()
+
+    @property
+    def stands_at(self) -> Access:
+        """Access whose positions are those of the result."""
+        return self.access
+
+    # -- the function -------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.owner.kind.value
+
+    @property
+    def needs_loops(self) -> bool:
+        """True if the function has loops."""
+        return True
+
+    def shares(self, loop: Forall) -> bool:
+        """Return whether threads share the outermost loop, if it can be cut into chunks."""
+        return loop.parallel
+
+    def prologue(self) -> Stmt:
+        """Return the statements before the loops, outside the region of threads."""
+        return block()
+
+    def epilogue(self) -> Stmt:
+        """Return the statements after the loops, outside the region of threads."""
+        # The edges of the root and edges that were inserted out of order need the totals of all chunks.
+        totals = self._totals()
+        ends = self.finalize(tuple(v for v, _ in totals)) if totals else block()
+        return block(*(d for _, d in totals), ends) if ends != block() else block()
+
+    def _totals(self) -> list[tuple[Var, Stmt]]:
+        # After the last chunk, ``counts`` holds the position of each chain at the end of the result.
+        n, chunks = len(self.chains), self.owner.chunks
+        found = [Var(f"total{k + 1}") for k in range(n)]
+        return [(v, Declare(v, Load(COUNTS, add(mul(chunks, lit(n)), lit(k))))) for k, v in enumerate(found)]
+
+    # -- statements ---------------------------------------------------------------------------------------------
+    def before(self, stmt: Statement) -> Sequence[Stmt]:
+        """Return the statements before a statement of the program."""
+        return ()
+
+    def in_place_of(self, loop: Forall, env: Environment) -> Stmt | None:
+        """Return the code in place of a loop, or None if the loop is lowered."""
+        return None
+
+    def store(self, stmt: Assign, env: Environment) -> Stmt:
+        """Return the code for one value that an assignment contributes to the result."""
+        if not self.owner.kind.values:
+            return block()
+        owner, vals = self.owner, self.vars.vals
+        value = cast(lower_expr(stmt.value, lambda a: owner.read(a, env)), owner.types[stmt.target.tensor].dtype)
+        p = owner.position(stmt.target, env)
+        return Store(vals, p, value) if stmt.op is None else update(stmt.op, Load(vals, p), value)
+
+    # -- chunks -------------------------------------------------------------------------------------------------
+    @property
+    def can_be_cut(self) -> bool:
+        """True if threads can share the outermost loop by chunks."""
+        # A parent without children is not kept, but dense levels below it have edges.
+        return not any(c.first > above.last + 1 for above, c in pairwise(self.chains))
+
+    @property
+    def chunks(self) -> Expr:
+        """Number of chunks into which the outermost loop is cut."""
+        return Select(Binary(">", THREADS, lit(1)), mul(THREADS, lit(CHUNKS_PER_THREAD)), lit(1))
+
+    def moved(self, edges: tuple[Var, Var], limits: tuple[Expr, Expr]) -> Sequence[Stmt]:
+        """Return statements that move the edges of a chunk, given the limits of the whole loop."""
+        return ()
 
     def level_of(self, var: str) -> int | None:
         """Return the level whose coordinate is ``var``, or has it as its most significant component, or None."""
-        return next((k for k, v in enumerate(self.path) if radix_components(v, self.derived)[:1] == (var,)), None)
+        derived = self.owner.derived
+        return next((k for k, v in enumerate(self.path) if radix_components(v, derived)[:1] == (var,)), None)
 
     def variable(self, level: int) -> str:
         """Return the index variable of a level."""
@@ -243,3 +314,7 @@ class ResultWriter:
     def _filled(self, first: Expr, last: Expr, size: Expr, value: Expr) -> Stmt:
         """Return a loop that fills the values below positions of a level, each of which has ``size``."""
         return For(self._index, mul(first, size), mul(last, size), Store(self.vars.vals, self._index, value))
+
+
+WriterOf = Callable[["Lowerer", Access], ResultWriter]
+"""Function that makes the writer of a result for a lowerer."""

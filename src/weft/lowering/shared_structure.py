@@ -1,39 +1,37 @@
-"""Loops over an operand that store values at the operand's positions, since the result shares its index arrays."""
+"""Results that share the index arrays of an operand, so that values are stored at the operand's positions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..index_notation.nodes import Access
-from ..ir import nodes as ir
-from .environment import Environment
+from .function_kind import FunctionKind
 from .lowerer import Lowerer
-from .result_writer import FunctionKind
+from .result_writer import ResultWriter
 
-__all__ = ["SharedStructureLowerer"]
+__all__ = ["SharedStructureWriter"]
 
 
-class SharedStructureLowerer(Lowerer):
-    """Lowerer of one program whose result has the index arrays of an operand, so that only values are stored."""
+class SharedStructureWriter(ResultWriter):
+    """Writer of a result that has the index arrays of an operand, so that only values are stored.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the function.
+    access : Access
+        The result.
+    lead : Access
+        The operand.
+    """
 
     apart = True  # duplicates of the operand become duplicates of the result
-    lead: Access
+    located = False  # the result has no positions of its own
 
-    def share(self, lead: Access) -> None:
-        """Store values at the positions of an operand, and append nothing.
-
-        Parameters
-        ----------
-        lead : Access
-            The operand.
-        """
+    def __init__(self, owner: Lowerer, access: Access, lead: Access):
+        super().__init__(owner, access)
+        self.append_nothing()
         self.lead = lead
-        self.target.chains, self.target.counters = (), ()
-        self.target.kind = FunctionKind.COMPUTE  # the arrays of the operand stay as they are
+        self.kind = FunctionKind.COMPUTE  # the arrays of the operand stay as they are
 
-    def position(self, access: Access, env: Environment) -> ir.Expr:
-        return super().position(self.lead if access == self.target.access else access, env)
-
-    def resolve(self, env: Environment, targets: Sequence[Access]) -> tuple[Environment, list[ir.Stmt]]:
-        # The result has no positions of its own.
-        return super().resolve(env, [a for a in targets if a != self.target.access])
+    @property
+    def stands_at(self) -> Access:
+        return self.lead

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, gt, if_, increment, lit, minimum, mul, sub
 from ..records import record
-from .result_writer import COUNTS
+from .function_kind import COUNTS
 
 __all__ = ["CHUNKS_PER_THREAD", "THREADS", "ThreadPartials", "each_thread", "piece_of"]
 

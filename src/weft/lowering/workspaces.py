@@ -27,7 +27,7 @@ from ..ir.builder import block, cast, eq, gt, if_, increment, lit, not_, product
 from ..ir.passes.simplify import simplify_expression
 from ..remapping import Remapping
 from .environment import Environment
-from .result_writer import FunctionKind
+from .function_kind import FunctionKind
 from .scalar_expressions import lower_expr, update
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ the order of entries does not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ..analysis.contributions import (
     UNSORTED,
@@ -23,7 +24,7 @@ from ..analysis.contributions import (
     contribution_path,
     copied_access,
 )
-from ..analysis.derived_variables import leaves_tensor, level_variables
+from ..analysis.derived_variables import leaves_tensor
 from ..analysis.merge_lattice import LevelIterator
 from ..code_options import CodeOptions
 from ..concrete_notation.nodes import Assign, Forall, Program, Stmt, accesses, assignments
@@ -33,7 +34,8 @@ from ..index_notation.nodes import Access
 from ..ir import nodes as ir
 from ..ir.builder import add, block, cast, if_, increment, lit, lor, lt, mul, ne, sub
 from ..lowering.environment import Environment
-from ..lowering.result_writer import COUNTS, FunctionKind
+from ..lowering.function_kind import COUNTS, FunctionKind
+from ..lowering.lowerer import Lowerer
 from ..lowering.scalar_expressions import lower_expr, update
 from ..lowering.thread_partials import CHUNKS_PER_THREAD, THREADS, ThreadPartials, each_thread, piece_of
 from ..queries import Width
@@ -43,7 +45,7 @@ from ..remapping.emit_ir import emit
 from ..remapping.nodes import Binary, Constant, Counter, Extent, IndexExpr, axes_of
 from . import query_lowering
 from .edge_insertion import EdgeSource, EdgeWriter, adjoining
-from .entry_lowering import EntryLowerer, among_threads
+from .entry_writer import EntryWriter, among_threads
 from .insertion_plan import (
     InsertionPass,
     consecutive_shared,
@@ -59,14 +61,23 @@ from .insertion_plan import (
 )
 from .insertion_prefetch import prefetch_insertion
 
-__all__ = ["InsertionLowerer"]
+__all__ = ["InsertionWriter", "insertion_lowerer"]
 
 _UNKNOWN = ir.Var("unknown")
 """Placeholder for the coordinate of an axis whose loop is not emitted; declared nowhere."""
 
 
-class InsertionLowerer(EntryLowerer):
-    """Lowerer of the passes that assemble a result by insertion.
+def insertion_lowerer(
+    program: Program,
+    target: Access,
+    types: Mapping[str, TensorType],
+    names: Mapping[str, str],
+    phase: InsertionPass,
+    options: CodeOptions,
+    skip_fill: bool = False,
+    entry_order: EntryOrder = UNSORTED,
+) -> Lowerer:
+    """Return the lowerer of a pass that assembles a result by insertion.
 
     Parameters
     ----------
@@ -87,26 +98,46 @@ class InsertionLowerer(EntryLowerer):
     entry_order : EntryOrder
         The order in which values come.
     """
+    shares, _ = _reused(program, target, types, entry_order, options)
+    writes_values = (phase.level is None and not shares) or skip_fill
+    kind = FunctionKind.COMPUTE if writes_values else FunctionKind.ASSEMBLE
+    writer = partial(InsertionWriter, phase=phase, entry_order=entry_order)
+    return Lowerer(program, target, types, names, kind, options, skip_fill, writer=writer)
 
-    def __init__(
-        self,
-        program: Program,
-        target: Access,
-        types: Mapping[str, TensorType],
-        names: Mapping[str, str],
-        phase: InsertionPass,
-        options: CodeOptions,
-        skip_fill: bool = False,
-        entry_order: EntryOrder = UNSORTED,
-    ):
+
+def _reused(
+    program: Program,
+    target: Access,
+    types: Mapping[str, TensorType],
+    entry_order: EntryOrder,
+    options: CodeOptions,
+) -> tuple[bool, dict[int, int]]:
+    """Return if a copy keeps the array of values, and the levels whose arrays of coordinates it keeps."""
+    copied = copied_access(program, target)
+    return reused_arrays(types[copied.tensor], types[target.tensor], entry_order, options) if copied else (False, {})
+
+
+class InsertionWriter(EntryWriter):
+    """Writer of a pass that assembles a result by insertion.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the function.
+    access : Access
+        The result.
+    phase : InsertionPass
+        The pass.
+    entry_order : EntryOrder
+        The order in which values come.
+    """
+
+    def __init__(self, owner: Lowerer, access: Access, phase: InsertionPass, entry_order: EntryOrder):
+        super().__init__(owner, access)
+        program, target, types = owner.program, access, owner.types
         copied = copied_access(program, target)
         self.copies = copied is not None
-        self.shares, self.kept = (
-            reused_arrays(types[copied.tensor], types[target.tensor], entry_order, options) if copied else (False, {})
-        )
-        writes_values = phase.level is None and not self.shares
-        kind = FunctionKind.COMPUTE if writes_values or skip_fill else FunctionKind.ASSEMBLE
-        super().__init__(program, target, types, names, kind, options, skip_fill)
+        self.shares_values, self.kept = _reused(program, target, types, entry_order, owner.options)
         # Values that are neither added, nor have places of their own, need the sum of duplicates.
         added = contribution_path(program.stmt, target)[1]
         unique = copied is None or types[copied.tensor].format.is_unique
@@ -115,7 +146,7 @@ class InsertionLowerer(EntryLowerer):
         self.phase = phase
         self.shared = unordered_shared(types[target.tensor].format, entry_order)
         self.grouped = consecutive_shared(types[target.tensor].format, entry_order)
-        tensor = self.made
+        tensor = self.vars
         # Arrays that only assembly needs are further parameters. With threads, so is the memory for their own answers.
         extra = scratch_roles(tensor.type.format, entry_order)
         arrays = {
@@ -133,17 +164,15 @@ class InsertionLowerer(EntryLowerer):
             for k, m in enumerate(tensor.levels)
         )
         self.take(replace(tensor, levels=levels), tuple(arrays.values()))
-        self.format = tensor.type.format
-        self.path = level_variables(target, self.format)
         self.entry_order, self.running = entry_order, sequential_level(self.format, entry_order)
         self.next = ir.Var(f"p{tensor.name}_next")
         self.threads = phase.threads
-        self.edges: EdgeWriter | None = None
+        self.edge_writer: EdgeWriter | None = None
         self.shared_loop: tuple[EdgeSource, tuple[ir.Var, ir.Var]] | None = None
         # Edges of a level whose entries keep their positions are inserted in the last pass.
         stays = position_preserving_level(self.format, entry_order)
         if phase.level is None and stays is not None:
-            self.edges = EdgeWriter(self.format.levels[: stays + 1], self.made.levels[: stays + 1])
+            self.edge_writer = EdgeWriter(self.format.levels[: stays + 1], self.vars.levels[: stays + 1])
         self.own = tuple(self._own(k) for k in range(len(levels)))
         # The loop before which the scalar counter of a level is set to 0; None for the assignment inside all loops.
         loops, _ = contribution_path(program.stmt, target)
@@ -154,14 +183,14 @@ class InsertionLowerer(EntryLowerer):
 
     def _asked(self, k: int, loops: Sequence[Forall]) -> tuple[query_lowering.LevelQuery, ...]:
         """Return the queries of a level, answered from widths of segments if all of them can be."""
-        known = self.copies and not self.skip_fill
-        source = query_lowering.source_facts(self.types[self.source.tensor].format) if known else SourceFacts()
+        known = self.copies and not self.owner.skip_fill
+        source = query_lowering.source_facts(self.owner.types[self.source.tensor].format) if known else SourceFacts()
         last = loops[-1] if loops else None
         # Segments without entries are also visited, so their coordinates must have positions.
         above = all(level.has_every and not level.roles for level in self.format.levels[:k])
         inner = None if source.innermost is None else self.source.indices[source.innermost]
         if inner is not None:  # queries are over the axes of the result, which may be a transpose
-            source = replace(source, innermost=self.target.access.indices.index(inner))
+            source = replace(source, innermost=self.access.indices.index(inner))
         # At shared positions the query counts positions, of which a segment may have fewer than entries.
         if last is not None and last.var == inner and above and k not in self.grouped:
             found = query_lowering.level_queries(self.format, k, source)
@@ -172,25 +201,25 @@ class InsertionLowerer(EntryLowerer):
 
     def _own(self, k: int) -> LevelVars:
         """Return the variables of a level as this pass writes them: with the thread's own answers if it has some."""
-        m = self.made.levels[k]
+        m = self.vars.levels[k]
         for role, how in query_lowering.answers(self.format, k).items() if self.threads else ():
             inserts = self.phase.level is None and how == "sum" and k != self.running
             if how != "same" and (self.phase.level == k or inserts):
-                own = ir.Var(f"{self.made.name}{k + 1}_own", m.arrays["private"].ty)
+                own = ir.Var(f"{self.vars.name}{k + 1}_own", m.arrays["private"].ty)
                 return replace(m, arrays={**m.arrays, role: own})
         return m
 
     @property
     def chunks(self) -> ir.Expr:
         # One chunk for each thread if threads have arrays of their own; more chunks would need more arrays.
-        private = any(own is not m for own, m in zip(self.own, self.made.levels, strict=True))
+        private = any(own is not m for own, m in zip(self.own, self.vars.levels, strict=True))
         return THREADS if private else mul(THREADS, lit(CHUNKS_PER_THREAD))
 
     def start(self, chunk: ir.Expr) -> ir.Stmt:
         owns: list[ir.Stmt] = []
         # Each thread's array is a part of one; queries start from zero, an insertion from the combined answers.
         for k, role in self.private:
-            m, own = self.made.levels[k], self.own[k]
+            m, own = self.vars.levels[k], self.own[k]
             if own is not m:
                 size, q = ir.Load(COUNTS, lit(k)), ir.Var("q")
                 first = mul(chunk, size)
@@ -207,26 +236,26 @@ class InsertionLowerer(EntryLowerer):
         same = query_lowering.answers(self.format, self.phase.level or 0)[a.label] == "same"
         return among_threads(answer) if self.threads and same else answer
 
-    def chunked_loop(self, stmt: Forall) -> ir.Stmt | None:
-        source = self.types[self.source.tensor].format
-        if self.edges and self.edges.has_parents and not adjoining(source):
-            return None  # the number of entries before a chunk is unknown
-        return super().chunked_loop(stmt)
+    @property
+    def can_be_cut(self) -> bool:
+        # The number of entries before a chunk must be known.
+        source = self.owner.types[self.source.tensor].format
+        return not self.edge_writer or not self.edge_writer.has_parents or adjoining(source)
 
     def moved(self, edges: tuple[ir.Var, ir.Var], limits: tuple[ir.Expr, ir.Expr]) -> Sequence[ir.Stmt]:
-        if self.edges is None or not self.edges.has_parents:
+        if self.edge_writer is None or not self.edge_writer.has_parents:
             return ()
-        tensor = self.tensors[self.source.tensor]
+        tensor = self.owner.tensors[self.source.tensor]
         self.shared_loop = EdgeSource(tensor.type, tensor.levels, *limits), edges
         return tuple(self.shared_loop[0].behind(edge) for edge in edges)
 
     def finish(self, chunk: ir.Expr) -> ir.Stmt:
-        return self.edges.finish(*self.shared_loop) if self.edges and self.shared_loop else block()
+        return self.edge_writer.finish(*self.shared_loop) if self.edge_writer and self.shared_loop else block()
 
     def _combine(self, k: int) -> ir.Stmt:
         """Return code that combines the answers of all threads."""
         ((role, how),) = query_lowering.answers(self.format, k).items()
-        m = self.made.levels[k]
+        m = self.vars.levels[k]
         found = ThreadPartials(
             m.arrays[role], m.arrays["private"], ir.Load(COUNTS, lit(k)), len(self.format.levels) + 1
         )
@@ -237,40 +266,39 @@ class InsertionLowerer(EntryLowerer):
     def _edges_of(self, k: int) -> ir.Stmt:
         """Return the insertion of the edges of a level from the answers to its queries."""
         edges = self.format.levels[k].capability(QueriedEdges)
-        return block() if edges is None else edges.insert_edges(self.made.levels[k], self._size(k - 1))
+        return block() if edges is None else edges.insert_edges(self.vars.levels[k], self._size(k - 1))
 
     def _blank(self) -> ir.Stmt:
         """Return a parallel loop that sets all values to the fill value, if threads share the pass."""
-        if not self.threads or self.shares:
+        if not self.threads or self.shares_values:
             return block()
         # ``counts`` holds the number of values after the lengths of the levels.
         q, piece, size = ir.Var("q"), ir.Var("piece"), ir.Load(COUNTS, lit(len(self.format.levels)))
-        fill = ir.Store(self.made.vals, q, self.value(self.made.type.fill, self.made.type.dtype))
+        fill = ir.Store(self.vars.vals, q, self.owner.value(self.vars.type.fill, self.vars.type.dtype))
         return each_thread(piece, ir.For(q, *piece_of(size, piece), fill))
 
-    def statement(self, stmt: Stmt, env: Environment) -> ir.Stmt:
+    def before(self, stmt: Stmt) -> Sequence[ir.Stmt]:
         if stmt is self.segments:
-            return self._segment(self.segments, env)
-        starts = [ir.Declare(self._counter(k), lit(0)) for k, v in self.counted.items() if self._is_before(v, stmt)]
-        return block(*starts, super().statement(stmt, env))
+            return ()
+        return [ir.Declare(self._counter(k), lit(0)) for k, v in self.counted.items() if self._is_before(v, stmt)]
 
     def _is_before(self, v: str | None, stmt: Stmt) -> bool:
         """Return whether a statement is the loop over ``v`` that contributes values, or their assignment if None."""
         if v is None:
-            return isinstance(stmt, Assign) and stmt.target == self.target.access
+            return isinstance(stmt, Assign) and stmt.target == self.access
         own = isinstance(stmt, Forall) and stmt.var == v
-        return own and any(a.target == self.target.access for a in assignments(stmt))
+        return own and any(a.target == self.access for a in assignments(stmt))
 
     def can_share(self) -> bool:
         """Return whether threads can share the outermost loop of a computation."""
-        stmt = self.program.stmt
-        driver = self.driver_of(stmt, Environment()) if isinstance(stmt, Forall) and stmt.parallel else None
+        stmt = self.owner.program.stmt
+        driver = self.owner.driver_of(stmt, Environment()) if isinstance(stmt, Forall) and stmt.parallel else None
         return driver is not None and (driver.certain or (driver.level == 0 and driver.format.unique))
 
     def _segment(self, loop: Forall, env: Environment) -> ir.Stmt:
         """Return code that answers queries by the width of the innermost loop: a difference of positions (Table 1)."""
-        ((it,),) = (point.coiterate for point in self.lattice(loop, env))
-        begin, end = self.bounds_of(it, loop.var, env)
+        ((it,),) = (point.coiterate for point in self.owner.lattice(loop, env))
+        begin, end = self.owner.bounds_of(it, loop.var, env)
         k = self.phase.level
         assert k is not None
         coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
@@ -284,63 +312,77 @@ class InsertionLowerer(EntryLowerer):
     def _counter(self, k: int) -> ir.Var:
         return ir.Var(f"count{k + 1}")
 
-    def lower(self, operands: Sequence[str]) -> ir.Function:
+    @property
+    def name(self) -> str:
+        return self.phase.name
+
+    @property
+    def needs_loops(self) -> bool:
+        # A pass without queries only inserts edges.
+        return self.phase.level is None or self.phase.collects or bool(self.asked)
+
+    def shares(self, loop: Forall) -> bool:
+        return self.threads and self.needs_loops
+
+    def prologue(self) -> ir.Stmt:
         k = self.phase.level
-        asks = k is None or self.phase.collects or bool(self.asked)
-        # A pass without queries only inserts edges, and needs no loop.
-        stmt, among_threads = self.program.stmt, None
-        if self.threads and asks and isinstance(stmt, Forall):
-            among_threads = self.chunked_loop(stmt)
-        body = among_threads or (self.statement(stmt, Environment()) if asks else block())
-        if k is None and self.running is not None and not self.entry_order.follows:
-            body = block(ir.Declare(self.next, lit(0)), body)
-        # ``yield_pos`` moved the edges of the levels above; they are restored after every pass.
-        q = ir.Var(f"q{self.made.name}")
-        ends = [
-            level.require(Insertion).finalize_yield_pos(m, self._size(n - 1), q)
-            for n, (level, m) in enumerate(zip(self.format.levels[:k], self.made.levels[:k], strict=True))
-            if asks and level.placing == "yield" and n not in {*self.shared, self.running} and self.own[n] is m
-        ]
-        if self.edges:
-            ends.append(self.edges.after(told=self.shared_loop is not None))
-        # After a query its answers are combined and the edges inserted. After a collection, coordinates are sorted.
-        if k is None:
-            pass
-        elif self.phase.collects:
-            shared = self.format.levels[k].require(SharedPositions)
-            ends.append(shared.shared_finish(self.made.levels[k], self._size(k - 1)))
-        elif self.own[k] is not self.made.levels[k]:
-            ends.append(self._combine(k))
-        else:
-            m = self.made.levels[k]
-            for a in self.asked:
-                if a.is_histogram:
-                    counts, dimensions = m.arrays["counter"], self.made.dimensions
-                    ends.append(query_lowering.from_histogram(a.statement, m.arrays[a.label], counts, dimensions))
-            ends.append(self._edges_of(k))
-        if k is None:
-            body = block(self._blank(), body)
         # No entry has come before the first: its position, parent and coordinates are -1.
         met = [v for n in self.grouped if k is None or n <= k for v in self._last(n)]
-        body = block(*(ir.Declare(v, lit(-1)) for v in met), body)
-        scratch, release = ((), ()) if among_threads else (self.scratch, self.release)
-        return self.function(self.phase.name, operands, block(*scratch, body, *ends, *release))
+        running = k is None and self.running is not None and not self.entry_order.follows
+        return block(
+            *(ir.Declare(v, lit(-1)) for v in met),
+            self._blank() if k is None else block(),
+            ir.Declare(self.next, lit(0)) if running else block(),
+        )
+
+    def epilogue(self) -> ir.Stmt:
+        k = self.phase.level
+        # ``yield_pos`` moved the edges of the levels above; they are restored after every pass.
+        q = ir.Var(f"q{self.vars.name}")
+        ends = [
+            level.require(Insertion).finalize_yield_pos(m, self._size(n - 1), q)
+            for n, (level, m) in enumerate(zip(self.format.levels[:k], self.vars.levels[:k], strict=True))
+            if self.needs_loops
+            and level.placing == "yield"
+            and n not in {*self.shared, self.running}
+            and self.own[n] is m
+        ]
+        if self.edge_writer:
+            ends.append(self.edge_writer.after(told=self.shared_loop is not None))
+        return block(*ends, self._after_level(k) if k is not None else block())
+
+    def _after_level(self, k: int) -> ir.Stmt:
+        """Return the statements after the loops of a pass over one level."""
+        # After a query its answers are combined and the edges inserted. After a collection, coordinates are sorted.
+        m = self.vars.levels[k]
+        if self.phase.collects:
+            return self.format.levels[k].require(SharedPositions).shared_finish(m, self._size(k - 1))
+        if self.own[k] is not m:
+            return self._combine(k)
+        histograms = [
+            query_lowering.from_histogram(a.statement, m.arrays[a.label], m.arrays["counter"], self.vars.dimensions)
+            for a in self.asked
+            if a.is_histogram
+        ]
+        return block(*histograms, self._edges_of(k))
 
     def _size(self, level: int) -> ir.Expr:
         """Return the number of positions of a level above the assembled one."""
         size: ir.Expr = lit(1)
         for k in range(level + 1):
-            size = self.format.levels[k].get_size(self.made.levels[k], size)
+            size = self.format.levels[k].get_size(self.vars.levels[k], size)
         return size
 
-    def assign(self, stmt: Assign, env: Environment) -> ir.Stmt:
+    def store(self, stmt: Assign, env: Environment) -> ir.Stmt:
         """Return the code for one value: an update of answers, a collected coordinate, or the insertion."""
-        if stmt.target.tensor in self.workspaces:
-            return super().assign(stmt, env)
         # Merged coordinates may be narrow.
         env = replace(env, coords={v: cast(coord, "int64") for v, coord in env.coords.items()})
-        dtype = self.made.type.dtype
-        value = cast(lower_expr(stmt.value, lambda a: self.read(a, env)), dtype) if self.kind.values else lit(0, dtype)
+        dtype = self.vars.type.dtype
+        value = (
+            cast(lower_expr(stmt.value, lambda a: self.owner.read(a, env)), dtype)
+            if self.owner.kind.values
+            else lit(0, dtype)
+        )
         coords, stmts = self._count(env)
         if self.phase.level is not None:
             stmts += self._told(self.phase.level, coords, env)
@@ -348,8 +390,8 @@ class InsertionLowerer(EntryLowerer):
             placing, parent = self._placed(len(self.format.levels), coords, env)
             stmts += [*placing, self._stored(stmt.op, parent, value)]
         code = block(*stmts)
-        if self.skip_fill:
-            code = if_(ne(value, self.value(self.made.type.fill, value.ty)), code)
+        if self.owner.skip_fill:
+            code = if_(ne(value, self.owner.value(self.vars.type.fill, value.ty)), code)
         return code
 
     def _told(self, k: int, coords: tuple[ir.Expr, ...], env: Environment) -> list[ir.Stmt]:
@@ -361,20 +403,22 @@ class InsertionLowerer(EntryLowerer):
         return [*stmts, self._if_first(k, sub(lit(-1), parent), coords, collect)]  # not the query's mark
 
     # -- queries that outer loops can answer --------------------------------------------------------------------
-    def forall(self, stmt: Forall, env: Environment, bounds: tuple[ir.Expr, ir.Expr] | None = None) -> ir.Stmt:
+    def in_place_of(self, loop: Forall, env: Environment) -> ir.Stmt | None:
         k = self.phase.level
-        if k is None or bounds is not None or not self._is_told_outside(k, stmt, env):
-            return super().forall(stmt, env, bounds)
+        if loop is self.segments:
+            return self._segment(loop, env)
+        if k is None or not self._is_told_outside(k, loop, env):
+            return None
         # The loop tells nothing more, as long as it visits a coordinate at all.
-        driver = self.driver_of(stmt, env)
+        driver = self.owner.driver_of(loop, env)
         assert driver is not None
-        begin, end = self.bounds_of(driver, stmt.var, env)
+        begin, end = self.owner.bounds_of(driver, loop.var, env)
         coords = tuple(env.coords.get(v, _UNKNOWN) for v in self.path)
         return if_(lt(begin, end), block(*self._told(k, coords, env)))
 
     def _is_told_outside(self, k: int, stmt: Forall, env: Environment) -> bool:
         """Return whether a pass over level ``k`` learns the same from each coordinate that a loop visits."""
-        if self.skip_fill or self.threads or k in self.grouped or counters(self.format):
+        if self.owner.skip_fill or self.threads or k in self.grouped or counters(self.format):
             return False
         # Other than numbers of values, answers do not depend on how often coordinates come.
         how = query_lowering.answers(self.format, k)
@@ -386,7 +430,7 @@ class InsertionLowerer(EntryLowerer):
     def _is_known(self, e: IndexExpr, env: Environment) -> bool:
         """Return whether an index expression over the axes follows from known coordinates."""
         level = next((v for c, v in zip(self.format.remapping.coordinates, self.path, strict=True) if c == e), None)
-        axes = (self.target.access.indices[axis] for axis in axes_of(e))
+        axes = (self.access.indices[axis] for axis in axes_of(e))
         return level in env.coords or all(v in env.coords for v in axes)
 
     def _visits(self, stmt: Forall, env: Environment) -> bool:
@@ -394,28 +438,28 @@ class InsertionLowerer(EntryLowerer):
 
         The loop runs over an interval. The loops inside run over the digits of a block, or have one iteration.
         """
-        loops, last = contribution_path(stmt, self.target.access)
-        if not isinstance(last, Assign) or self.driver_of(stmt, env) is None:
+        loops, last = contribution_path(stmt, self.access)
+        if not isinstance(last, Assign) or self.owner.driver_of(stmt, env) is None:
             return False
-        if not all(d.inside or d.natural or d.var in env.coords for d in self.derived):
+        if not all(d.inside or d.natural or d.var in env.coords for d in self.owner.derived):
             return False
-        read = [a for s in assignments(stmt) for a in accesses(s.value) if a.tensor in self.tensors]
-        first, *inner = ([it for a in read for it in self.iterators(a, loop.var)] for loop in loops)
+        read = [a for s in assignments(stmt) for a in accesses(s.value) if a.tensor in self.owner.tensors]
+        first, *inner = ([it for a in read for it in self.owner.iterators(a, loop.var)] for loop in loops)
         interval = all(it.format.iteration == "value" for it in first)
         alone = len(first) == 1 or all(it.format.has_every for it in first)
         return interval and alone and all(it.format.has_every or self._follows(it) for found in inner for it in found)
 
     def _follows(self, it: LevelIterator) -> bool:
         """Return whether the only coordinate of a level follows from those above, and lies inside the tensor."""
-        format = self.types[it.access.tensor].format if it.access is not None else None
+        format = self.owner.types[it.access.tensor].format if it.access is not None else None
         computed = it.format.branchless and it.format.locates == "direct"
         return computed and format is not None and not leaves_tensor(format, it.level)
 
     def _stored(self, op: str | None, p: ir.Expr, value: ir.Expr) -> ir.Stmt:
         """Return the store of a value, or its reduction into the values that came to the position before."""
-        if self.shares:
+        if self.shares_values:
             return block()
-        return ir.Store(self.made.vals, p, value) if op is None else update(op, ir.Load(self.made.vals, p), value)
+        return ir.Store(self.vars.vals, p, value) if op is None else update(op, ir.Load(self.vars.vals, p), value)
 
     def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
         """Return statements that determine the position of an entry in the level above ``last``, and the position."""
@@ -424,14 +468,14 @@ class InsertionLowerer(EntryLowerer):
         parent: ir.Expr = lit(0)
         for k in range(last):
             level, m = self.format.levels[k].require(Insertion), self.own[k]
-            p = self.name(f"p{self.made.name}{k + 1}")
+            p = self.owner.name(f"p{self.vars.name}{k + 1}")
             if k in self.shared:
                 stmts.append(level.require(SharedPositions).shared_pos(m, parent, coords, p))
             elif k in self.grouped:
                 stmts += self._grouped(k, parent, coords, p)
             elif k == self.running and self.entry_order.follows:
-                stmts.append(ir.Declare(p, self.position(self.source, env)))
-                stmts.append(self.edges.entry(parent, p) if self.edges else block())
+                stmts.append(ir.Declare(p, self.owner.position(self.source, env)))
+                stmts.append(self.edge_writer.entry(parent, p) if self.edge_writer else block())
             elif k == self.running:
                 stmts += [ir.Declare(p, self.next), increment(self.next)]
             elif level.placing == "yield":
@@ -447,13 +491,13 @@ class InsertionLowerer(EntryLowerer):
 
     def _fetched(self, k: int, env: Environment) -> ir.Stmt:
         """Return the prefetch of the memory for a later entry."""
-        wanted = self.phase.level is None and self.copies and self.options.enabled("prefetch")
+        wanted = self.phase.level is None and self.copies and self.owner.options.enabled("prefetch")
         if not wanted or not env.coords.keys() >= {*self.path}:
             return block()
-        source, values = self.tensors[self.source.tensor], None if self.shares else self.made.vals
+        source, values = self.owner.tensors[self.source.tensor], None if self.shares_values else self.vars.vals
         result = self.format, self.own, self.path
-        here = self.position(self.source, env)
-        return prefetch_insertion(self.source, source, here, env.coords, result, k, values, self.name("next"))
+        here = self.owner.position(self.source, env)
+        return prefetch_insertion(self.source, source, here, env.coords, result, k, values, self.owner.name("next"))
 
     def _answer(
         self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment
@@ -463,7 +507,7 @@ class InsertionLowerer(EntryLowerer):
             return block()  # the counter of the coordinate is the histogram
 
         def index(e: IndexExpr) -> ir.Expr:
-            return self._index(e, coords, env)
+            return self._expression(e, coords, env)
 
         made = self._among_threads(a, query_lowering.answer(a.statement, self._element(k, a, parent, coords), index))
         if k in self.grouped:  # shared positions are counted, not entries
@@ -473,7 +517,7 @@ class InsertionLowerer(EntryLowerer):
         if k in self.shared:
             return self._if_first(k, add(parent, lit(1)), coords, made)
         assert a.statement.where is not None
-        place = query_lowering.place_of(a.statement.where.target.indices, self.made.dimensions, index)
+        place = query_lowering.place_of(a.statement.where.target.indices, self.vars.dimensions, index)
         return query_lowering.mark(self.own[k].arrays[f"{a.label}_mark"], place, lit(1), made)
 
     def _element(self, k: int, a: query_lowering.LevelQuery, parent: ir.Expr, coords: tuple[ir.Expr, ...]) -> ir.Load:
@@ -489,7 +533,7 @@ class InsertionLowerer(EntryLowerer):
         m = self.own[k]
         return query_lowering.mark(m.arrays["stamp"], sub(coords[k], m.lowest), sign, then)
 
-    def _index(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Environment) -> ir.Expr:
+    def _expression(self, expr: IndexExpr, coords: tuple[ir.Expr, ...], env: Environment) -> ir.Expr:
         """Return an index expression over the axes as IR, taking known coordinates of levels as they are."""
         for c, coord in zip(self.format.remapping.coordinates, coords, strict=True):
             if c == expr:
@@ -498,12 +542,12 @@ class InsertionLowerer(EntryLowerer):
             case Constant(value=value):
                 return lit(value)
             case Extent(axis=axis):
-                return self.made.dimensions[axis]
+                return self.vars.dimensions[axis]
             case Binary(op="+" | "-" as op, left=left, right=right):
-                a, b = self._index(left, coords, env), self._index(right, coords, env)
+                a, b = self._expression(left, coords, env), self._expression(right, coords, env)
                 return add(a, b) if op == "+" else sub(a, b)
-        axes = {axis: env.coords[v] for axis, v in enumerate(self.target.access.indices) if v in env.coords}
-        return emit(expr, axes, self.made.dimensions)
+        axes = {axis: env.coords[v] for axis, v in enumerate(self.access.indices) if v in env.coords}
+        return emit(expr, axes, self.vars.dimensions)
 
     def _last(self, k: int) -> tuple[ir.Var, ...]:
         """Return variables for the position, parent and coordinates in level ``k`` of the entry before."""
@@ -523,7 +567,7 @@ class InsertionLowerer(EntryLowerer):
 
     def _grouped(self, k: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], p: ir.Var) -> list[ir.Stmt]:
         """Return code that declares ``p`` as the position of the entry before, if shared, or else the next free one."""
-        position, new = self._last(k)[0], self.name(f"new{k + 1}")
+        position, new = self._last(k)[0], self.owner.name(f"new{k + 1}")
         take = self.format.levels[k].require(Insertion).yield_pos(self.own[k], parent, new)
         return [self._if_new(k, parent, coords, (take, ir.Set(position, new))), ir.Declare(p, position)]
 
@@ -541,9 +585,9 @@ class InsertionLowerer(EntryLowerer):
                 at: ir.Expr = lit(0)
                 for e in c.over:
                     (axis,) = axes_of(e)
-                    at = add(mul(at, self.made.dimensions[axis]), env.coords[self.target.access.indices[axis]])
-                count = ir.Load(self.made.levels[k].arrays["counter"], at)
-            nth = self.name(f"nth{k + 1}")
+                    at = add(mul(at, self.vars.dimensions[axis]), env.coords[self.access.indices[axis]])
+                count = ir.Load(self.vars.levels[k].arrays["counter"], at)
+            nth = self.owner.name(f"nth{k + 1}")
             stmts += [ir.Declare(nth, cast(count, "int64")), increment(count)]
             coords.append(nth)
         return tuple(coords), stmts

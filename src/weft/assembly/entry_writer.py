@@ -1,0 +1,81 @@
+"""Passes over the entries of one tensor, in which each entry is handled otherwise than by an assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.implicit_values import without_conversions
+from ..analysis.iteration_graph import distinct_accesses
+from ..concrete_notation.nodes import Forall, Program, assignments
+from ..formats.tensor_vars import TensorVars
+from ..index_notation.nodes import Access
+from ..ir import nodes as ir
+from ..ir.builder import block
+from ..lowering.lowerer import Lowerer
+from ..lowering.result_writer import ResultWriter
+from ..records import replace
+
+__all__ = ["EntryWriter", "among_threads", "source_access"]
+
+
+def among_threads(stmt: ir.Stmt) -> ir.Stmt:
+    """Return ``stmt`` with stores that several threads may execute on one element, if all store the same value.
+
+    Parameters
+    ----------
+    stmt : Stmt
+        A store, or a block of stores.
+    """
+    match stmt:
+        case ir.Store(array=array, index=index, value=value):
+            return ir.Evaluate(ir.Call(f"weft_store_same_{value.ty}", (array, index, value), "int64"))
+        case ir.Block(stmts=stmts):
+            return ir.Block(tuple(among_threads(s) for s in stmts))
+    return stmt
+
+
+def source_access(program: Program) -> Access:
+    """Return the access that reads the source.
+
+    Parameters
+    ----------
+    program : Program
+        Loops around one assignment.
+    """
+    return next(a for s in assignments(program.stmt) for a in distinct_accesses(without_conversions(s.value)))
+
+
+class EntryWriter(ResultWriter):
+    """Writer for loops over the entries of one tensor; ``store`` of a subclass writes the code for one entry.
+
+    Nothing is appended, and the loops locate no position of the result.
+
+    Parameters
+    ----------
+    owner : Lowerer
+        The lowerer of the function.
+    access : Access
+        The result.
+    """
+
+    apart = places = True
+    located = False
+
+    def __init__(self, owner: Lowerer, access: Access):
+        super().__init__(owner, access)
+        self.append_nothing()
+        self.source = source_access(owner.program)
+
+    def take(self, vars: TensorVars, arrays: Sequence[ir.Var]) -> None:
+        """Add ``arrays`` to the parameters of the function, after the arrays of the result."""
+        self.vars = replace(vars, arrays=(*vars.arrays, *arrays))
+        self.owner.tensors[self.access.tensor] = self.vars
+
+    def shares(self, loop: Forall) -> bool:
+        return False
+
+    def init(self) -> ir.Stmt:
+        return block()
+
+    def epilogue(self) -> ir.Stmt:
+        return block()
