@@ -14,8 +14,9 @@ from ..formats import Compressed, Dense, Format, TensorType
 from ..index_notation import dtype_promotion
 from ..index_notation.nodes import Access, Apply, Assignment, Expr, Reduce
 from ..remapping import Remapping
+from ..remapping.nodes import axes_of
 from .derived_variables import level_variables
-from .implicit_values import UNKNOWN, annihilates
+from .implicit_values import UNKNOWN, annihilates, same_value
 from .iteration_graph import distinct_accesses, is_full, typed_implicit_value
 from .structure_match import deciding_format
 from .terms import dtype_of
@@ -84,7 +85,8 @@ def result_format(
     """
     indices = assignment.target.indices
     value = assignment.value
-    if (kept := _same_structure(assignment, types)) is not None:
+    kept = _same_structure(assignment, types) or (None if part else _product_structure(assignment, types))
+    if kept is not None:
         return kept
     # Otherwise structured operands count as if they were stored plainly.
     types = {name: type if not type.format.is_structured else plain_type(type, wide) for name, type in types.items()}
@@ -215,6 +217,38 @@ def _same_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> 
     if format is None or format.conditions or format.is_dense:
         return None
     return format if format.is_structured or (len(read) == 1 and not format.is_partial) else None
+
+
+def _product_structure(assignment: Assignment, types: Mapping[str, TensorType]) -> Format | None:
+    """Return the format of a product of two structured matrices whose structure carries over; None if it does not.
+
+    Stored blocks make stored blocks: the result has the rows of the first operand's blocks and the columns of the
+    second's. Diagonals make diagonals.
+    """
+    match assignment.value:
+        case Reduce(op="add", body=Apply(op="multiply", args=(Access() as a, Access() as b))) if a.tensor in types:
+            first, second = types[a.tensor].format, types[b.tensor].format
+        case _:
+            return None
+    indices = assignment.target.indices
+    summed = [v for v in a.indices if v not in indices]
+    chained = len(indices) == 2 and len(summed) == 1 and (a.indices, b.indices) == (
+        (indices[0], summed[0]), (summed[0], indices[1])
+    )  # fmt: skip
+    if not chained or any(not same_value(types[x.tensor].fill, 0) for x in (a, b)):
+        return None
+    if first == second and all(level.implied for level in first.levels[1:]):
+        return first
+    inner = [{n for c, n in f.block_sizes.items() if axes_of(c) == {axis}} for f, axis in ((first, 1), (second, 0))]
+    if first.levels != second.levels or not first.block_sizes or inner[0] != inner[1]:
+        return None
+    coordinates = []
+    for mine, other in zip(first.remapping.coordinates, second.remapping.coordinates, strict=True):
+        # A level over the rows is that of the first operand; the others, over the columns, are the second's.
+        if len(axes_of(mine)) != 1 or axes_of(mine) != axes_of(other):
+            return None
+        coordinates.append(mine if axes_of(mine) == {0} else other)
+    return Format(Remapping(tuple(coordinates), 2), first.levels)
 
 
 def _linked(sparse: Sequence[Access], v: str) -> bool:

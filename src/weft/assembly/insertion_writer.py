@@ -461,12 +461,45 @@ class InsertionWriter(EntryWriter):
             return block()
         return ir.Store(self.vars.vals, p, value) if op is None else update(op, ir.Load(self.vars.vals, p), value)
 
-    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
-        """Return statements that determine the position of an entry in the level above ``last``, and the position."""
-        # Level by level: a shared position, that of the source, the scalar or stored next free position, or located.
+    # -- positions ----------------------------------------------------------------------------------------------
+    def locate(self, env: Environment, pos: dict[tuple[Access, int], ir.Expr]) -> Sequence[ir.Stmt]:
+        """Look for the position of each level as soon as the coordinates down to it are known."""
         stmts: list[ir.Stmt] = []
         parent: ir.Expr = lit(0)
+        last = len(self.format.levels) if self.phase.level is None else self.phase.level
         for k in range(last):
+            if (self.access, k) not in pos:
+                if self.path[k] not in env.coords or not self._keeps_position(k):
+                    break
+                coords = tuple(cast(env.coords[v], "int64") if v in env.coords else _UNKNOWN for v in self.path)
+                found, p = self._positions(k, k + 1, parent, coords, env)
+                stmts += found
+                pos[self.access, k] = p
+            parent = pos[self.access, k]
+        return stmts
+
+    def _keeps_position(self, k: int) -> bool:
+        """Return whether the coordinates down to a level give its position, with nothing to store on the way."""
+        level, m = self.format.levels[k].require(Insertion), self.own[k]
+        if k in self.shared:
+            return True
+        alone = k not in self.grouped and k != self.running and k not in self.counted
+        counts = isinstance(self.format.remapping.coordinates[k], Counter)
+        given = alone and not counts and level.placing == "get"
+        return given and (k in self.kept or level.insert_coord(m, lit(0), lit(0)) == block())
+
+    def _placed(self, last: int, coords: tuple[ir.Expr, ...], env: Environment) -> tuple[list[ir.Stmt], ir.Expr]:
+        """Return statements that determine the position of an entry in the level above ``last``, and the position."""
+        known = [env.pos[self.access, k] for k in range(last) if (self.access, k) in env.pos]
+        return self._positions(len(known), last, known[-1] if known else lit(0), coords, env)
+
+    def _positions(
+        self, first: int, last: int, parent: ir.Expr, coords: tuple[ir.Expr, ...], env: Environment
+    ) -> tuple[list[ir.Stmt], ir.Expr]:
+        """Return statements that determine the position of an entry from the parent in the level above ``first``."""
+        # Level by level: a shared position, that of the source, the scalar or stored next free position, or located.
+        stmts: list[ir.Stmt] = []
+        for k in range(first, last):
             level, m = self.format.levels[k].require(Insertion), self.own[k]
             p = self.owner.name(f"p{self.vars.name}{k + 1}")
             if k in self.shared:

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import FormatError
 from ..records import cached, record, replace
 from ..remapping import Axis, IndexExpr, Remapping
-from ..remapping.nodes import may_be_negative, substitute
+from ..remapping.nodes import Binary, Constant, may_be_negative, substitute
 from .capabilities import CurveOrder, WholeLookup
 from .level import LevelFormat
 from .levels import Compressed, Dense, Singleton
@@ -159,6 +159,15 @@ class Format:
     def is_structured(self) -> bool:
         """Return whether the levels store other coordinates than the axes of the tensor in some order."""
         return not self.remapping.is_permutation
+
+    @cached
+    def block_sizes(self) -> dict[IndexExpr, int]:
+        """Sizes of the dense blocks that are stored whole, by the coordinate inside a block, such as ``i%4``."""
+        return {
+            c: c.right.value
+            for c, level in zip(self.remapping.coordinates, self.levels, strict=True)
+            if level.full and isinstance(c, Binary) and c.op == "%" and isinstance(c.right, Constant)
+        }
 
     @cached
     def is_signed(self) -> bool:

@@ -554,7 +554,10 @@ class Lowerer:
         pos = dict(env.pos)
         decls: list[ir.Stmt] = []
         for access in dict.fromkeys(targets):
-            if access.tensor not in self.tensors or (access == self.target.access and not self.target.located):
+            if access.tensor not in self.tensors:
+                continue
+            if access == self.target.access and not self.target.located:
+                decls += self.target.locate(replace(env, pos=pos), pos)
                 continue
             tensor = self.tensors[access.tensor]
             format = tensor.type.format

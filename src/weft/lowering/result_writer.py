@@ -110,6 +110,10 @@ class ResultWriter:
         """Return the code in place of a loop, or None if the loop is lowered."""
         return None
 
+    def locate(self, env: Environment, pos: dict[tuple[Access, int], Expr]) -> Sequence[Stmt]:
+        """Add positions of a result that the loops do not locate to ``pos``, and return their declarations."""
+        return ()
+
     def store(self, stmt: Assign, env: Environment) -> Stmt:
         """Return the code for one value that an assignment contributes to the result."""
         if not self.owner.kind.values:

@@ -5,7 +5,8 @@ level has ``CHILDREN`` below each parent. An iteration of an innermost loop cost
 only iterates along arrays. A nest costs ``STRIDED`` times as much for each array through which its innermost loop
 strides. Storing an operand in another order costs ``CONVERT`` for each stored entry, or ``TRANSPOSE`` for each element
 of an array. Sums inside runs of equal coordinates, whose ends must be located, make loops cost ``RUNS`` times as much.
-If threads are to share the loops, loops that they cannot share cost ``SHARED`` times as much. Only the ranking matters.
+Loops cost ``MISPLACED`` times as much for each operand whose blocks they visit in another order. If threads are to
+share the loops, loops that they cannot share cost ``SHARED`` times as much. Only the ranking matters.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from ..analysis.iteration_graph import Types, distinct_accesses, strip, typed_im
 from ..formats import Format, TensorType
 from ..index_notation import nodes
 from ..index_notation.nodes import Access, Apply, Expr, Reduce
+from ..remapping.nodes import Binary
 
 __all__ = [
-    "CHILDREN", "CONVERT", "DIMENSION", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE", "VECTORS", "cost", "extent",
-    "is_strided", "iterations", "nonzeros", "passed_in_strides", "price", "restarts",
+    "CHILDREN", "CONVERT", "DIMENSION", "MISPLACED", "NOTHING", "PLACED", "RUNS", "SHARED", "TRANSPOSE", "VECTORS",
+    "cost", "density", "extent", "is_strided", "iterations", "misplaced", "nonzeros", "passed_in_strides", "price",
+    "restarts",
 ]  # fmt: skip
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -42,6 +45,7 @@ AGAIN = 3.0
 """Number of reads of each element of an array from which storing it in another order pays."""
 RUNS = 1.5
 SHARED = 2.0
+MISPLACED = 4.0
 
 
 def nonzeros(format: Format) -> float:
@@ -63,13 +67,33 @@ def _coordinates(format: Format, k: int) -> float:
     """Return the typical number of coordinates of a level below one coordinate of the level above.
 
     A coordinate list has as many as a tree. A level that can only be located restricts no loop, and so counts as dense.
+    An axis that is cut into dense blocks has as many blocks as fit, and each block as many as its size.
     """
-    level = format.levels[k]
+    level, c = format.levels[k], format.remapping.coordinates[k]
+    if (size := format.block_sizes.get(c)) is not None:
+        return min(float(size), DIMENSION)
     if level.full or not level.walks:
-        return DIMENSION
+        cut = isinstance(c, Binary) and c.op == "/" and format.block_sizes.get(Binary("%", c.left, c.right))
+        return DIMENSION / min(cut, DIMENSION) if cut else DIMENSION
     if level.branchless and format.levels[k - 1].unique:
         return 1.0
     return DIMENSION / 2 if k == 0 else CHILDREN
+
+
+def density(format: Format) -> float:
+    """Return how many times as many entries dense blocks give a tensor as it would have without blocks.
+
+    Parameters
+    ----------
+    format : Format
+        Format of the tensor.
+
+    Returns
+    -------
+    float
+    """
+    sizes = format.block_sizes.values()
+    return prod(sizes) / max(sizes, default=1)  # a block fills as many rows as it has, each with all other elements
 
 
 def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
@@ -121,15 +145,15 @@ def extent(expr: Expr, v: str, types: Mapping[str, TensorType]) -> float | None:
                 return b if a is None else a
             if a is None or b is None:
                 return DIMENSION
-            # Implied levels have one interval, whichever operands are stored above.
-            return max(a, b) if all(_is_implied(arg, v, types) for arg in args) else min(a + b, DIMENSION)
+            # Intervals that no operand decides are the same for all of them.
+            return max(a, b) if all(_is_given(arg, v, types) for arg in args) else min(a + b, DIMENSION)
     raise TypeError(f"no extent of {expr!r}")
 
 
-def _is_implied(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
-    """Return whether the remappings alone decide the coordinates of all levels over ``v``."""
+def _is_given(expr: Expr, v: str, types: Mapping[str, TensorType]) -> bool:
+    """Return whether dimensions or remappings alone decide the coordinates of all levels over ``v``."""
     found = [
-        types[a.tensor].format.levels[k].implied
+        (level := types[a.tensor].format.levels[k]).implied or level.full
         for a in distinct_accesses(expr)
         for k, u in enumerate(level_variables(a, types[a.tensor].format))
         if u == v
@@ -267,6 +291,28 @@ def is_strided(access: Access, v: str, format: Format) -> bool:
     """
     *above, last = level_variables(access, format) or ("",)
     return v in above and v != last and format.levels[above.index(v)].full
+
+
+def misplaced(access: Access, order: Sequence[str], format: Format) -> bool:
+    """Return whether loops visit the levels of an operand with dense blocks in another order than that of the levels.
+
+    Loops inside a misplaced one over places in a block iterate the blocks again, and read values in strides.
+
+    Parameters
+    ----------
+    access : Access
+        The operand and its index variables.
+    order : sequence of str
+        Variables of the loops, outermost first.
+    format : Format
+        Format of the operand.
+
+    Returns
+    -------
+    bool
+    """
+    places = [order.index(v) for v in level_variables(access, format) if v in order]
+    return bool(format.block_sizes) and places != sorted(places)
 
 
 def passed_in_strides(expr: Expr, access: Access, order: Sequence[str], types: Mapping[str, TensorType]) -> bool:

@@ -14,12 +14,15 @@ from ..index_notation.nodes import Access, Expr, Reduce
 from ..records import replace
 from .cost_model import (
     DIMENSION,
+    MISPLACED,
     NOTHING,
     SHARED,
+    STRIDED,
     TRANSPOSE,
     VECTORS,
     cost,
     is_strided,
+    misplaced,
     nonzeros,
     passed_in_strides,
     price,
@@ -242,6 +245,9 @@ def weigh(
     # Operands may have more entries than is typical of their converted formats.
     held = [(nonzeros(problem.types[a.tensor].format), nonzeros(types[a.tensor].format)) for a in converts]
     total = cost(expr, order, types, into, entered) * prod(max(was / now, 1.0) for was, now in held)
+    # A conversion reads each value once, so that the order in which it brings values matters more.
+    factor = STRIDED if problem.variant.conversion else MISPLACED
+    total *= factor ** sum(misplaced(a, order, types[a.tensor].format) for a in distinct_accesses(expr))
     return LoopOrder(order, total + price_of(problem, converts), converts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import prod
 
 from ..analysis.append_chains import append_chains
 from ..analysis.contributions import levels_to_gather, takes_values
@@ -14,7 +15,7 @@ from ..formats import Format, TensorType
 from ..index_notation.nodes import Access, Assignment, Expr, Reduce
 from ..index_notation.operator_table import OPERATORS
 from ..records import cached, record
-from .cost_model import CONVERT, PLACED, nonzeros
+from .cost_model import CONVERT, PLACED, density, nonzeros
 from .format_views import FormatView
 from .variant import Variant
 
@@ -117,12 +118,21 @@ class LoopProblem:
         return sum(CONVERT * nonzeros(self.types[old].format) for old, _ in self.view.stored_plainly)
 
     @cached
+    def density(self) -> float:
+        """Return how many times as many entries operands stored plainly have as is typical, since they had blocks."""
+        return prod(density(self.types[old].format) for old, _ in self.view.stored_plainly)
+
+    @cached
     def price_of_result(self) -> float:
         """Return the cost of bringing the values into the format of the result."""
         final = self.view.final_format
         if final is None:
             return 0.0
-        return (PLACED if self.inserts and takes_values(final) else CONVERT) * nonzeros(self.result.format)
+        return (
+            (PLACED if self.inserts and takes_values(final) else CONVERT)
+            * nonzeros(self.result.format)
+            * density(final)
+        )
 
     @property
     def inserts(self) -> bool:

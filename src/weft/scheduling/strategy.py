@@ -74,4 +74,4 @@ class Candidate:
     @property
     def price(self) -> float:
         """The cost of the loops, and of the conversions before and after them."""
-        return self.cost + self.problem.price_of_result + self.problem.price_of_operands
+        return self.cost * self.problem.density + self.problem.price_of_result + self.problem.price_of_operands
