@@ -43,7 +43,7 @@ from ..ir import (
     free_variables,
     walk,
 )
-from ..ir.traversal import Node, assigned_names, children
+from ..ir.traversal import assigned_names, children, statements
 from ..ir.types import is_complex, is_pointer
 from . import abi
 from .c_expressions import Expressions
@@ -72,9 +72,9 @@ class CFunction:
         self.text_of = self.expressions.text
         self.changed = assigned_names(function.body)
         self.written = _written_arrays(function.body)
-        self.watches = {n.watch.name for n in walk(function.body) if isinstance(n, Poll)}
+        self.watches = {n.watch.name for n in statements(function.body) if isinstance(n, Poll)}
         # Scratch arrays overlap with no other array.
-        self.apart = {n.var.name for n in walk(function.body) if isinstance(n, Allocate | Array)}
+        self.apart = {n.var.name for n in statements(function.body) if isinstance(n, Allocate | Array)}
         self.parts: list[str] = []
         self.symbol = abi.symbol(function.name) + suffix
         self.label = 0
@@ -249,7 +249,7 @@ class CFunction:
         calls of the OpenMP runtime takes so many registers that too few are left for the loops inside it.
         """
         shared = free_variables(body)
-        if any(isinstance(n, Allocate | Return) for n in walk(body)) or assigned_names(body) & shared.keys():
+        if any(isinstance(n, Allocate | Return) for n in statements(body)) or assigned_names(body) & shared.keys():
             return None
         name = f"{self.symbol}_chunk{self.regions}"
         derived = self._derived(shared.values())
@@ -381,7 +381,7 @@ def _written_arrays(body: Stmt) -> set[str]:
     """Return the names of the pointers through which ``body`` may write, and of those from which they derive."""
     written: set[str] = set()
     sources: list[tuple[str, set[str]]] = []
-    for node in walk(body):
+    for node in statements(body):
         match node:
             case Store(array) | Update(_, Load(array)):
                 written |= _pointers(array)
@@ -401,15 +401,16 @@ def _written_arrays(body: Stmt) -> set[str]:
 
 def _may_leave(stmt: Stmt) -> bool:
     """Return whether a failure or a poll may jump out of ``stmt``."""
-    return any(isinstance(n, Allocate | Poll) for n in walk(stmt))
+    return any(isinstance(n, Allocate | Poll) for n in statements(stmt))
 
 
-def _own(stmt: Node) -> Iterator[Node]:
-    """Yield ``stmt`` and the nodes under it that are not inside a parallel region."""
+def _own(stmt: Stmt) -> Iterator[Stmt]:
+    """Yield ``stmt`` and the statements under it that are not inside a parallel region."""
     yield stmt
     if not isinstance(stmt, Parallel):
         for child in children(stmt):
-            yield from _own(child)
+            if isinstance(child, Stmt):
+                yield from _own(child)
 
 
 def _pointers(expr: Expr) -> set[str]:

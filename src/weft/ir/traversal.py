@@ -45,6 +45,7 @@ __all__ = [
     "free_variables",
     "rebuild",
     "rewrite",
+    "statements",
     "used_names",
     "walk",
 ]
@@ -90,6 +91,16 @@ _MAKE: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
 # A getter of the children of each class, absent ones as None.
 _SLOTS = {cls: fields_getter(fields) for cls, fields in _FIELDS.items()}
 _SLOTS |= {Call: attrgetter("args"), Block: attrgetter("stmts")}
+_LEAVES = frozenset(cls for cls, fields in _FIELDS.items() if not fields)
+
+# A getter of the statements in each class that has any, absent ones as None.
+_INNER: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    Block: attrgetter("stmts"),
+    If: fields_getter(("then", "orelse")),
+    While: fields_getter(("body",)),
+    For: fields_getter(("body",)),
+    Parallel: fields_getter(("prologue", "loop", "epilogue")),
+}
 
 
 def _slots(node: Any) -> tuple[Any, ...]:
@@ -152,12 +163,31 @@ def walk(node: Node) -> Iterator[Node]:
         An expression or a statement.
     """
     # A stack, since nested generators would cost a call per level for each node.
-    stack: list[Node] = [node]
+    stack: list[Any] = [node]
     while stack:
-        node = stack.pop()
-        yield node
-        if under := _slots(node):
-            stack.extend([child for child in under[::-1] if child is not None])
+        found = stack.pop()
+        if found is not None:
+            yield found
+            kind = type(found)
+            if kind not in _LEAVES:
+                stack += _SLOTS[kind](found)[::-1]
+
+
+def statements(node: Node) -> Iterator[Node]:
+    """Yield ``node`` and all statements under it, parents first, in order; expressions are not entered.
+
+    Parameters
+    ----------
+    node : Node
+        A statement, or an expression, which contains no statements.
+    """
+    stack: list[Any] = [node]
+    while stack:
+        found = stack.pop()
+        if found is not None:
+            yield found
+            if (inner := _INNER.get(type(found))) is not None:
+                stack += inner(found)[::-1]
 
 
 def used_names(node: Node) -> set[str]:
@@ -179,7 +209,7 @@ def declared_names(node: Node) -> list[str]:
     node : Node
         An expression or a statement.
     """
-    return [n.var.name for n in walk(node) if type(n) in (Declare, For, Allocate, Array)]  # type: ignore[union-attr]
+    return [n.var.name for n in statements(node) if type(n) in (Declare, For, Allocate, Array)]  # type: ignore[union-attr]
 
 
 def assigned_names(node: Node) -> set[str]:
@@ -191,7 +221,7 @@ def assigned_names(node: Node) -> set[str]:
         An expression or a statement.
     """
     names = set()
-    for n in walk(node):
+    for n in statements(node):
         match n:
             case Set(var=Var(name)) | Update(target=Var(name)) | Free(var=Var(name)):
                 names.add(name)
@@ -215,9 +245,10 @@ def _free(node: Node, bound: set[str], free: dict[str, Var]) -> None:
     """Add the free variables of ``node`` to ``free``, and its declarations to ``bound``, the names of the scope."""
     # Nodes with a scope of their own pass a copy of ``bound``, so that their declarations end with them.
     match node:
-        case Var(name):
-            if name not in bound:
-                free.setdefault(name, node)
+        case Expr():
+            for n in walk(node):
+                if type(n) is Var and n.name not in bound:
+                    free.setdefault(n.name, n)
         case Declare(var, value):
             if value is not None:
                 _free(value, bound, free)

@@ -128,7 +128,9 @@ class _Checker:
         match expr:
             case Var(name, ty):
                 # The innermost declaration of a name counts.
-                found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+                for scope in reversed(self.scopes):
+                    if (found := scope.get(name)) is not None:
+                        break
                 if found is None:
                     self.say(f"{name} is used before it is declared")
                 elif found != ty:

@@ -49,7 +49,7 @@ from ..nodes import (
     Var,
     While,
 )
-from ..traversal import Node, assigned_names, rebuild, rewrite, used_names, walk
+from ..traversal import Node, assigned_names, rebuild, rewrite, statements, used_names, walk
 
 __all__ = ["LongCalls", "with_polls"]
 
@@ -128,7 +128,7 @@ class _Polls:
         self.assigned = assigned_names(function.body)
         self.spent: set[tuple[Var, Var]] = set()  # ranges that the iteration of a counting loop has counted already
         # The variables that are declared as elements of arrays, and as nothing else: bounds of segments.
-        declared = [n for n in walk(function.body) if isinstance(n, Declare)]
+        declared = [n for n in statements(function.body) if isinstance(n, Declare)]
         loaded = {n.var.name for n in declared if n.value is not None and _is_load(n.value)}
         self.edges = loaded - {n.var.name for n in declared if n.value is None or not _is_load(n.value)}
 

@@ -35,7 +35,7 @@ from ..nodes import (
     Var,
     While,
 )
-from ..traversal import declared_names, rewrite, used_names, walk
+from ..traversal import declared_names, rewrite, statements, used_names, walk
 from ..types import size_of
 from .adjacent_ranges import put
 
@@ -90,7 +90,7 @@ class Leaps:
             The statement with which each iteration begins.
         """
         # A body with branches counts as long and is not duplicated: each iteration tests whether to prefetch.
-        if any(isinstance(n, If) for n in walk(loop.body)):
+        if any(isinstance(n, If) for n in statements(loop.body)):
             sometimes = if_(lt(loop.var, self.until), block(*self.asks))
             return replace(loop, body=block(before, sometimes, loop.body))
         asking = replace(loop, body=block(before, *self.asks, loop.body))
@@ -152,7 +152,7 @@ def nests(loop: For) -> bool:
     loop : For
         The loop.
     """
-    return any(isinstance(n, For | While) for n in walk(loop.body))
+    return any(isinstance(n, For | While) for n in statements(loop.body))
 
 
 def expanded(expr: Expr, values: Mapping[str, Expr]) -> Expr:
@@ -181,7 +181,7 @@ def kept(stmt: Stmt, assigned: set[str]) -> dict[str, Expr]:
     assigned : set of str
         The names of variables that are assigned after their declaration.
     """
-    found = [n for n in walk(stmt) if isinstance(n, Declare)]
+    found = [n for n in statements(stmt) if isinstance(n, Declare)]
     return {n.var.name: n.value for n in found if n.value is not None and n.var.name not in assigned}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...records import replace
 from ..builder import block, lit, maximum
 from ..nodes import Binary, Call, Declare, Expr, For, Function, Var, While
-from ..traversal import Node, declared_names, rebuild, rewrite
+from ..traversal import Node, declared_names, rebuild, rewrite, walk
 
 __all__ = ["divide_by_reciprocals"]
 
@@ -31,6 +31,8 @@ def divide_by_reciprocals(function: Function) -> Function:
       for i in 0 .. n:
         vals[0] += weft_quotient(i, n, reciprocal_of_n)
     """
+    if not any(isinstance(n, Binary) and n.op in ("/", "%") for n in walk(function.body)):
+        return function
     # A name that the body declares is another variable there, so that its dimension is left out.
     hidden = declared_names(function.body)
     sizes = [d for p in function.params for d in p.dimensions if d.name not in hidden]

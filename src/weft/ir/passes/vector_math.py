@@ -18,6 +18,7 @@ from ..nodes import (
     Call,
     Declare,
     Evaluate,
+    Expr,
     For,
     Function,
     Load,
@@ -68,6 +69,8 @@ def batch_math_calls(function: Function, many: Mapping[str, str]) -> Function:
 
     def change(node: Node) -> Node:
         match node:
+            case Expr():
+                return node
             case Parallel(loop=loop):  # the loop that threads share stays as it is
                 inner = change(loop.body)
                 return node if inner is loop.body else replace(node, loop=replace(loop, body=inner))  # type: ignore[arg-type]
