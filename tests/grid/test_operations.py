@@ -1,8 +1,10 @@
-"""Every operation on every mix of formats (see ``operations``)."""
+"""Every operation on mixes of formats (see ``operations`` and ``grid``)."""
+
+import itertools
 
 import pytest
 
-from .grid import EXTENTS, chunked, piece, run
+from .grid import EXTENTS, chunked, pairs, piece, run
 from .operations import GRIDS
 
 SIZES = {
@@ -24,7 +26,7 @@ def test_grid(name, chunk):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", GRIDS)
 def test_sizes(name, size):
-    cases = list(GRIDS[name].cases())
+    cases = GRIDS[name].chosen
     extents = SIZES[size]
     if len(set(extents.values())) > 1 and name in (
         "diagonal",
@@ -40,13 +42,13 @@ def test_sizes(name, size):
 @pytest.mark.parametrize("density", [0.0, 1.0])
 @pytest.mark.parametrize("name", GRIDS)
 def test_densities(name, density):
-    cases = list(GRIDS[name].cases())
+    cases = GRIDS[name].chosen
     run(GRIDS[name].text, cases[1 :: max(1, len(cases) // 12)], extents=dict.fromkeys(EXTENTS, 4), density=density)
 
 
 @pytest.mark.parametrize("name", GRIDS)
 def test_two_threads(name):
-    cases = list(GRIDS[name].cases())
+    cases = GRIDS[name].chosen
     extents = dict.fromkeys(EXTENTS, 40 if GRIDS[name].text.count(",") < 6 else 7)
     run(GRIDS[name].text, cases[2 :: max(1, len(cases) // 12)], extents=extents, threads=2, density=0.1)
 
@@ -54,7 +56,7 @@ def test_two_threads(name):
 @pytest.mark.users_thresholds
 @pytest.mark.parametrize("name", GRIDS)
 def test_optimized(name):
-    cases = list(GRIDS[name].cases())
+    cases = GRIDS[name].chosen
     run(GRIDS[name].text, cases[3 :: max(1, len(cases) // 8)], extents=dict.fromkeys(EXTENTS, 5), optimization=3)
 
 
@@ -63,11 +65,18 @@ def test_optimized(name):
 def test_dtypes(name, dtype):
     if dtype == "bool" and name == "RESIDUAL":
         return  # NumPy has no difference of booleans
-    cases = list(GRIDS[name].cases())
+    cases = GRIDS[name].chosen
     names = list("ABbcxdyz")
     run(GRIDS[name].text, cases[:: max(1, len(cases) // 9)], extents=dict.fromkeys(EXTENTS, 4),
         dtypes=dict.fromkeys(names, dtype))  # fmt: skip
 
 
 def test_the_grid_is_large():
-    assert sum(len(grid) for grid in GRIDS.values()) > 9000
+    assert sum(len(list(grid.cases())) for grid in GRIDS.values()) > 9000
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_the_sample_has_every_pair(name):
+    grid = GRIDS[name]
+    wanted, found = (set(itertools.chain(*map(pairs, cases))) for cases in (grid.cases(), grid.chosen))
+    assert found == wanted
