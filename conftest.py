@@ -72,6 +72,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if pyfuncitem.get_closest_marker("kernels_together") is None:
+        return None
+    return importlib.import_module("tests.grid.batch").run_item(pyfuncitem) or None
+
+
 class Markdown(pytest.File):
     """A page whose Python blocks run as one test, one after the other in one namespace."""
 

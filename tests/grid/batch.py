@@ -6,14 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
+import pytest
+
+from weft.config import config
 from weft.runtime import loader
 from weft.runtime.objects import Library
 
-__all__ = ["each", "together"]
+__all__ = ["each", "run_item", "together"]
 
 T = TypeVar("T")
+_SETTINGS = ("cc", "cflags", "optimization", "sanitize")  # of the loader's keys, after the text
+_open_all = loader.open_all  # which compiles, even while another batch collects texts
 _LARGEST = 400_000  # characters; a sanitizer's time grows faster than the text
 
 
@@ -55,13 +61,18 @@ def _collected() -> Iterator[dict[Any, str]]:
 
 
 def _compile(missing: Mapping[Any, str]) -> None:
-    assert all(loader._key(source) == key for key, source in missing.items()), "a case changes how it is compiled"
-    sources, first, size = list(missing.values()), 0, 0
-    for n, source in enumerate(sources, 1):
-        size += len(source)
-        if size > _LARGEST or n == len(sources):
-            _compile_together(sources[first:n])
-            first, size = n, 0
+    """Compile texts, those of the same settings together."""
+    texts: dict[tuple[Any, ...], list[str]] = {}
+    for (_, *settings), source in missing.items():
+        texts.setdefault(tuple(settings), []).append(source)
+    for settings, sources in texts.items():
+        with config.override(**dict(zip(_SETTINGS, settings, strict=True))):
+            first, size = 0, 0
+            for n, source in enumerate(sources, 1):
+                size += len(source)
+                if size > _LARGEST or n == len(sources):
+                    _compile_together(sources[first:n])
+                    first, size = n, 0
 
 
 def _compile_together(sources: Sequence[str]) -> None:
@@ -71,7 +82,7 @@ def _compile_together(sources: Sequence[str]) -> None:
     for source, prefix in prefixes.items():
         own = "|".join(re.findall(r"^int64_t weft_(\w+)\(", source, re.MULTILINE))
         parts |= dict.fromkeys(re.sub(rf"\bweft_(?=(?:{own}))", f"{prefix}weft_", source).split("\n\n"))
-    (whole,) = loader.open_all([loader.Wanted("\n\n".join(parts), (), "several kernels")])
+    (whole,) = _open_all([loader.Wanted("\n\n".join(parts), (), "several kernels")])
     for source, prefix in prefixes.items():
         _parts[loader._key(source)] = _Part(whole.path, whole.handle, prefix=prefix)
 
@@ -101,3 +112,35 @@ def together(cases: Iterable[T], run: Callable[[T], None]) -> None:
         if error is not None:
             error.add_note(f"in the case {case}")
             raise error
+
+
+_AT_ONCE = 32  # items; the kernels that one worker compiles should not be those of all workers
+_outcomes: dict[pytest.Function, Exception | None] = {}
+
+
+@cache
+def _siblings(session: pytest.Session) -> Mapping[Any, Sequence[pytest.Function]]:
+    """The items of each test function."""
+    found: dict[Any, list[pytest.Function]] = {}
+    for item in session.items:
+        if isinstance(item, pytest.Function):
+            found.setdefault(item.function, []).append(item)
+    return found
+
+
+def run_item(item: pytest.Function) -> bool:
+    """Run one item of a parametrized test, with those that follow it; return whether it is such an item.
+
+    A test that takes fixtures is none: its items are run by pytest, one after the other.
+    """
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    if not params or set(item._fixtureinfo.argnames) != set(params):
+        return False
+    if item not in _outcomes:
+        siblings = _siblings(item.session)[item.function]
+        n = siblings.index(item)
+        group = [other for other in siblings[n : n + _AT_ONCE] if other not in _outcomes]
+        _outcomes.update(each(group, lambda other: other.function(**other.callspec.params)))
+    if (error := _outcomes[item]) is not None:
+        raise error
+    return True

@@ -10,6 +10,8 @@ from weft.storage import check
 
 from .batch import together
 
+pytestmark = pytest.mark.kernels_together
+
 MATRICES = [
     *(name for name in weft.formats if name != "hash_vector"),
     weft.formats["bsr"](2, blocksize=(3, 2)),

@@ -11,7 +11,7 @@ import weft
 from weft.index_notation import parse
 from weft.storage import check
 
-from .batch import together
+from .batch import each, together
 
 FORMATS = ["ds", "ss", "sd", "ds:1,0", "coo"]
 FILLS = [0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
@@ -47,14 +47,16 @@ def tensor(fill: float, format: str) -> tuple[weft.SparseTensor, np.ndarray]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_fill_values(text):
-    failures = []
     fills = list(itertools.product(FILLS, FILLS if "B(" in text else [0]))
-    for n, (first, second) in enumerate(fills):
-        (A, a), (B, b) = tensor(first, FORMATS[n % 5]), tensor(second, FORMATS[(n // 5) % 5])
-        x = np.array([1.0, 2.0, 0.5, -1.0])
-        every = {"A": (A, a), "B": (B, b), "x": (x, x)}
-        used = {name: pair for name, pair in every.items() if re.search(rf"\b{name}\(", text)}
-        assignment = parse(text)
+    x = np.array([1.0, 2.0, 0.5, -1.0])
+    drawn = [
+        {"A": tensor(first, FORMATS[n % 5]), "B": tensor(second, FORMATS[(n // 5) % 5]), "x": (x, x)}
+        for n, (first, second) in enumerate(fills)
+    ]
+    assignment = parse(text)
+
+    def compute(n):
+        used = {name: pair for name, pair in drawn[n].items() if re.search(rf"\b{name}\(", text)}
         with np.errstate(all="ignore"):
             expected = evaluate_dense(assignment, {name: dense for name, (_, dense) in used.items()})
         got = weft.evaluate(text, **{name: given for name, (given, _) in used.items()})
@@ -62,9 +64,14 @@ def test_fill_values(text):
             check(got._storage)
             got = got.todense()
         # What is absent and annihilates does so even against infinity and NaN.
-        loose = "*" in text and not (np.isfinite(first) and np.isfinite(second))
-        if not loose and not np.allclose(got, expected, equal_nan=True):
-            failures.append(f"{A.format} fill {first}, {B.format} fill {second}:\n{got}\n{expected}")
+        loose = "*" in text and not np.isfinite(fills[n]).all()
+        assert loose or np.allclose(got, expected, equal_nan=True), f"\n{got}\n{expected}"
+
+    failures = [
+        f"{drawn[n]['A'][0].format} fill {fills[n][0]}, {drawn[n]['B'][0].format} fill {fills[n][1]}: {error}"
+        for n, error in each(range(len(fills)), compute)
+        if error is not None
+    ]
     assert not failures, f"{len(failures)} of {len(fills)}:\n" + "\n".join(failures[:2])
 
 
