@@ -22,6 +22,8 @@ from weft.formats import (
 )
 from weft.storage import check
 
+pytestmark = pytest.mark.kernels_together
+
 NAMED = {1: ["coo", "dense", "hash_vector"], 2: ["coo", "dense", "csr", "csc", "dia", "bsr", "hash"], 3: ["coo", "csf"]}
 
 
@@ -57,7 +59,10 @@ def compare(dense, named, own, other):
         np.testing.assert_array_equal(weft.asarray(B @ A.T).todense(), dense @ dense.T)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=settings.default.max_examples // 6,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
 @given(cases())
 def test_formats_of_ones_own(case):
     compare(*case)

@@ -131,16 +131,16 @@ def _siblings(session: pytest.Session) -> Mapping[Any, Sequence[pytest.Function]
 def run_item(item: pytest.Function) -> bool:
     """Run one item of a parametrized test, with those that follow it; return whether it is such an item.
 
-    A test that takes fixtures is none: its items are run by pytest, one after the other.
+    A test that takes fixtures or random examples is none: its items are run by pytest, one after the other.
     """
     params = item.callspec.params if hasattr(item, "callspec") else {}
-    if not params or set(item._fixtureinfo.argnames) != set(params):
+    if not params or set(item._fixtureinfo.argnames) != set(params) or hasattr(item.obj, "hypothesis"):
         return False
     if item not in _outcomes:
         siblings = _siblings(item.session)[item.function]
         n = siblings.index(item)
         group = [other for other in siblings[n : n + _AT_ONCE] if other not in _outcomes]
-        _outcomes.update(each(group, lambda other: other.function(**other.callspec.params)))
+        _outcomes.update(each(group, lambda other: other.obj(**other.callspec.params)))
     if (error := _outcomes[item]) is not None:
         raise error
     return True

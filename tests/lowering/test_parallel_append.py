@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import weft
 from weft.compiler import plan_loops
@@ -101,8 +102,8 @@ def test_a_loop_that_only_appends_is_bounded_by_its_segments():
 def test_what_goes_past_the_caches(dtype, in_parts):
     """Chunks whose coordinates take more than 64 KiB."""
     rng = np.random.default_rng(2)
-    drawn = [weft.random((2000, 2000), density=0.2, format="csr", random_state=rng) for _ in range(2)]
-    A, B = ((99 * X).astype(dtype) for X in drawn)  # not 0 as integers either
+    drawn = [np.where(rng.random((2000, 2000)) < 0.2, rng.integers(1, 99, (2000, 2000)), 0) for _ in range(2)]
+    A, B = (weft.asarray(sp.csr_array(X.astype(dtype))) for X in drawn)
     with weft.config.override(num_threads=1):
         alone = A + B
     with weft.config.override(num_threads=2, parallel_threshold=1):

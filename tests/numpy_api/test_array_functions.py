@@ -10,6 +10,8 @@ import weft
 from weft.config import config
 from weft.storage import check
 
+pytestmark = pytest.mark.kernels_together
+
 
 def compare(found, expected, close=False):
     if isinstance(expected, (tuple, list)):
@@ -97,7 +99,7 @@ OF_ALL = {
 
 @pytest.mark.filterwarnings("ignore:Mean of empty|Mean or variance:RuntimeWarning")
 @pytest.mark.parametrize("name", OF_ONE_AXIS)
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(data=st.data())
 def test_along_an_axis(name, data):
     function = OF_ONE_AXIS[name]
@@ -117,7 +119,7 @@ def test_along_an_axis(name, data):
 
 @pytest.mark.filterwarnings("ignore:All-NaN|invalid value|Mean of empty:RuntimeWarning")
 @pytest.mark.parametrize("name", STATISTICS)
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(data=st.data())
 def test_statistics(name, data):
     function = STATISTICS[name]
@@ -129,7 +131,7 @@ def test_statistics(name, data):
 
 
 @pytest.mark.parametrize("name", OF_ALL)
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(data=st.data())
 def test_of_all_elements(name, data):
     function = OF_ALL[name]
@@ -331,7 +333,7 @@ def test_limits_name_the_setting():
         weft.argsort(weft.zeros((10, 10)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(data=st.data())
 def test_histogram(data):
     A, dense = tensor(data)
@@ -349,7 +351,7 @@ NEED_INITIAL = {"max": {"initial": -9.0}, "min": {"initial": 9.0}}
 
 @pytest.mark.filterwarnings("ignore:Mean of empty|Degrees of freedom|invalid value:RuntimeWarning")
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std"])
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(data=st.data())
 def test_reductions_of_a_mask(name, data):
     A, dense = tensor(data)
@@ -366,7 +368,7 @@ def test_reductions_of_a_mask(name, data):
 
 @pytest.mark.filterwarnings("ignore:Degrees of freedom:RuntimeWarning")
 @pytest.mark.parametrize("name", ["nanvar", "nanstd"])
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(data=st.data())
 def test_variance_of_what_is_not_nan(name, data):
     A, dense = tensor(data)

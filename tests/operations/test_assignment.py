@@ -15,6 +15,8 @@ from weft.config import config
 from weft.formats.level import LevelEntries
 from weft.storage import check
 
+pytestmark = pytest.mark.kernels_together
+
 
 def compare(A, dense):
     check(A._storage)

@@ -11,6 +11,8 @@ from weft.config import config
 from weft.formats import Compressed, Dense, Format, Offset, Range, Squeezed
 from weft.storage import Storage, check, tensor_type
 
+pytestmark = pytest.mark.kernels_together
+
 SHAPES = [(1, 1), (5, 5), (3, 7), (7, 3), (1, 9), (9, 1), (0, 3), (3, 0)]
 OPERATORS = [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.equal, np.less, np.logical_or, np.copysign]
 TEXTS = {
@@ -71,7 +73,7 @@ def test_notation_beside_numpy(text, fill):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_arrays_that_are_too_short_hold_nothing_behind(data):
     shape = data.draw(st.sampled_from(SHAPES))
     some = st.lists(st.integers(-shape[0] - 1, shape[1] + 1), max_size=4, unique=True)

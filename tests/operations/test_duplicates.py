@@ -9,6 +9,8 @@ import scipy.sparse as sp
 import weft
 from weft.dtypes import adds_alike
 
+pytestmark = pytest.mark.kernels_together
+
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 2, 3]), np.array([1, 1, 0, 2, 0, 0, 1])
 VALUES = {
     "bool": [True, True, False, True, False, True, False],
