@@ -9,8 +9,6 @@ from weft.config import config
 from weft.execution import plan_for
 from weft.index_notation import parse
 
-pytestmark = pytest.mark.kernels_together
-
 N = 90
 rng = np.random.default_rng(0)
 WHOLE = np.where(rng.random((N, N)) < 0.2, rng.random((N, N)), 0)

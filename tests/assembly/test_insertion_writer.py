@@ -13,8 +13,6 @@ from weft.operations.reshaping import linear
 from weft.runtime import memory
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 LIST = Format("(i,j) -> (i,j)", [Compressed(unique=False, ordered=False), Singleton(ordered=False)])
 CSR = parse_format("csr", 2)
 NAMES = [name for name in weft.formats if name != "hash_vector"]

@@ -18,8 +18,6 @@ from weft.ir import nodes as ir
 from weft.ir.builder import minimum
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 MANY = 27
 SHAPES = {1: (9,), 2: (7, 9), 3: (4, 5, 3)}
 INDICES = {1: "i", 2: "i,j", 3: "i,j,k"}

@@ -13,8 +13,6 @@ from weft.formats import Compressed, Format, Morton, Singleton
 from weft.remapping import Remapping
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 CASES = {
     "permute": lambda w, a, b, c: w.transpose(b, (2, 0, 1)),
     "swapaxes": lambda w, a, b, c: w.swapaxes(b, 0, 2),

@@ -6,8 +6,6 @@ import scipy.special
 
 import weft
 
-pytestmark = pytest.mark.kernels_together
-
 A = np.array([[0.0, 2.5, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, -2.5, 0.25]])
 B = np.array([[0.0, 2.5, 1.0, 0.0], [0.0, 0.0, 0.0, 4.0], [3.0 + 1e-9, 0.0, 0.0, 0.25]])
 N = np.array([[0.0, np.nan, 0.0, np.inf], [1.0, -np.inf, 0.0, 0.0], [np.nan, 2.0, 0.0, 0.0]])

@@ -13,8 +13,6 @@ import weft
 from weft.errors import DTypeError, ShapeError
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 NAMES = ["sum", "prod", "min", "max", "mean", "var", "std", "any", "all"]
 NANS = ["nansum", "nanprod", "nanmin", "nanmax", "nanmean"]
 FORMATS = {2: ["coo", "csr", "csc", "dcsr", "dense"], 3: ["csf", "coo", "dds", "dense"]}

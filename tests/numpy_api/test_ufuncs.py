@@ -16,8 +16,6 @@ from weft.index_notation.operator_table import OPERATORS
 from weft.numpy_api.ufuncs import FUNCTIONS, ROWS
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 STANDARD = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
     bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater

@@ -13,8 +13,6 @@ import weft
 from weft.errors import ShapeError
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 INT32 = 2**31
 SIZES = (INT32 - 2, INT32 - 1, INT32, INT32 + 1, INT32 + 5, 2**33, 2**62)
 FORMATS = ("coo", "coo_aos", "csf", "dcsr", "dcsc", "dok", "csr")

@@ -18,8 +18,6 @@ from weft.formats import Picked
 from weft.storage import check
 from weft.storage.views import part_of
 
-pytestmark = pytest.mark.kernels_together
-
 
 def compare(found, expected, fill):
     if isinstance(found, weft.SparseTensor):

@@ -9,8 +9,6 @@ from weft.errors import DTypeError, FormatError, ShapeError, StorageError
 from weft.formats import formats, parse_format
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 3.0]])
 
 

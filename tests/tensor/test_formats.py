@@ -8,8 +8,6 @@ from tests.grid.batch import together
 import weft
 from weft.storage import check
 
-pytestmark = pytest.mark.kernels_together
-
 REDUCTIONS = ["sum", "prod", "min", "max", "mean", "var", "any", "all", "count_nonzero", "nansum", "nanmax", "argmax"]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "less", "equal", "power", "logical_or"]
 SHAPES = {2: [(4, 5), (5, 1)], 3: [(3, 4, 2)]}
