@@ -39,7 +39,7 @@ for _name in _TRANSFORMS:
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
-    """Return the frequencies of the elements of :func:`fft`'s result.
+    """Return the frequencies of the elements of :func:`weft.fft.fft`'s result.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None) -> SparseTensor:
-    """Return the frequencies of the elements of :func:`rfft`'s result.
+    """Return the frequencies of the elements of :func:`weft.fft.rfft`'s result.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseT
 
 
 def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> SparseTensor:
-    """Undo :func:`fftshift`.
+    """Undo :func:`weft.fft.fftshift`.
 
     Parameters
     ----------

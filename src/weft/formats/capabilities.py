@@ -1,7 +1,7 @@
 """The groups of capabilities of level formats (2018 paper, sections 3.2 and 3.4; 2020 paper, sections 5 and 6).
 
 A level lists its groups as bases, and implements their level functions. The compiler asks a level for a group with
-:meth:`LevelFormat.capability`. A class that derives from ``LevelFormat`` alone gets the groups of which its body tells:
+``LevelFormat.capability``. A class that derives from ``LevelFormat`` alone gets the groups of which its body tells:
 by a function of the group, or by an attribute such as ``appends = True``.
 """
 

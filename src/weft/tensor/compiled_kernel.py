@@ -269,7 +269,7 @@ class CompiledKernel:
         return SparseTensor(self._phases(storages).assemble(storages))
 
     def compute(self, result: SparseTensor, *operands: Any, **named: Any) -> SparseTensor:
-        """Compute new values, in place, in a result that :meth:`assemble` made for operands of the same structure.
+        """Compute new values, in place, in a result that ``assemble`` made for operands of the same structure.
 
         Parameters
         ----------

@@ -1,0 +1,46 @@
+"""What the API reference shows beside the docstrings: the state of each function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api_groups import BADGES
+from sphinx.application import Sphinx
+from tests.array_api.states import NUMPY, PEERS, STANDARD, state_of
+
+from weft.interop.scipy_functions import CSGRAPH, LINALG
+
+KNOWN = {name for table in (STANDARD, NUMPY, PEERS) for names in table.values() for name in names.split()}
+OF_SCIPY = {f"linalg.{name}" for name in LINALG} | {f"csgraph.{name}" for name in CSGRAPH}
+
+
+def badge(name: str) -> str:
+    """Return the badge of an object as a role; an empty string for an object without a state.
+
+    Parameters
+    ----------
+    name : str
+        The full name: ``"weft.linalg.norm"``.
+    """
+    short = name.removeprefix("weft.").removeprefix("SparseTensor.")
+    if short in KNOWN:
+        state = state_of(short)
+    elif short in OF_SCIPY:
+        state = "SciPy"
+    else:
+        return ""
+    text, colour, _ = BADGES[state]
+    return f":bdg-{colour}:`{text}`"
+
+
+def add_badge(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Put the state of a function in front of its docstring, and so in front of its line in a table."""
+    found = badge(name)
+    if found and lines:
+        lines[0] = f"{found} {lines[0]}"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("autodoc-process-docstring", add_badge, priority=900)  # after numpydoc
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
