@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["OPERATORS", "PAGES", "PROTOCOLS", "Group", "Page", "names", "texts"]
+__all__ = ["ELSEWHERE", "NOT_LISTED", "OPERATORS", "PAGES", "PROTOCOLS", "Group", "Page", "names", "texts"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "reference" / "api"
 
@@ -148,7 +148,7 @@ PAGES: tuple[Page, ...] = (
                 "tensor.compiled_kernel.CompiledKernel "
                 + members(
                     "tensor.compiled_kernel.CompiledKernel",
-                    "assemble compute explain source stages passes",
+                    "assemble compute explain stages passes",
                 ),
             ),
         ),
@@ -527,9 +527,8 @@ PAGES: tuple[Page, ...] = (
                 members(
                     "Format",
                     """
-                order letters mode_order options is_dense is_canonical is_unique is_structured is_compact is_curved
-                is_partial is_signed canonical conditions dense level_groups level_shape list_of looked_up permuted
-                plain reordered roles sorted_by unconditional uncurved unsorted
+                order letters mode_order options is_dense is_canonical is_unique is_structured is_compact canonical
+                permuted reordered level_shape
             """,
                 ),
             ),
@@ -646,14 +645,21 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "bool(A), int(A), float(A), complex(A)": ("__bool__ __int__ __float__ __complex__ __index__", "the one element"),
     "str(A), repr(A)": ("__str__ __repr__", "text"),
     "copy.copy(A), copy.deepcopy(A)": ("__copy__ __deepcopy__", "a copy"),
-    "pickle.dumps(A)": ("__reduce__ __getstate__ __setstate__", "pickling"),
-    'A("i,j")': ("__call__", "an access for index notation"),
     "NumPy's functions": ("__array_function__ __array_ufunc__ __array_priority__", "weft's functions of these names"),
+    "pickle.dumps(A)": ("__reduce__", "pickling"),
     "numpy.asarray(A)": ("__array__", "an error for a sparse tensor, the array of a dense one"),
     "the array API": ("__array_namespace__", "the namespace `weft.array_api`"),
-    "DLPack": ("__dlpack__ __dlpack_device__", "the buffer of a dense tensor"),
 }
 """Other syntax and protocols with their methods, and the meaning of each."""
+
+
+NOT_LISTED = {
+    "Format": """
+        conditions dense is_curved is_partial is_signed level_groups list_of looked_up plain roles sorted_by
+        unconditional uncurved unsorted
+    """,
+}
+"""Members that are for the compiler alone, by their class."""
 
 
 def names() -> Iterator[str]:

@@ -58,7 +58,14 @@ __doc__ = "\n".join(
 
 
 def __array_namespace_info__() -> object:  # noqa: N807
-    """Return the object that describes this namespace, as the array API standard requires."""
+    """Return the object that describes this namespace, as the array API standard requires.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.__array_namespace_info__().default_dtypes()["real floating"]
+    dtype('float64')
+    """
     from .numpy_api.info import Info
 
     return Info()

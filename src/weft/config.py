@@ -305,6 +305,15 @@ class Config:
         ----------
         environ : mapping, optional
             Environment variables; by default those of the process.
+
+        Examples
+        --------
+        >>> import weft
+        >>> before = weft.config.as_dict()
+        >>> with weft.config.override(**before):
+        ...     weft.config.reset({"WEFT_NUM_THREADS": "3"})
+        ...     print(weft.config.num_threads)
+        3
         """
         found = os.environ if environ is None else environ
         # Values that are read from variables are checked already.
@@ -356,6 +365,13 @@ class Config:
             When there is no setting of a name.
         TypeError, ValueError
             When a value is not valid.
+
+        Examples
+        --------
+        >>> import weft
+        >>> with weft.config.override(num_threads=1):
+        ...     print(weft.config.num_threads)
+        1
         """
         checked = {name: self._checked(name, value) for name, value in settings.items()}
         saved = {name: getattr(self, name) for name in checked}
@@ -366,7 +382,14 @@ class Config:
             self._store(saved)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all settings by name."""
+        """Return all settings by name.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.config.as_dict()["reassociate"]
+        True
+        """
         return {name: getattr(self, name) for name in SETTINGS}
 
     def __repr__(self) -> str:

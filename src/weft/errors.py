@@ -11,6 +11,7 @@ __all__ = [
     "IndexOverflowError",
     "LoweringError",
     "MissingPackageError",
+    "NotCompiledError",
     "NotationError",
     "ResultTooLargeError",
     "ScheduleError",
@@ -22,7 +23,17 @@ __all__ = [
 
 
 class WeftError(Exception):
-    """Base class of all errors that weft raises on purpose."""
+    """Base class of all errors that weft raises on purpose.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.einsum("ij,jk->", [[1.0]])
+    ... except weft.WeftError as error:
+    ...     print(type(error).__name__)
+    ShapeError
+    """
 
 
 class NotationError(WeftError, ValueError):
@@ -36,6 +47,17 @@ class NotationError(WeftError, ValueError):
         The user's text, which is shown with a caret under ``position``.
     position : int, optional
         The offset of the invalid character in ``text``.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.evaluate("y(i) = A(i,j) x(j)", A=weft.eye(2), x=[1.0, 2.0])
+    ... except weft.errors.NotationError as error:
+    ...     print(error)
+    expected an operator or the end, not 'x'
+      y(i) = A(i,j) x(j)
+                    ^
     """
 
     def __init__(self, message: str, text: str | None = None, position: int | None = None):
@@ -48,56 +70,182 @@ class NotationError(WeftError, ValueError):
 
 
 class ShapeError(WeftError, ValueError):
-    """Error for shapes, numbers of axes or numbers of operands that do not fit together."""
+    """Error for shapes, numbers of axes or numbers of operands that do not fit together.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.eye(2, format="csr") @ [1.0, 2.0, 3.0]
+    ... except weft.errors.ShapeError as error:
+    ...     print(error)
+    matmul: the inner sizes differ: (2, 2) csr float64 @ (3,) dense float64
+    """
 
 
 class FormatError(WeftError, ValueError):
-    """Error for a format that does not exist, or does not fit the tensor or the operation."""
+    """Error for a format that does not exist, or does not fit the tensor or the operation.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.eye(2, format="crs")
+    ... except weft.errors.FormatError as error:
+    ...     print(str(error).partition(";")[0])
+    no format 'crs'
+    """
 
 
 class StorageError(WeftError, ValueError):
-    """Error for level arrays that break an invariant of their format."""
+    """Error for level arrays that break an invariant of their format.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.from_levels((2, 2), "csr", [None, {"pos": [0, 1], "crd": [0]}], [1.0])
+    ... except weft.errors.StorageError as error:
+    ...     print(error)
+    level 2 (compressed): pos has 2 entries; 2 parents need 3; the tensor has shape (2, 2) and format csr
+    """
 
 
 class FileFormatError(WeftError, ValueError):
-    """Error for a file that is not valid for its kind; the message has the number of the line if there are lines."""
+    """Error for a file that is not valid for its kind; the message has the number of the line if there are lines.
+
+    Examples
+    --------
+    >>> import io, weft.errors
+    >>> try:
+    ...     weft.read_mtx(io.StringIO("not a matrix"))
+    ... except weft.errors.FileFormatError as error:
+    ...     print(error)
+    not a Matrix Market file that can be read: it does not begin with %%MatrixMarket
+    """
 
 
 class DTypeError(WeftError, TypeError):
-    """Error for a dtype that weft does not compute with, or for a conversion that would lose precision."""
+    """Error for a dtype that weft does not compute with, or for a conversion that would lose precision.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.asarray(["a", "b"])
+    ... except weft.errors.DTypeError as error:
+    ...     print(str(error).partition(";")[0])
+    weft has no values of dtype <U1
+    """
 
 
 class DensifyError(WeftError, TypeError):
-    """Error for an implicit conversion to a dense array, which weft never makes."""
+    """Error for an implicit conversion to a dense array, which weft never makes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft.errors
+    >>> try:
+    ...     np.asarray(weft.eye(2, format="csr"))
+    ... except weft.errors.DensifyError as error:
+    ...     print(str(error).rpartition("; ")[2])
+    A.todense() makes an ndarray of 32 bytes
+    """
 
 
 class UnsupportedError(WeftError, NotImplementedError):
-    """Error for a function without a meaning for sparse tensors; the message says what to use instead."""
+    """Error for a function without a meaning for sparse tensors; the message says what to use instead.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.linalg.svd(weft.eye(3, format="csr"))
+    ... except weft.errors.UnsupportedError as error:
+    ...     print(str(error).rpartition("; ")[2])
+    use weft.linalg.svds(A), for some of the singular values
+    """
 
 
 class ScheduleError(WeftError, ValueError):
-    """Error for a scheduling command that cannot be applied; the message says why."""
+    """Error for a scheduling command that cannot be applied; the message says why.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.compile("y(i) = A(i,j) * x(j)", A="csr", x="dense", y="dense", schedule=lambda s: s.reorder("j", "i"))
+    ... except weft.errors.ScheduleError as error:
+    ...     print(str(error).partition(";")[0])
+    the loops over j, i are not directly nested in one another
+    """
 
 
 class LoweringError(WeftError, RuntimeError):
-    """Error for a statement that the compiler cannot lower, which is always a bug in weft."""
+    """Error for a statement that the compiler cannot lower, which is always a bug in weft.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.LoweringError, RuntimeError)
+    True
+    """
 
 
 class CompilerError(WeftError, RuntimeError):
-    """Error for a missing C compiler, or for a compiler that failed."""
+    """Error for a missing C compiler, or for a compiler that failed.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.CompilerError, RuntimeError)
+    True
+    """
 
 
 class NotCompiledError(CompilerError):
-    """Error for a kernel that is neither shipped nor in the cache, and may not or cannot be compiled."""
+    """Error for a kernel that is neither shipped nor in the cache, and may not or cannot be compiled.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.NotCompiledError, weft.errors.CompilerError)
+    True
+    """
 
 
 class MissingPackageError(WeftError, ImportError):
-    """Error for an optional package that is not installed; the message names the extra that installs it."""
+    """Error for an optional package that is not installed; the message names the extra that installs it.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.MissingPackageError, ImportError)
+    True
+    """
 
 
 class ResultTooLargeError(WeftError, MemoryError):
-    """Error for a result that would not fit in memory."""
+    """Error for a result that would not fit in memory.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> try:
+    ...     weft.eye(10**7, format="csr").todense()
+    ... except weft.errors.ResultTooLargeError as error:
+    ...     print("too large")
+    too large
+    """
 
 
 class IndexOverflowError(WeftError, OverflowError):
-    """Error for a coordinate or position that its index dtype cannot hold."""
+    """Error for a coordinate or position that its index dtype cannot hold.
+
+    Examples
+    --------
+    >>> import weft.errors
+    >>> issubclass(weft.errors.IndexOverflowError, OverflowError)
+    True
+    """

@@ -69,6 +69,12 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, devic
     ----------
     n, d, dtype, device
         The arguments of :func:`fftfreq`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.fft.rfftfreq(4, d=0.5).todense()
+    array([0. , 0.5, 1. ])
     """
     require_cpu(device)
     return SparseTensor(Storage.dense(np.fft.rfftfreq(n, d).astype(dtype or np.float64)))
@@ -102,6 +108,12 @@ def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> Sparse
         The tensor.
     axes : int or tuple of int, optional
         The axes; all by default.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.fft.ifftshift(weft.asarray([0, 2, 1, 0, 0], format="coo")).todense()
+    array([1, 0, 0, 0, 2])
     """
     return _moved(x, axes, lambda size: -(size // 2))
 

@@ -308,6 +308,14 @@ def register_format(name: str, make: Callable[..., Format] | Format) -> None:
     ------
     FormatError
         If the name is taken.
+
+    Examples
+    --------
+    >>> import weft
+    >>> two_lists = weft.Format("(i,j) -> (i,j)", [weft.Compressed(), weft.Compressed()])
+    >>> weft.register_format("two_lists", two_lists)
+    >>> weft.eye(3, format="two_lists").format
+    'two_lists'
     """
     if name in _CATALOGUE or _is_letters(name):
         raise FormatError(f"the format name {name!r} is taken")

@@ -138,7 +138,14 @@ class Format:
 
     @property
     def order(self) -> int:
-        """Number of axes of the tensors that the format stores."""
+        """Number of axes of the tensors that the format stores.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).order
+        2
+        """
         return self.remapping.order
 
     @cached
@@ -157,7 +164,14 @@ class Format:
 
     @cached
     def is_structured(self) -> bool:
-        """Return whether the levels store other coordinates than the axes of the tensor in some order."""
+        """Return whether the levels store other coordinates than the axes of the tensor in some order.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["dia"](2).is_structured, weft.formats["csr"](2).is_structured
+        (True, False)
+        """
         return not self.remapping.is_permutation
 
     @cached
@@ -176,7 +190,14 @@ class Format:
 
     @cached
     def mode_order(self) -> tuple[int, ...]:
-        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``."""
+        """Axes in the order of the levels: level ``k`` stores axis ``mode_order[k]``.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csc"](2).mode_order
+        (1, 0)
+        """
         return self.remapping.mode_order
 
     def level_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -188,6 +209,12 @@ class Format:
         ----------
         shape : sequence of int
             The shape of the tensor.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).level_shape((2, 3))
+        (2, 3)
         """
         if not self.is_structured:
             return tuple([shape[axis] for axis in self.remapping.mode_order])
@@ -195,7 +222,14 @@ class Format:
 
     @cached
     def is_dense(self) -> bool:
-        """Return whether every coordinate of the tensor, and no other, has a position computed by arithmetic."""
+        """Return whether every coordinate of the tensor, and no other, has a position computed by arithmetic.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["dense"](2).is_dense, weft.formats["csr"](2).is_dense
+        (True, False)
+        """
         return not self.is_structured and all(level.has_every for level in self.levels)
 
     @cached
@@ -203,12 +237,25 @@ class Format:
         """Return whether every position holds an entry (2018, section 3.3).
 
         There is then no padding, no empty slot, and no position of a block beyond the edge of the tensor.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).is_compact, weft.formats["dia"](2).is_compact
+        (True, False)
         """
         return not self.is_structured and all(level.compact and level.gapless for level in self.levels)
 
     @cached
     def is_canonical(self) -> bool:
-        """Return whether the levels guarantee sorted coordinates without duplicates."""
+        """Return whether the levels guarantee sorted coordinates without duplicates.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).is_canonical
+        True
+        """
         return all(level.ordered for level in self.levels) and self.is_unique
 
     @cached
@@ -331,6 +378,12 @@ class Format:
         """Letters of taco for the levels, with the mode order if it is not the identity.
 
         The letters of a structured format are followed by its remapping.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).letters
+        'ds'
         """
         text = "".join(_letter(level) for level in self.levels)
         if self.is_structured:
@@ -338,7 +391,14 @@ class Format:
         return text if self.remapping.is_identity else f"{text}:{','.join(map(str, self.mode_order))}"
 
     def canonical(self) -> Format:
-        """Return the same format with every level ordered and unique if it can be, and full only by construction."""
+        """Return the same format with every level ordered and unique if it can be, and full only by construction.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).canonical() == "csr"
+        True
+        """
         return _canonical(self)
 
     def unsorted(self, unique: bool = True) -> Format:
@@ -378,6 +438,12 @@ class Format:
         ----------
         mode_order : sequence of int
             The axis of each level.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).reordered((1, 0)) == "csc"
+        True
         """
         return Format(Remapping(tuple(mode_order)), self.levels)
 
@@ -388,6 +454,12 @@ class Format:
         ----------
         axes : sequence of int
             The axis of this format that each axis of the result is.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.formats["csr"](2).permuted((1, 0)) == "csc"
+        True
         """
         turned = {axis: Axis(a) for a, axis in enumerate(axes)}
         coordinates = tuple(substitute(c, turned) for c in self.remapping.coordinates)

@@ -164,6 +164,12 @@ class LevelFormat:
     appends, shares, grows, lengthens, curved : bool
         True if the level has the group ``Append``, ``SharedPositions``, ``HashTable``, ``GrowingSegments`` or
         ``CurveOrder``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [type(level).__name__ for level in weft.formats["csr"](2).levels]
+    ['Dense', 'Compressed']
     """
 
     ordered: bool = True

@@ -13,6 +13,7 @@ from ..errors import UnsupportedError
 from ..storage import Storage
 from ..tensor import SparseTensor
 from ..tensor.results import change_values
+from .wrapped_examples import with_example
 
 __all__ = ["of_dense_tensors"]
 
@@ -47,10 +48,11 @@ def of_dense_tensors(function: Callable[..., Any], instead: str) -> Callable[...
 
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
     run.__module__ = __name__
-    run.__doc__ = (
+    text = (
         f"{summary}\n\nThis is :func:`numpy.{place}` for tensors that store every element.\n\nRaises\n------\n"
         f"UnsupportedError\n    For other tensors: use {instead}."
     )
+    run.__doc__ = with_example(place, text)
     return run
 
 

@@ -33,8 +33,27 @@ _read: WeakKeyDictionary[Storage, dict[str, np.ndarray[Any, Any]]] = WeakKeyDict
 """Arrays that were read from each storage, since loops over rows read the same ones again and again."""
 
 
-def _structure(name: str, doc: str) -> property:
-    """Return the property of an index array, which is read-only and can be replaced as a whole."""
+def _structure(name: str, doc: str, format: str, result: str) -> property:
+    """Return the property of an index array, which is read-only and can be replaced as a whole.
+
+    Parameters
+    ----------
+    name : str
+        The name of the property.
+    doc : str
+        The meaning of the array, for the docstring.
+    format, result : str
+        A format with the array, and the array of a matrix in this format as it is printed, for the example.
+    """
+    example = f"""{doc}
+
+Examples
+--------
+>>> import weft
+>>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="{format}")
+>>> A.{name}
+{result}
+"""
 
     def read(self: SparseTensor) -> np.ndarray[Any, Any]:
         known = _read.setdefault(storage_of(self), {})
@@ -45,7 +64,7 @@ def _structure(name: str, doc: str) -> property:
     def write(self: SparseTensor, array: Any) -> None:
         _assign(self, name, np.asarray(array))
 
-    return property(read, write, doc=doc)
+    return property(read, write, doc=example)
 
 
 def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -55,7 +74,15 @@ def _fixed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _values(self: SparseTensor) -> np.ndarray[Any, Any]:
-    """Return the stored values in storage order, by blocks or diagonals for the formats that are so in SciPy."""
+    """Return the stored values in storage order, by blocks or diagonals for the formats that are so in SciPy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.data
+    array([1., 2.])
+    """
     storage = storage_of(self)
     vals: np.ndarray[Any, Any] = storage.vals
     if storage.format.is_structured:
@@ -76,6 +103,14 @@ def _coords(self: SparseTensor) -> np.ndarray[Any, Any]:
     """Return the coordinates of the entries in the order of ``data``, a row for each axis.
 
     Formats with padding have none. The coordinates of coo can be replaced by assignment.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.tocoo().coords
+    array([[0, 1],
+           [1, 0]], dtype=int32)
     """
     storage = storage_of(self)
     rows = getattr(foreign_tensors.view("scipy", storage), "coords", None)
@@ -92,12 +127,26 @@ def _set_coords(self: SparseTensor, arrays: Any) -> None:
 
 
 def _blocksize(self: SparseTensor) -> tuple[int, int]:
-    """Return the numbers of rows and columns of a block of bsr."""
+    """Return the numbers of rows and columns of a block of bsr.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.ones((4, 4)).tobsr((2, 2)).blocksize
+    (2, 2)
+    """
     return _option(self, "blocksize")  # type: ignore[no-any-return]
 
 
 def _compressed_axes(self: SparseTensor) -> tuple[int, ...]:
-    """Return the axes that make the rows of gcxs."""
+    """Return the axes that make the rows of gcxs.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.GCXS([[0.0, 1.0], [2.0, 0.0]], compressed_axes=(1,)).compressed_axes
+    (1,)
+    """
     return _option(self, "compressed_axes")  # type: ignore[no-any-return]
 
 
@@ -138,10 +187,17 @@ def lacks(tensor: SparseTensor, name: str) -> AttributeError:
 
 data = property(_values, _set_values)
 coords = property(_coords, _set_coords)
-indptr = _structure("indptr", "The places where rows of csr, columns of csc, and rows of blocks of bsr begin.")
-indices = _structure("indices", "The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides.")
-offsets = _structure("offsets", "The diagonals that dia stores.")
-row = _structure("row", "The row of each entry of coo.")
-col = _structure("col", "The column of each entry of coo.")
+indptr = _structure(
+    "indptr",
+    "The places where rows of csr, columns of csc, and rows of blocks of bsr begin.",
+    "csr",
+    "array([0, 1, 2], dtype=int32)",
+)
+indices = _structure(
+    "indices", "The coordinates of csr, csc, bsr and gcxs that ``indptr`` divides.", "csr", "array([1, 0], dtype=int32)"
+)
+offsets = _structure("offsets", "The diagonals that dia stores.", "dia", "array([-1,  1], dtype=int32)")
+row = _structure("row", "The row of each entry of coo.", "coo", "array([0, 1], dtype=int32)")
+col = _structure("col", "The column of each entry of coo.", "coo", "array([1, 0], dtype=int32)")
 blocksize = property(_blocksize)
 compressed_axes = property(_compressed_axes)

@@ -18,6 +18,7 @@ array([[0, 1],
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -107,7 +108,15 @@ def _index_dtype(dtype: DTypeLike | None) -> np.dtype[Any] | None:
 
 
 def _kind(format: str, pairs: str = "sum") -> Any:
-    members = {"format": format, "pairs": pairs, "__doc__": _ScipyArray.__doc__, "__module__": __name__}
+    doc = f"""{cleandoc(_ScipyArray.__doc__ or "")}
+
+Examples
+--------
+>>> import weft
+>>> weft.{format}_array([[0.0, 1.0], [2.0, 0.0]])
+<SparseTensor: shape=(2, 2), dtype=float64, format={format}, nnz=2, fill_value=0>
+"""
+    members = {"format": format, "pairs": pairs, "__doc__": doc, "__module__": __name__}
     return _OfFormat(f"{format}_array", (_ScipyArray,), members)
 
 
@@ -254,6 +263,12 @@ class COO(_PydataArray):
         The fill value; 0 by default.
     idx_dtype : dtype, optional
         A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.COO([[0, 1], [1, 0]], [1.0, 2.0], shape=(2, 2))
+    <SparseTensor: shape=(2, 2), dtype=float64, format=coo, nnz=2, fill_value=0>
     """
 
     format = "coo"
@@ -319,6 +334,12 @@ class GCXS(_PydataArray):
         The fill value; 0 by default.
     idx_dtype : dtype, optional
         A dtype that limits the index arrays, which are int32 if it holds no larger numbers, else int64.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.GCXS([[0.0, 1.0], [2.0, 0.0]], compressed_axes=(1,))
+    <SparseTensor: shape=(2, 2), dtype=float64, format=gcxs, nnz=2, fill_value=0>
     """
 
     format = "gcxs"
@@ -361,6 +382,15 @@ class DOK(_PydataArray):
         The dtype of the values; float64 by default if there is no data.
     fill_value : scalar, optional
         The fill value; 0 by default.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.DOK((2, 2), {(0, 1): 1.0})
+    >>> A[1, 0] = 2.0
+    >>> A.todense()
+    array([[0., 1.],
+           [2., 0.]])
     """
 
     format = "dok"
@@ -396,6 +426,12 @@ def as_coo(x: Any, shape: Any = None, fill_value: Any = None, idx_dtype: DTypeLi
         The array, or any first argument of ``COO``.
     shape, fill_value, idx_dtype : optional
         The arguments of ``COO`` with these names.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.as_coo([[0, 1], [2, 0]])
+    <SparseTensor: shape=(2, 2), dtype=int64, format=coo, nnz=2, fill_value=0>
     """
     return COO(x, shape=shape, fill_value=fill_value, idx_dtype=idx_dtype)  # type: ignore[no-any-return]
 
@@ -414,6 +450,14 @@ def asnumpy(a: Any, dtype: DTypeLike | None = None, order: Any = None) -> np.nda
         The dtype of the result.
     order : {'C', 'F', 'A', 'K'}, optional
         The memory order of the result.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.asnumpy(A)
+    array([[0., 1.],
+           [2., 0.]])
     """
     return np.asarray(a.todense() if isinstance(a, SparseTensor) else a, dtype, order)
 
@@ -427,6 +471,15 @@ def elemwise(func: Any, *args: Any, **kwargs: Any) -> Any:
         The function, such as a ufunc.
     *args, **kwargs
         Its arguments, with tensors among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.elemwise(np.multiply, A, 3.0).todense()
+    array([[0., 3.],
+           [6., 0.]])
     """
     return func(*args, **kwargs)
 
@@ -451,6 +504,14 @@ def nanreduce(
         True to keep the reduced axes with size 1.
     **kwargs
         Other arguments of ``method.reduce``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanreduce(x, np.add)
+    np.float64(2.0)
     """
     tensor: Any = asarray(x)
     # maximum and minimum have no identity, but variants that ignore NaN.
@@ -472,6 +533,13 @@ def diagonalize(a: Any, axis: int = 0) -> SparseTensor:
     axis : int, optional
         The axis that the new axis, which is the last one, is combined with. An element of the result is an element of
         ``a`` if both coordinates are equal, and zero otherwise.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diagonalize([1.0, 2.0]).todense()
+    array([[1., 0.],
+           [0., 2.]])
     """
     tensor = SparseTensor(change_fill(storage_of(asarray(a)), 0))
     coords, values = tensor.to_coo()

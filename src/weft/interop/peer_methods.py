@@ -48,6 +48,14 @@ def power(self: SparseTensor, n: Any, dtype: DTypeLike | None = None) -> Any:
         The exponent.
     dtype : dtype, optional
         The dtype of the result.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.power(2).todense()
+    array([[0., 1.],
+           [4., 0.]])
     """
     return apply("power", (self, n), dtype=dtype)
 
@@ -65,12 +73,28 @@ def reduce(self: SparseTensor, method: np.ufunc, axis: Any = (0,), keepdims: boo
         True to keep the reduced axes with size 1.
     **options
         Other arguments of ``method.reduce``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.reduce(np.add).todense()
+    array([2., 1.])
     """
     return method.reduce(self, axis=axis, keepdims=keepdims, **options)
 
 
 def _density(self: SparseTensor) -> float:
-    """Return the share of elements that are stored."""
+    """Return the share of elements that are stored.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.density
+    0.5
+    """
     return self.nnz / self.size if self.size else float("nan")
 
 
@@ -91,6 +115,14 @@ def maybe_densify(self: SparseTensor, max_size: int = 1000, min_density: float =
     ------
     ValueError
         When neither condition holds.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.maybe_densify()
+    array([[0., 1.],
+           [2., 0.]])
     """
     share = _density(self)
     if self.size > max_size and share < min_density:
@@ -108,23 +140,64 @@ def change_compressed_axes(self: SparseTensor, new_compressed_axes: Any) -> Spar
     ----------
     new_compressed_axes : sequence of int
         The axes that make the rows.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.change_compressed_axes([1]).compressed_axes
+    (1,)
     """
     return self.asformat("gcxs", compressed_axes=tuple(new_compressed_axes))
 
 
 def get_nodes(self: SparseTensor) -> dict[str, Any]:
-    """Return the arrays that ``sparse.save_npz`` writes, by name; formats other than coo and gcxs become coo."""
+    """Return the arrays that ``sparse.save_npz`` writes, by name; formats other than coo and gcxs become coo.
+
+    Examples
+    --------
+    >>> import weft
+    >>> sorted(weft.eye(2, format="coo").get_nodes())
+    ['coords', 'data', 'fill_value', 'format', 'shape']
+    """
     return self.to_pydata_sparse().get_nodes()  # type: ignore[no-any-return]
 
 
 def enable_caching(self: SparseTensor) -> SparseTensor:
-    """Return the tensor itself, since kernels are cached in any case and results are never cached."""
+    """Return the tensor itself, since kernels are cached in any case and results are never cached.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.enable_caching() is A
+    True
+    """
     return self
 
 
 # -- methods of dictionaries, which only formats that consist of hash tables have ---------------------------------
-def _of_dictionary(name: str, doc: str) -> property:
-    """Return a property whose value is a method of a dictionary of the present entries."""
+def _of_dictionary(name: str, doc: str, result: str) -> property:
+    """Return a property whose value is a method of a dictionary of the present entries.
+
+    Parameters
+    ----------
+    name : str
+        The name of the property.
+    doc : str
+        The meaning of the property, for the docstring.
+    result : str
+        The printed list of the entries of a small tensor, for the example.
+    """
+    example = f"""{doc}
+
+Examples
+--------
+>>> import weft
+>>> A = weft.DOK((2, 2), {{(0, 1): 1.0, (1, 0): 2.0}})
+>>> list(A.{name}())
+{result}
+"""
 
     def read(self: SparseTensor) -> Callable[[], Any]:
         _raise_unless_dictionary(self, name)
@@ -133,7 +206,7 @@ def _of_dictionary(name: str, doc: str) -> property:
         entries = zip(rows[0] if len(rows) == 1 else zip(*rows, strict=True), values, strict=True)
         return getattr(dict(entries), name)  # type: ignore[no-any-return]
 
-    return property(read, doc=doc)
+    return property(read, doc=example)
 
 
 def _raise_unless_dictionary(tensor: SparseTensor, name: str) -> None:
@@ -141,13 +214,27 @@ def _raise_unless_dictionary(tensor: SparseTensor, name: str) -> None:
         raise lacks(tensor, name)
 
 
-items = _of_dictionary("items", "Coordinates and values of the stored elements.")
-keys = _of_dictionary("keys", "The coordinates of the stored elements: integers of a vector, else tuples.")
-values = _of_dictionary("values", "The stored elements, in the order of their coordinates.")
+items = _of_dictionary(
+    "items", "Coordinates and values of the stored elements.", "[((0, 1), np.float64(1.0)), ((1, 0), np.float64(2.0))]"
+)
+keys = _of_dictionary(
+    "keys", "The coordinates of the stored elements: integers of a vector, else tuples.", "[(0, 1), (1, 0)]"
+)
+values = _of_dictionary(
+    "values", "The stored elements, in the order of their coordinates.", "[np.float64(1.0), np.float64(2.0)]"
+)
 
 
 def _get(self: SparseTensor) -> Callable[..., Any]:
-    """Return the method ``get(key, default)``, which returns an element, or the default for the fill value."""
+    """Return the method ``get(key, default)``, which returns an element, or the default for the fill value.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.DOK((2, 2), {(0, 1): 1.0})
+    >>> A.get((0, 1)), A.get((0, 0), -1.0)
+    (np.float64(1.0), -1.0)
+    """
     _raise_unless_dictionary(self, "get")
     return partial(_element, self)
 
@@ -162,7 +249,15 @@ get = property(_get)
 
 # -- canonical form -----------------------------------------------------------------------------------------------
 def _sorted(self: SparseTensor) -> bool:
-    """Return ``is_ordered``."""
+    """Return ``is_ordered``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.has_sorted_indices
+    True
+    """
     return self.is_ordered
 
 
@@ -171,7 +266,15 @@ def _claim_sorted(self: SparseTensor, value: bool) -> None:
 
 
 def _canonical(self: SparseTensor) -> bool:
-    """Return ``is_canonical``."""
+    """Return ``is_canonical``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.has_canonical_format
+    True
+    """
     return self.is_canonical
 
 
@@ -190,22 +293,55 @@ has_canonical_format = property(_canonical, _claim_canonical)
 
 
 def sorted_indices(self: SparseTensor) -> SparseTensor:
-    """Return the tensor with sorted coordinates and without duplicates, which is ``canonical()``."""
+    """Return the tensor with sorted coordinates and without duplicates, which is ``canonical()``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[1, 0], [0, 1]], [2.0, 1.0], shape=(2, 2))
+    >>> A.sorted_indices().is_ordered
+    True
+    """
     return self.canonical()
 
 
 def sum_duplicates(self: SparseTensor) -> None:
-    """Sort the entries and sum those with equal coordinates, in place."""
+    """Sort the entries and sum those with equal coordinates, in place.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], shape=(2, 2), duplicates="keep")
+    >>> A.sum_duplicates()
+    >>> A.nnz
+    1
+    """
     replace_storage(self, storage_of(self.canonical()))
 
 
 def eliminate_zeros(self: SparseTensor) -> None:
-    """Remove the stored values that equal the fill value, in place."""
+    """Remove the stored values that equal the fill value, in place.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[0, 1], [1, 0]], [0.0, 2.0], shape=(2, 2), format="csr")
+    >>> A.eliminate_zeros()
+    >>> A.nnz
+    1
+    """
     replace_storage(self, storage_of(self.pruned()))
 
 
 def prune(self: SparseTensor) -> None:
-    """Do nothing, since the arrays of a tensor have no unused space."""
+    """Do nothing, since the arrays of a tensor have no unused space.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.prune()
+    """
 
 
 def check_format(self: SparseTensor, full_check: bool = True) -> None:
@@ -220,6 +356,12 @@ def check_format(self: SparseTensor, full_check: bool = True) -> None:
     ------
     StorageError
         When an invariant is broken; the message names the level and the invariant.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.check_format()
     """
     execution.verify(storage_of(self))
 
@@ -239,6 +381,15 @@ def setdiag(self: SparseTensor, values: Any, k: int = 0) -> None:
     ------
     ValueError
         When there is no such diagonal.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.setdiag(7.0)
+    >>> A.todense()
+    array([[7., 1.],
+           [2., 7.]])
     """
     rows, columns = self.shape
     # The diagonal begins in row -k if k is negative, else in column k.
@@ -269,6 +420,15 @@ def resize(self: SparseTensor, *shape: Any) -> None:
     ------
     ValueError
         When the number of axes differs or a size is negative.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> A.resize(2, 3)
+    >>> A.todense()
+    array([[0., 1., 0.],
+           [2., 0., 0.]])
     """
     new = tuple(shape[0]) if len(shape) == 1 and np.ndim(shape[0]) else shape
     old = self.shape

@@ -47,6 +47,13 @@ def issparse(x: Any) -> bool:
     ----------
     x : object
         The object.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.issparse(A), weft.issparse(A.todense())
+    (True, False)
     """
     return isinstance(x, SparseTensor) or (not isinstance(x, np.ndarray) and foreign_tensors.read(x) is not None)
 
@@ -64,6 +71,14 @@ def find(x: Any) -> tuple[np.ndarray[Any, Any], ...]:
     tuple of ndarray
         An array of coordinates for each axis, and the values, in lexicographic order. For a matrix they are rows,
         columns and values.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> rows, columns, values = weft.find(A)
+    >>> rows.tolist(), columns.tolist(), values.tolist()
+    ([0, 1], [1, 0], [1.0, 2.0])
     """
     coords, values = SparseTensor(change_fill(storage_of(asarray(x)), 0)).to_coo()
     kept = values != 0
@@ -94,6 +109,13 @@ def diags_array(
     ------
     ValueError
         For diagonals that are too short or outside the shape, and for offsets that repeat.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diags_array([[1.0, 2.0], [5.0]], offsets=[0, 1]).todense()
+    array([[1., 5.],
+           [0., 2.]])
     """
     # With a single offset, the diagonal need not be in a list.
     if np.ndim(offsets) == 0:
@@ -144,6 +166,13 @@ def diags(
     ----------
     diagonals, offsets, shape, format, dtype
         The arguments of :func:`diags_array`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diags([[1.0, 2.0], [5.0]], [0, 1]).todense()
+    array([[1., 5.],
+           [0., 2.]])
     """
     return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype)
 
@@ -164,6 +193,14 @@ def spdiags(
         The shape of the matrix; ``m`` may be a tuple of both. By default it is square, with the columns of ``data``.
     format : str or Format, optional
         The format of the result; dia by default.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.spdiags([[1.0, 2.0, 3.0]], [1], 3, 3).todense()
+    array([[0., 2., 0.],
+           [0., 0., 3.],
+           [0., 0., 0.]])
     """
     rows = np.atleast_2d(_ndarray(data))
     # As in SciPy, m without n is a tuple of both.
@@ -189,6 +226,13 @@ def eye_array(
         The dtype of the result.
     format : str or Format, optional
         The format of the result; dia by default.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.eye_array(2, 3, format="csr").todense()
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
     """
     return eye(m, n, k=k, dtype=dtype, format="dia" if format is None else format)
 
@@ -205,6 +249,15 @@ def block_diag(mats: Sequence[Any], format: FormatLike | None = None, dtype: DTy
         The format of the result; coo by default.
     dtype : dtype, optional
         The dtype of the result.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.block_diag([A, [[7.0]]]).todense()
+    array([[0., 1., 0.],
+           [2., 0., 0.],
+           [0., 0., 7.]])
     """
     blocks = [SparseTensor(change_fill(storage_of(atleast_2d(x)), 0)) for x in mats]
     heights, widths = ([x.shape[axis] for x in blocks] for axis in (0, 1))
@@ -240,6 +293,16 @@ def block_array(blocks: Any, *, format: FormatLike | None = None, dtype: DTypeLi
     ------
     ShapeError
         When the sizes in a row or column differ; a ``ValueError``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.block_array([[A, None], [None, A]], format="csr").todense()
+    array([[0., 1., 0., 0.],
+           [2., 0., 0., 0.],
+           [0., 0., 0., 1.],
+           [0., 0., 2., 0.]])
     """
     grid = [[None if x is None else atleast_2d(asarray(x)) for x in row] for row in blocks]
     if not grid or len({len(row) for row in grid}) != 1:
@@ -271,6 +334,13 @@ def bmat(blocks: Any, format: FormatLike | None = None, dtype: DTypeLike | None 
     ----------
     blocks, format, dtype
         The arguments of :func:`block_array`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.bmat([[A, None], [None, A]]).shape
+    (4, 4)
     """
     return block_array(blocks, format=format, dtype=dtype)
 
@@ -289,6 +359,13 @@ def kronsum(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
     ------
     ValueError
         When a matrix is not square.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.kronsum(A, weft.eye(2, format="csr")).shape
+    (4, 4)
     """
     first, second = asarray(a), asarray(b)
     for x in (first, second):
@@ -312,6 +389,12 @@ def random_array(
         The arguments of :func:`weft.random`.
     data_sampler : callable, optional
         A function that returns random values; its argument ``size`` is their number.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.random_array((100, 50), density=0.01, format="csr", random_state=0).nnz
+    50
     """
     values = None if data_sampler is None else lambda n: data_sampler(size=n)
     return random(
@@ -331,5 +414,11 @@ def rand(
         The numbers of rows and columns.
     density, format, dtype, rng, random_state
         The arguments of :func:`weft.random`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.rand(100, 50, density=0.01, format="csr", random_state=0).nnz
+    50
     """
     return random((m, n), density=density, format=format, dtype=dtype, rng=rng, random_state=random_state)

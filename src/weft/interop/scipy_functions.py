@@ -7,6 +7,7 @@ format, without a copy if they have it already. Sparse results are returned as t
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
@@ -20,6 +21,7 @@ from ..operations.operands import storage_of
 from ..storage import Storage
 from ..tensor import SparseTensor
 from ..tensor.results import change_values
+from .wrapped_examples import with_example
 
 __all__ = ["CSGRAPH", "LINALG", "Hand", "taking_tensors"]
 
@@ -113,14 +115,16 @@ def taking_tensors(module: str, name: str, hand: Hand) -> Any:
 
 def _docstring(module: str, name: str, function: Callable[..., Any], hand: Hand) -> str:
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    summary = re.sub(r"(\s+from)?(,?\s*\[\d+\]_)+", "", summary)  # SciPy's list of literature is not copied
     matrices = {
         "operator": "Tensors of any format are used as they are: weft multiplies with them.",
         "operator unless sigma": "Tensors are used as they are, or with ``sigma`` as csc.",
     }.get(hand, f"Tensors of any format are handed over as {hand}, without a copy where they are stored so.")
-    return (
+    text = (
         f"{summary}\n\nThis is :func:`{module}.{name}`, which has the parameters and the results. {matrices} "
         f"Sparse results are tensors.\n\nSee Also\n--------\n{module}.{name}"
     )
+    return with_example(f"{module.rpartition('.')[2]}.{name}", text)
 
 
 def _handed(x: Any, name: str, hand: str) -> Any:

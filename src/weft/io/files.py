@@ -56,6 +56,17 @@ def load(
         For names with another ending, and for files that are not of the kind that their names say.
     TypeError
         For ``shape``, ``dtype`` or ``progress`` with another file than ``.tns``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.save(f"{folder}/a.npz", A)
+    ...     B = weft.load(f"{folder}/a.npz")
+    >>> B
+    <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=2, fill_value=0>
     """
     kind = _kind(path)
     if kind != "tns" and any(given is not None for given in (shape, dtype, progress)):
@@ -85,6 +96,17 @@ def save(path: str | os.PathLike[str], A: SparseTensor) -> None:
     ------
     FileFormatError
         For names with another ending.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.save(f"{folder}/a.mtx", A)
+    ...     print(Path(folder, "a.mtx").read_text().splitlines()[0])
+    %%MatrixMarket matrix coordinate real general
     """
     match _kind(path):
         case "mtx":

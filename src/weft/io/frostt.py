@@ -300,6 +300,18 @@ def write_tns(target: PathOrStream, A: SparseTensor) -> None:
     ------
     FileFormatError
         For complex values, other fill values and tensors without axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.write_tns(f"{folder}/a.tns", A)
+    ...     print(Path(folder, "a.tns").read_text())
+    1 2 1
+    2 1 2
     """
     A = asarray(A)
     if A.fill_value != 0 or A.dtype.kind == "c" or A.ndim == 0:

@@ -33,6 +33,18 @@ def read_mtx(source: PathOrStream, *, format: FormatLike | None = None) -> Spars
         When the file is not a valid Matrix Market file; the message has SciPy's reason.
     ResultTooLargeError
         When the matrix that the header describes does not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.write_mtx(f"{folder}/a.mtx", A)
+    ...     B = weft.read_mtx(f"{folder}/a.mtx")
+    >>> B.todense()
+    array([[0., 1.],
+           [2., 0.]])
     """
     import scipy.io
 
@@ -95,6 +107,21 @@ def write_mtx(target: PathOrStream, A: SparseTensor) -> None:
     ------
     ShapeError
         For tensors that do not have two axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.write_mtx(f"{folder}/a.mtx", A)
+    ...     print(Path(folder, "a.mtx").read_text())
+    %%MatrixMarket matrix coordinate real general
+    %
+    2 2 2
+    1 2 1
+    2 1 2
     """
     import scipy.io
 

@@ -41,6 +41,17 @@ def save_npz(file: NpzFile, matrix: SparseTensor, compressed: bool = True) -> No
         with fill value 0.
     compressed : bool
         True to compress the arrays.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.save_npz(f"{folder}/a.npz", A)
+    ...     B = weft.load_npz(f"{folder}/a.npz")
+    >>> B.nnz
+    2
     """
     A = asarray(matrix)
     storage = storage_of(A)
@@ -92,6 +103,17 @@ def load_npz(file: NpzFile) -> SparseTensor:
     ------
     FileFormatError
         For other files, broken files, and files with pickles or values of dtypes that weft does not have.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from tempfile import TemporaryDirectory
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> with TemporaryDirectory() as folder:
+    ...     weft.save_npz(f"{folder}/a.npz", A)
+    ...     B = weft.load_npz(f"{folder}/a.npz")
+    >>> B.format
+    'csr'
     """
     if isinstance(file, str | os.PathLike):
         with opened(file) as stream:  # np.load would leave a broken file open

@@ -50,6 +50,15 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     ------
     ValueError
         If another axis of the tensor has size 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.apply_along_axis(np.sort, 1, A).todense()
+    array([[0., 1.],
+           [0., 2.]])
     """
     tensor = SparseTensor(storage_of(arr))
     along = normalize_axis_index(axis, tensor.ndim)
@@ -89,6 +98,13 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Spars
     ------
     ValueError
         If ``func`` changes the number of axes by more than one.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.apply_over_axes(weft.sum, A, [0, 1]).todense()
+    array([[3.]])
     """
     found = SparseTensor(storage_of(a))
     for axis in [axes] if np.ndim(axes) == 0 else axes:
@@ -128,6 +144,13 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     ------
     ValueError
         If the number of functions does not fit the number of conditions.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, -3.0, 4.0], format="coo")
+    >>> weft.piecewise(x, [x < 0, x > 0], [-1.0, lambda v: v / 2]).todense()
+    array([ 0., -1.,  2.])
     """
     tensor = SparseTensor(storage_of(x))
     # One condition may be given without a list, as in NumPy.
@@ -165,6 +188,15 @@ def polyval(p: Any, x: Any) -> Any:
     -------
     SparseTensor
         A tensor of the shape of ``x``. Its fill value is the value of the polynomial at the fill value of ``x``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 2.0], format="coo")
+    >>> weft.polyval([1.0, 0.0, 3.0], x)
+    <SparseTensor: shape=(2,), dtype=float64, format=coo, nnz=1, fill_value=3.0>
+    >>> weft.polyval([1.0, 0.0, 3.0], x).todense()
+    array([3., 7.])
     """
     coefficients = p.todense() if isinstance(p, SparseTensor) else np.asarray(p)
     tensor = SparseTensor(storage_of(x))

@@ -54,6 +54,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     ------
     TypeError
         If the dtype of ``src`` cannot be cast to that of ``dst`` by the rule.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.copyto(A, 5.0, where=A > 1)
+    >>> A.todense()
+    array([[0., 1.],
+           [5., 0.]])
     """
     if not np.can_cast(storage_of(src).dtype if not np.isscalar(src) else type(src), dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {storage_of(src).dtype} to {dst.dtype} according to {casting!r}")
@@ -75,6 +84,15 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         The values. If there are fewer values than indices, the values are repeated.
     mode : {'raise', 'wrap', 'clip'}
         The treatment of indices out of bounds.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.put(A, [0, 3], [8.0, 9.0])
+    >>> A.todense()
+    array([[8., 1.],
+           [2., 9.]])
     """
     a.put(_array(ind), _values(v, a), mode)
 
@@ -95,6 +113,15 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     ------
     ValueError
         If ``vals`` is empty and the mask is not.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.place(A, A > 0, [8.0, 9.0])
+    >>> A.todense()
+    array([[0., 8.],
+           [9., 0.]])
     """
     (chosen,) = ravel(mask).nonzero()
     values = np.ravel(_values(vals, arr))
@@ -115,6 +142,15 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         The mask, of as many elements as ``a``.
     values : array_like
         The values. If there are fewer values than elements of ``a``, the values are repeated.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.putmask(A, A > 1, 9.0)
+    >>> A.todense()
+    array([[0., 1.],
+           [9., 0.]])
     """
     (chosen,) = ravel(mask).nonzero()
     given = np.ravel(_values(values, a))
@@ -136,6 +172,16 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         The values, broadcast to the shape of ``indices``.
     axis : int or None
         The axis. If it is None, the indices are those of the flattened target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.put_along_axis(A, np.array([[0], [1]]), 9.0, axis=1)
+    >>> A.todense()
+    array([[9., 1.],
+           [2., 9.]])
     """
     index = _array(indices)
     if axis is None:
@@ -165,6 +211,15 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     ------
     ValueError
         If ``a`` has fewer than two axes, or more than two axes of different lengths.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.fill_diagonal(A, 7.0)
+    >>> A.todense()
+    array([[7., 1.],
+           [2., 7.]])
     """
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")

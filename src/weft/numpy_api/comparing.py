@@ -39,6 +39,13 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     -------
     SparseTensor, ndarray or NumPy bool
         The answers. The fill value of a tensor is the answer for two implicit entries.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([1.0, 2.0], format="coo")
+    >>> weft.isclose(x, [1.0 + 1e-9, 2.5])
+    array([ True, False])
     """
     if type(b) is int or storage_of(b).dtype.kind in "biu":  # abs() of the lowest integer overflows
         b = float(b) if type(b) is int else as_dtype(b, np.dtype(np.float64))
@@ -57,6 +64,13 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     """Return whether every element of ``a`` is close to the element of ``b``.
 
     The arguments are those of :func:`isclose`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.allclose(A, A + 1e-12)
+    True
     """
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
@@ -72,6 +86,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
         The operands.
     equal_nan : bool
         True if two NaN are equal.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.array_equal(A, A.tocoo())
+    True
     """
     return storage_of(a1).shape == storage_of(a2).shape and _equal(a1, a2, equal_nan)
 
@@ -83,6 +104,13 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     ----------
     a1, a2 : array_like
         The operands.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.array_equiv(A, [A.todense(), A.todense()])
+    True
     """
     try:
         # Shapes that do not broadcast raise.

@@ -47,6 +47,13 @@ def convolve(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "full") ->
         If an operand has more than one axis or is empty, or the mode is unknown.
     DensifyError
         If the products of all pairs, or the dense vectors, exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.convolve(x, [1.0, 1.0]).todense()
+    array([0., 3., 3., 1., 1.])
     """
     first, second = SparseTensor(storage_of(a)), SparseTensor(storage_of(v))
     if first.ndim > 1 or second.ndim > 1:
@@ -77,6 +84,13 @@ def correlate(a: Any, v: Any, mode: Literal["full", "same", "valid"] = "valid") 
     """Return the cross-correlation of two vectors: the convolution of ``a`` with the reversed conjugate of ``v``.
 
     The arguments and errors are those of :func:`convolve`; the default mode is 'valid', as in NumPy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.correlate(x, [1.0, 2.0]).todense()
+    array([6., 3., 2.])
     """
     if len(storage_of(v).shape) == 1:
         turned = SparseTensor(storage_of(v))[::-1]

@@ -65,6 +65,14 @@ def cov(
         If ``m`` or ``y`` has more than two axes, or ``ddof`` is not an integer.
     DensifyError
         If the result, or rows that are not sparse enough, exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([[0.0, 1.0, 2.0], [0.0, 2.0, 4.0]], format="csr")
+    >>> weft.cov(x).todense()
+    array([[1., 2.],
+           [2., 4.]])
     """
     whole = _variables(m, rowvar)
     if y is not None:
@@ -128,6 +136,14 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
     -------
     SparseTensor
         The correlation matrix, dense. A constant variable has NaN, with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([[0.0, 1.0, 2.0], [0.0, 2.0, 4.0]], format="csr")
+    >>> weft.corrcoef(x).todense()
+    array([[1., 1.],
+           [1., 1.]])
     """
     c = cov(x, y, rowvar, dtype=dtype).todense()
     if not np.ndim(c):

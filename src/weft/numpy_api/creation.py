@@ -69,6 +69,12 @@ def full(
         If the shape is not of integers, or has a negative size.
     ValueError
         If the device is another one than the CPU.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.full((2, 3), 1.5, format="csr")
+    <SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=0, fill_value=1.5>
     """
     require_cpu(device)
     whole = as_shape(shape)
@@ -89,6 +95,15 @@ def zeros(
 
     Unlike NumPy's, the function takes a format, by default coo. The other arguments are those of :func:`full`; the
     default dtype is float64.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.zeros((2, 3), format="csr")
+    >>> A[0, 2] = 5.0
+    >>> A.todense()
+    array([[0., 0., 5.],
+           [0., 0., 0.]])
     """
     return full(shape, 0, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
@@ -98,6 +113,12 @@ def ones(shape: Any, dtype: DTypeLike | None = None, *, format: FormatLike = "co
 
     Unlike NumPy's, the function takes a format, by default coo. The other arguments are those of :func:`full`; the
     default dtype is float64.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.ones((2, 3), format="csr")
+    <SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=0, fill_value=1.0>
     """
     return full(shape, 1, dtype=np.float64 if dtype is None else dtype, format=format, device=device)
 
@@ -108,6 +129,12 @@ def empty(
     """Return a tensor of zeros, which has no stored entries.
 
     Unlike NumPy's, the elements are always zero. The arguments are those of :func:`zeros`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.empty((2, 3), format="csr")
+    <SparseTensor: shape=(2, 3), dtype=float64, format=csr, nnz=0, fill_value=0>
     """
     return zeros(shape, dtype=dtype, format=format, device=device)
 
@@ -139,6 +166,13 @@ def full_like(
     -------
     SparseTensor
         The tensor. Unless its format is dense, it has no stored entries.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.full_like(A, 1.5)
+    <SparseTensor: shape=(2, 2), dtype=float64, format=csr, nnz=0, fill_value=1.5>
     """
     storage = storage_of(x)
     whole = storage.shape if shape is None else as_shape(shape)
@@ -155,9 +189,17 @@ def _like(name: str, value: int) -> Any:
         return full_like(x, value, dtype, shape=shape, format=format, device=device)
 
     like.__name__ = like.__qualname__ = name
-    like.__doc__ = (
-        f"""Return a tensor of {(value and "ones") or "zeros"} in the shape of another; see :func:`full_like`."""
-    )
+    values = "ones" if value else "zeros"
+    like.__doc__ = f"""Return a tensor of {values} in the shape of another; see :func:`full_like`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 5.0], [7.0, 0.0]], format="csr")
+    >>> weft.{name}(A).todense()
+    array([[{value}., {value}.],
+           [{value}., {value}.]])
+    """
     return like
 
 
@@ -195,6 +237,13 @@ def eye(
     ------
     ResultTooLargeError
         If the ones do not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.eye(2, 3, k=1, format="csr").todense()
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
     """
     require_cpu(device)
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols))
@@ -212,6 +261,12 @@ def identity(n: int, dtype: DTypeLike | None = None, format: FormatLike | None =
     """Return the identity matrix, which stores its ones.
 
     Unlike NumPy's, the function takes a format, by default coo.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.identity(3, format="dia")
+    <SparseTensor: shape=(3, 3), dtype=float64, format=dia, nnz=3, fill_value=0>
     """
     return eye(n, dtype=dtype, format=format)
 
@@ -228,6 +283,12 @@ def arange(
     ------
     ResultTooLargeError
         If the values do not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.arange(2, 8, 3).todense()
+    array([2, 5])
     """
     require_cpu(device)
     between = (0, start) if stop is None else (start, stop)
@@ -257,7 +318,13 @@ def linspace(
 ) -> SparseTensor:
     """Return ``num`` evenly spaced values of an interval as a dense vector.
 
-    Unlike NumPy's, the function has no ``retstep`` and no ``axis``.
+    Unlike NumPy's, the function does not return the step, and has no ``axis``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.linspace(0, 1, 5).todense()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     require_cpu(device)
     return asarray(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
@@ -270,6 +337,12 @@ def logspace(
     """Return powers of ``base`` with evenly spaced exponents as a dense vector.
 
     Unlike NumPy's, the function has no ``axis``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.logspace(0, 2, 3).todense()
+    array([  1.,  10., 100.])
     """
     return asarray(np.logspace(start, stop, num, endpoint, base, dtype))
 
@@ -281,6 +354,12 @@ def geomspace(
     """Return a geometric progression as a dense vector.
 
     Unlike NumPy's, the function has no ``axis``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.geomspace(1, 100, 3).todense()
+    array([  1.,  10., 100.])
     """
     return asarray(np.geomspace(start, stop, num, endpoint, dtype))
 
@@ -307,6 +386,12 @@ def array(
     -------
     SparseTensor
         The tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.array([[0, 1], [2, 0]], format="csr")
+    <SparseTensor: shape=(2, 2), dtype=int64, format=csr, nnz=2, fill_value=0>
     """
     found = asarray(object, dtype=dtype, format=format, copy=True if copy else None)
     return reshape(found, (1,) * (ndmin - found.ndim) + found.shape) if ndmin > found.ndim else found
@@ -316,6 +401,15 @@ def copy(a: Any) -> SparseTensor:
     """Return a copy of a tensor, which shares no memory with the tensor.
 
     Unlike NumPy's, the function has no ``order`` and no ``subok``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> B = weft.copy(A)
+    >>> B[0, 1] = 9.0
+    >>> A[0, 1], B[0, 1]
+    (np.float64(1.0), np.float64(9.0))
     """
     return asarray(a, copy=True)
 
@@ -342,6 +436,14 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[SparseTensor, ...]:
     ------
     ValueError
         If ``indexing`` is unknown.
+
+    Examples
+    --------
+    >>> import weft
+    >>> columns, rows = weft.meshgrid([1, 2], [3, 4])
+    >>> columns.todense()
+    array([[1, 2],
+           [1, 2]])
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -374,6 +476,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> S
     -------
     SparseTensor
         The tensor, in a dense format.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> weft.from_dlpack(np.array([1.0, 2.0]))
+    <SparseTensor: shape=(2,), dtype=float64, format=dense, nnz=2, fill_value=0>
     """
     require_cpu(device)
     return asarray(np.from_dlpack(x), copy=copy)

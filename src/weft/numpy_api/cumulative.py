@@ -73,6 +73,13 @@ def cumulative_sum(
         If a tensor of several axes is given without an axis.
     DensifyError
         If the tensor is larger than ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.cumulative_sum(x, include_initial=True).todense()
+    array([0., 0., 3., 3., 4.])
     """
     return _accumulated(x, axis, dtype, include_initial, "cumulative_sum")
 
@@ -83,6 +90,13 @@ def cumulative_prod(
     """Return the cumulative product of the elements along an axis, a dense tensor.
 
     The arguments and errors are those of :func:`cumulative_sum`. With ``include_initial`` the result begins with one.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([1.0, 3.0, 2.0], format="coo")
+    >>> weft.cumulative_prod(x).todense()
+    array([1., 3., 6.])
     """
     return _accumulated(x, axis, dtype, include_initial, "cumulative_prod")
 
@@ -91,6 +105,13 @@ def cumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> S
     """Return the cumulative sum along an axis, or without an axis that of all elements as a vector.
 
     Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.cumsum(x).todense()
+    array([0., 3., 3., 4.])
     """
     return cumulative_sum(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
 
@@ -99,17 +120,40 @@ def cumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> 
     """Return the cumulative product along an axis, or without an axis that of all elements as a vector.
 
     Unlike NumPy's, the result is a dense tensor, which is refused above ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([1.0, 3.0, 2.0], format="coo")
+    >>> weft.cumprod(x).todense()
+    array([1., 3., 6.])
     """
     return cumulative_prod(ravel(x) if axis is None else x, axis=axis, dtype=dtype)
 
 
 def nancumsum(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """Return the cumulative sum with NaN taken as zero; see :func:`cumsum`."""
+    """Return the cumulative sum with NaN taken as zero; see :func:`cumsum`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([2.0, float("nan"), 3.0], format="coo")
+    >>> weft.nancumsum(x).todense()
+    array([2., 2., 5.])
+    """
     return cumsum(map(lambda v: np.where(np.isnan(v), v.dtype.type(0), v), x), axis, dtype)
 
 
 def nancumprod(x: Any, axis: int | None = None, dtype: DTypeLike | None = None) -> SparseTensor:
-    """Return the cumulative product with NaN taken as one; see :func:`cumprod`."""
+    """Return the cumulative product with NaN taken as one; see :func:`cumprod`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([2.0, float("nan"), 3.0], format="coo")
+    >>> weft.nancumprod(x).todense()
+    array([2., 2., 6.])
+    """
     return cumprod(map(lambda v: np.where(np.isnan(v), v.dtype.type(1), v), x), axis, dtype)
 
 
@@ -136,6 +180,13 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, *, prepend: Any = None, append: 
     ------
     ValueError
         If ``n`` is negative or the tensor has no axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.diff(x).todense()
+    array([ 3., -3.,  1.])
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
@@ -165,6 +216,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     Unlike NumPy's, the result is as sparse as ``x``: its fill value is interpolated at the fill value of ``x``. The
     points ``xp`` and ``fp`` are made dense.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 0.5, 2.0], format="coo")
+    >>> weft.interp(x, [0.0, 1.0, 2.0], [0.0, 10.0, 40.0]).todense()
+    array([ 0.,  5., 40.])
     """
     points = [p.todense() if isinstance(p, SparseTensor) else p for p in (xp, fp)]
     interpolate: Any = np.interp

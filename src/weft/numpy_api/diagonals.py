@@ -62,6 +62,13 @@ def tril(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTenso
         If the tensor has fewer than two axes.
     DensifyError
         If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.tril(weft.ones((2, 2), format="csr")).todense()
+    array([[1., 0.],
+           [1., 1.]])
     """
     return _triangle(x, lambda i, j: j.astype(np.int64) - i <= k, "tril").asformat(format)
 
@@ -89,6 +96,13 @@ def triu(x: Any, /, k: int = 0, format: FormatLike | None = None) -> SparseTenso
         If the tensor has fewer than two axes.
     DensifyError
         If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.triu(weft.ones((2, 2), format="csr")).todense()
+    array([[1., 1.],
+           [0., 1.]])
     """
     return _triangle(x, lambda i, j: j.astype(np.int64) - i >= k, "triu").asformat(format)
 
@@ -133,6 +147,12 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Spar
     ------
     ValueError
         If there are fewer than two axes, or ``axis1`` and ``axis2`` are the same.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diagonal(weft.eye(3, format="csr")).todense()
+    array([1., 1., 1.])
     """
     tensor = SparseTensor(storage_of(x))
     if tensor.ndim < 2:
@@ -186,6 +206,13 @@ def diag(x: Any, k: int = 0) -> SparseTensor:
         If ``x`` has neither one nor two axes.
     DensifyError
         If a vector with a nonzero fill value exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diag([1.0, 2.0]).todense()
+    array([[1., 0.],
+           [0., 2.]])
     """
     storage = storage_of(x)
     if len(storage.shape) == 2:
@@ -205,6 +232,14 @@ def diagflat(v: Any, k: int = 0) -> SparseTensor:
     """Return a matrix in format coo with all elements of a tensor on one diagonal.
 
     The arguments are those of :func:`diag`; a tensor of several axes is flattened first.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diagflat([[1.0, 2.0]], k=1).todense()
+    array([[0., 1., 0.],
+           [0., 0., 2.],
+           [0., 0., 0.]])
     """
     return diag(ravel(v), k)
 
@@ -221,6 +256,13 @@ def tri(
     ------
     ResultTooLargeError
         If the matrix does not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.tri(2, 3).todense()
+    array([[1., 0., 0.],
+           [1., 1., 0.]])
     """
     shape = as_shape((N, N if M is None else M))
     each = np.dtype(dtype).itemsize + 2 * 4
@@ -233,6 +275,13 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Return the rows and columns of all elements on and below diagonal ``k`` of a matrix, stored or not.
 
     Unlike NumPy's, the function refuses coordinates that exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> rows, columns = weft.tril_indices_from(weft.eye(2, format="csr"))
+    >>> rows.tolist(), columns.tolist()
+    ([0, 1, 1], [0, 0, 1])
     """
     return np.tril_indices(*_sizes(arr, k))
 
@@ -242,6 +291,13 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray[Any, Any], ...]:
     """Return the rows and columns of all elements on and above diagonal ``k`` of a matrix, stored or not.
 
     Unlike NumPy's, the function refuses coordinates that exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> rows, columns = weft.triu_indices_from(weft.eye(2, format="csr"))
+    >>> rows.tolist(), columns.tolist()
+    ([0, 0, 1], [0, 1, 1])
     """
     return np.triu_indices(*_sizes(arr, k))
 
@@ -274,6 +330,12 @@ def diag_indices_from(arr: Any) -> tuple[np.ndarray[Any, Any], ...]:
         If there are fewer than two axes, or axes of different lengths.
     ResultTooLargeError
         If the coordinates do not fit in memory.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.diag_indices_from(weft.eye(3, format="csr"))
+    (array([0, 1, 2]), array([0, 1, 2]))
     """
     shape = storage_of(arr).shape
     if len(shape) < 2:

@@ -45,6 +45,13 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> SparseTensor:
     ------
     TypeError
         If the dtype of ``to_end`` or ``to_begin`` cannot be cast to that of ``ary``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.ediff1d(x).todense()
+    array([ 3., -3.,  1.])
     """
     parts = [ravel(diff(ravel(ary)))]
     for more, place in ((to_begin, 0), (to_end, 2)):
@@ -74,6 +81,13 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     -------
     SparseTensor or NumPy scalar
         The integrals, a scalar for a vector.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.trapezoid(x)
+    np.float64(3.5)
     """
     values = SparseTensor(storage_of(y))
     along = normalize_axis_index(axis, values.ndim)
@@ -119,6 +133,13 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         If there are fewer than ``edge_order + 1`` values along an axis, or not as many points as values.
     TypeError
         If the number of spacings does not fit the number of axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.gradient(x).todense()
+    array([ 3.,  0., -1.,  1.])
     """
     values = SparseTensor(storage_of(f))
     axes = tuple(range(values.ndim)) if axis is None else normalize_axis_tuple(axis, values.ndim)

@@ -64,6 +64,13 @@ def can_cast(from_: Any, to: DTypeLike, casting: Any = "safe") -> Any:
         The other dtype.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
         The rule.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.can_cast(A, "float32"), weft.can_cast("int8", "int16")
+    (False, True)
     """
     return np.can_cast(_dtype(from_), _dtype(to), casting)
 
@@ -72,6 +79,14 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Return the dtype of an operation on tensors, dtypes and Python scalars.
 
     Unlike NumPy's, the function takes tensors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.result_type(A, np.int32)
+    dtype('float64')
     """
     return np.result_type(*map(_dtype, arrays_and_dtypes))
 
@@ -108,6 +123,12 @@ def finfo(type: Any, /) -> FloatLimits:
     -------
     FloatLimits
         An object with ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and NumPy's other attributes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.finfo(weft.float32).max
+    3.4028234663852886e+38
     """
     return FloatLimits(np.finfo(_dtype(type)))
 
@@ -124,6 +145,12 @@ def iinfo(type: Any, /) -> Any:
     -------
     numpy.iinfo
         An object with ``bits``, ``max`` and ``min``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.iinfo(weft.int8).max
+    127
     """
     return np.iinfo(_dtype(type))
 
@@ -146,6 +173,13 @@ def astype(x: Any, dtype: DTypeLike, /, *, copy: Any = True, device: Any = None)
     -------
     SparseTensor
         The converted tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.astype(A, "int32")
+    <SparseTensor: shape=(2, 2), dtype=int32, format=csr, nnz=2, fill_value=0>
     """
     require_cpu(device)
     return asarray(x).astype(dtype, copy=copy)

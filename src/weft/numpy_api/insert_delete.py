@@ -49,6 +49,13 @@ def append(x: Any, values: Any, axis: int | None = None) -> SparseTensor:
     -------
     SparseTensor
         The joined tensor. Its format and fill value are those of :func:`weft.concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.append(x, [0.0, 5.0]).todense()
+    array([0., 3., 0., 5.])
     """
     if axis is None:
         return concat([ravel(x), ravel(values)], axis=0)
@@ -255,6 +262,13 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     -------
     SparseTensor or ndarray
         The selected slices, or ``out``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.compress([False, True], A, axis=0).todense()
+    array([[2., 0.]])
     """
     tensor, along = _along(a, axis)
     chosen = np.flatnonzero(condition.todense() if isinstance(condition, SparseTensor) else condition)
@@ -276,6 +290,13 @@ def extract(condition: Any, arr: Any) -> SparseTensor:
     -------
     SparseTensor
         The selected elements in the order of the flattened tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.extract(A > 1, A).todense()
+    array([2.])
     """
     (chosen,) = ravel(condition).nonzero()
     return take(ravel(arr), chosen, axis=0)
@@ -302,6 +323,13 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = N
     ------
     ValueError
         If ``trim`` has other letters.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0, 0.0], format="coo")
+    >>> weft.trim_zeros(x).todense()
+    array([3., 0., 1.])
     """
     tensor = SparseTensor(storage_of(filt))
     kept = tuple(range(tensor.ndim)) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
@@ -337,6 +365,14 @@ def resize(x: Any, new_shape: int | Sequence[int]) -> SparseTensor:
     ------
     ValueError
         If the shape has a negative size.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.resize(x, (2, 3)).todense()
+    array([[0., 3., 0.],
+           [3., 0., 3.]])
     """
     shape = tuple(new_shape) if isinstance(new_shape, Sequence) else (operator.index(new_shape),)
     if any(size < 0 for size in shape):

@@ -68,6 +68,14 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     -------
     SparseTensor, ndarray or NumPy scalar
         The product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.matmul(A, np.ones(2))
+    array([1., 2.])
     """
     return product(x1, x2, SparseTensor)
 
@@ -91,6 +99,14 @@ def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
     ------
     ValueError
         If the axes differ in number or length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> T = weft.ones((2, 3, 4), format="csf")
+    >>> weft.tensordot(T, np.ones((3, 4)), axes=2)
+    <SparseTensor: shape=(2,), dtype=float64, format=coo, nnz=2, fill_value=0>
     """
     n, m = _ndim(x1), _ndim(x2)
     if isinstance(axes, (int, np.integer)):
@@ -132,6 +148,13 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     ------
     ValueError
         If the axis has different lengths in the operands.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.vecdot(A, A).todense()
+    array([1., 4.])
     """
     a, b = storage_of(x1), storage_of(x2)
     sizes = {x.shape[normalize_axis_index(axis, len(x.shape))] for x in (a, b)}
@@ -157,6 +180,14 @@ def outer(x1: Any, x2: Any, /) -> Any:
     -------
     SparseTensor or ndarray
         A matrix with a row for each element of ``x1``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.outer(x, x).todense()
+    array([[0., 0.],
+           [0., 9.]])
     """
     return einsum("i,j->ij", _flat(x1), _flat(x2))
 
@@ -193,6 +224,14 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     -------
     SparseTensor, ndarray or NumPy scalar
         The product, or ``out``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.dot(A, A).todense()
+    array([[2., 0.],
+           [0., 2.]])
     """
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
@@ -211,6 +250,13 @@ def vdot(a: Any, b: Any) -> Any:
     """Return the sum of products of all elements, with the first operand conjugated.
 
     Operands of several axes are flattened, as in NumPy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.vdot(x, x)
+    np.float64(9.0)
     """
     return vecdot(_flat(a), _flat(b))
 
@@ -219,6 +265,14 @@ def inner(a: Any, b: Any) -> Any:
     """Return the sum of products over the last axes of two operands; operands without axes are multiplied.
 
     Unlike NumPy's, the function takes sparse tensors.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.inner(A, A).todense()
+    array([[1., 0.],
+           [0., 4.]])
     """
     n, m = _ndim(a), _ndim(b)
     return apply("multiply", _strong(a, b)) if not n or not m else tensordot(a, b, axes=((n - 1,), (m - 1,)))
@@ -249,6 +303,12 @@ def cross(
     ------
     ShapeError
         If the vectors do not have three elements.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.cross(weft.asarray([1.0, 0.0, 0.0], format="coo"), [0.0, 1.0, 0.0]).tolist()
+    [0.0, 0.0, 1.0]
     """
     axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     moved = [moveaxis(x, k, -1) for x, k in zip((x1, x2), axes, strict=False)]
@@ -277,6 +337,14 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     ------
     ShapeError
         If there are too few axes, or ``n`` is not the same in both operands: that axis does not broadcast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.matvec(A, np.ones(2))
+    array([1., 2.])
     """
     _require_core("matvec", "(m,n),(n)->(m)", (x1, 2, -1), (x2, 1, -1))
     return einsum("...ij,...j->...i", x1, x2)
@@ -299,6 +367,14 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     ------
     ShapeError
         If there are too few axes, or ``n`` is not the same in both operands: that axis does not broadcast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.vecmat(np.ones(2), A)
+    array([2., 1.])
     """
     _require_core("vecmat", "(n),(n,m)->(m)", (x1, 1, -1), (x2, 2, -2))
     left = apply("conjugate", (x1,)) if storage_of(x1).dtype.kind == "c" else x1
@@ -341,6 +417,14 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
         If an array has another number of axes.
     ShapeError
         If neighbors do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.linalg.multi_dot([A, A, np.ones(2)])
+    array([2., 2.])
     """
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
@@ -387,6 +471,14 @@ def matrix_power(x: Any, n: int, /) -> Any:
         If the matrices are not square.
     UnsupportedError
         If ``n`` is negative, unlike NumPy: an inverse is dense.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.linalg.matrix_power(A, 2).todense()
+    array([[2., 0.],
+           [0., 2.]])
     """
     tensor = _given(x)
     if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
@@ -421,6 +513,12 @@ def diagonal(x: Any, /, *, offset: int = 0) -> SparseTensor:
     -------
     SparseTensor
         A copy of the diagonal, along the last axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.linalg.diagonal(weft.eye(2, format="csr")).todense()
+    array([1., 1.])
     """
     return numpy_diagonal(x, offset, -2, -1)
 
@@ -441,6 +539,12 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Any:
     -------
     SparseTensor or NumPy scalar
         The sums, a scalar for one matrix.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.trace(weft.eye(3, format="csr"))
+    np.float64(3.0)
     """
     return total(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
@@ -464,6 +568,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     -------
     SparseTensor, ndarray or NumPy scalar
         The norms, a scalar if no axis is left.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.linalg.vector_norm(weft.asarray([0.0, 3.0, 4.0], format="coo"))
+    np.float64(5.0)
     """
     whole = storage_of(x).dtype.kind in "biu"  # abs() of the lowest integer overflows
     sizes = apply("absolute", (as_dtype(x, np.dtype(np.float64)) if whole else x,))
@@ -504,6 +614,13 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
         If a norm needs all singular values of a sparse matrix.
     ValueError
         If ``ord`` is unknown.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.linalg.matrix_norm(A)
+    np.float64(2.23606797749979)
     """
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -564,6 +681,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         If there are more than two axes.
     UnsupportedError
         If a norm needs all singular values of a sparse matrix.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.linalg.norm(A), weft.linalg.norm(A, 1)
+    (np.float64(2.23606797749979), np.float64(2.0))
     """
     n = len(storage_of(x).shape)
     if axis is None and ord is None:

@@ -59,6 +59,13 @@ def permute_dims(x: Any, /, axes: Sequence[int] | None = None, copy: bool = Fals
     ------
     ValueError
         If ``axes`` is not a permutation.
+
+    Examples
+    --------
+    >>> import weft
+    >>> T = weft.zeros((2, 3, 4), format="csf")
+    >>> weft.permute_dims(T, (2, 0, 1)).shape
+    (4, 2, 3)
     """
     storage = storage_of(x)
     n = len(storage.shape)
@@ -73,6 +80,14 @@ def transpose(x: Any, /, axes: Sequence[int] | None = None) -> SparseTensor:
     """Return a tensor with its axes permuted, by default reversed, which shares all arrays.
 
     Unlike NumPy's, the result may have another format: csr becomes csc.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.transpose(A).todense()
+    array([[0., 2.],
+           [1., 0.]])
     """
     return permute_dims(x, axes)
 
@@ -81,6 +96,14 @@ def matrix_transpose(x: Any, /) -> SparseTensor:
     """Return a tensor with its last two axes exchanged.
 
     Unlike NumPy's, the result may have another format: csr becomes csc.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.matrix_transpose(A).todense()
+    array([[0., 2.],
+           [1., 0.]])
     """
     return SparseTensor(storage_of(x)).mT
 
@@ -89,6 +112,13 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> SparseTensor:
     """Return a tensor with two axes exchanged.
 
     Unlike NumPy's, the result may have another format: csr becomes csc.
+
+    Examples
+    --------
+    >>> import weft
+    >>> T = weft.zeros((2, 3, 4), format="csf")
+    >>> weft.swapaxes(T, 0, 2).shape
+    (4, 3, 2)
     """
     n = len(storage_of(x).shape)
     order = list(range(n))
@@ -101,6 +131,13 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     """Return a tensor with some axes moved to other places; the other axes keep their order.
 
     Unlike NumPy's, the result may have another format, as with :func:`permute_dims`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> T = weft.zeros((2, 3, 4), format="csf")
+    >>> weft.moveaxis(T, 0, -1).shape
+    (3, 4, 2)
     """
     n = len(storage_of(x).shape)
     sources, goals = normalize_axis_tuple(source, n, "source"), normalize_axis_tuple(destination, n, "destination")
@@ -116,6 +153,13 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> SparseTensor:
     """Return a tensor with one axis moved before another.
 
     Unlike NumPy's, the result may have another format, as with :func:`permute_dims`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> T = weft.zeros((2, 3, 4), format="csf")
+    >>> weft.rollaxis(T, 2).shape
+    (4, 2, 3)
     """
     n = len(storage_of(x).shape)
     axis = normalize_axis_index(axis, n)
@@ -127,6 +171,13 @@ def expand_dims(x: Any, /, axis: int | Sequence[int] = 0) -> SparseTensor:
     """Return a tensor with new axes of size 1 at the places ``axis`` of the result.
 
     Unlike NumPy's, ``axis`` is 0 by default. The format is a similar one for more axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.expand_dims(A, axis=0).shape
+    (1, 2, 2)
     """
     storage = storage_of(x)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -139,6 +190,12 @@ def squeeze(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     """Return a tensor without axes of size 1.
 
     Unlike NumPy's, the result need not share memory. The format is a similar one for fewer axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.squeeze(weft.zeros((1, 3, 1), format="coo")).shape
+    (3,)
     """
     storage = storage_of(x)
     n = len(storage.shape)
@@ -183,6 +240,13 @@ def reshape(
     ------
     ValueError
         If the shape does not have as many elements, or ``copy`` is False and a copy is needed.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.reshape(A, (4,)).todense()
+    array([0., 1., 2., 0.])
     """
     storage = storage_of(x)
     wanted = _new_shape(storage.shape, shape)
@@ -225,6 +289,13 @@ def ravel(x: Any, order: str | None = "C") -> SparseTensor:
 
     The order is 'C' or 'F', as for :func:`reshape`. Unlike NumPy's, the result is a copy unless the tensor is dense
     or has one axis already.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.ravel(A).todense()
+    array([0., 1., 2., 0.])
     """
     return reshape(x, (-1,) if math.prod(storage_of(x).shape) else (0,), order=order)
 
@@ -233,6 +304,12 @@ def atleast_1d(x: Any) -> SparseTensor:
     """Return a tensor with at least one axis.
 
     Unlike NumPy's, the function takes one tensor only.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.atleast_1d(weft.asarray(3.0)).shape
+    (1,)
     """
     return SparseTensor(storage_of(x)) if storage_of(x).shape else reshape(x, (1,))
 
@@ -241,6 +318,12 @@ def atleast_2d(x: Any) -> SparseTensor:
     """Return a tensor with at least two axes; new axes come first.
 
     Unlike NumPy's, the function takes one tensor only.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.atleast_2d(weft.asarray([0.0, 3.0], format="coo")).shape
+    (1, 2)
     """
     n = len(storage_of(x).shape)
     return SparseTensor(storage_of(x)) if n > 1 else expand_dims(atleast_1d(x), 0)
@@ -250,6 +333,13 @@ def atleast_3d(x: Any) -> SparseTensor:
     """Return a tensor with at least three axes: the axes of a matrix come first, and that of a vector comes second.
 
     Unlike NumPy's, the function takes one tensor only.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.atleast_3d(A).shape
+    (2, 2, 1)
     """
     n = len(storage_of(x).shape)
     return SparseTensor(storage_of(x)) if n > 2 else expand_dims(atleast_2d(x), 2)
@@ -280,6 +370,14 @@ def broadcast_to(x: Any, /, shape: int | Sequence[int]) -> SparseTensor:
         If an axis is too long for 64-bit integers.
     ValueError
         If the tensor cannot be broadcast to the shape.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.broadcast_to(x, (2, 2)).todense()
+    array([[0., 3.],
+           [0., 3.]])
     """
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)  # type: ignore[arg-type]
     return SparseTensor(broadcast(storage_of(x), wanted))
@@ -289,6 +387,13 @@ def broadcast_arrays(*arrays: Any) -> tuple[SparseTensor, ...]:
     """Return all tensors broadcast to one shape.
 
     Unlike NumPy's, the results are copies; see :func:`broadcast_to`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> [x.shape for x in weft.broadcast_arrays(A, weft.asarray([1.0, 0.0]))]
+    [(2, 2), (2, 2)]
     """
     shape = broadcast_shapes(*(storage_of(x).shape for x in arrays))
     return tuple(broadcast_to(x, shape) for x in arrays)
@@ -299,6 +404,14 @@ def flip(x: Any, /, axis: int | Sequence[int] | None = None) -> SparseTensor:
     """Return a tensor with the elements along some axes reversed.
 
     Unlike NumPy's, the result of a sparse tensor is a copy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.flip(A, axis=0).todense()
+    array([[2., 0.],
+           [0., 1.]])
     """
     tensor = SparseTensor(storage_of(x))
     axes = range(tensor.ndim) if axis is None else normalize_axis_tuple(axis, tensor.ndim)
@@ -310,6 +423,14 @@ def fliplr(x: Any) -> SparseTensor:
     """Return a tensor with its columns (axis 1) reversed.
 
     Unlike NumPy's, the result of a sparse tensor is a copy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.fliplr(A).todense()
+    array([[1., 0.],
+           [0., 2.]])
     """
     return flip(x, axis=1)
 
@@ -318,6 +439,14 @@ def flipud(x: Any) -> SparseTensor:
     """Return a tensor with its rows (axis 0) reversed.
 
     Unlike NumPy's, the result of a sparse tensor is a copy.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.flipud(A).todense()
+    array([[2., 0.],
+           [0., 1.]])
     """
     return flip(x, axis=0)
 
@@ -326,6 +455,14 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> SparseTensor:
     """Return a tensor rotated by right angles in the plane of two axes, from the first axis towards the second.
 
     Unlike NumPy's, the result of a sparse tensor is a copy unless nothing is reversed.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.rot90(A).todense()
+    array([[1., 0.],
+           [0., 2.]])
     """
     first, second = normalize_axis_tuple(axes, len(storage_of(x).shape))
     match k % 4:
@@ -342,6 +479,13 @@ def roll(x: Any, /, shift: int | Sequence[int], axis: int | Sequence[int] | None
     """Return a tensor with its elements shifted cyclically along some axes.
 
     Without an axis, the flattened tensor is shifted, as in NumPy. The time depends on the number of stored entries.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.roll(x, 1).todense()
+    array([1., 0., 3., 0.])
     """
     storage = storage_of(x)
     if axis is None:
@@ -411,6 +555,16 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         If a width is negative.
     DensifyError
         If another fill value needs more than ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.pad(A, 1).todense()
+    array([[0., 0., 0., 0.],
+           [0., 0., 1., 0.],
+           [0., 2., 0., 0.],
+           [0., 0., 0., 0.]])
     """
     if mode != "constant":
         raise NotImplementedError(f"pad of mode {mode!r} does not give sparse tensors; use np.pad(A.todense(), ...)")
@@ -451,6 +605,13 @@ def repeat(x: Any, /, repeats: Any, axis: int | None = None) -> SparseTensor:
     ------
     TypeError
         If ``repeats`` is not of integers.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.repeat(x, 2).todense()
+    array([0., 0., 3., 3.])
     """
     storage = storage_of(ravel(x) if axis is None else x)
     axis = 0 if axis is None else normalize_axis_index(axis, len(storage.shape))
@@ -492,6 +653,14 @@ def tile(x: Any, repetitions: int | Sequence[int], /) -> SparseTensor:
     -------
     SparseTensor
         The repeated tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.tile(x, (2, 2)).todense()
+    array([[0., 3., 0., 3.],
+           [0., 3., 0., 3.]])
     """
     times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
     storage = storage_of(x)
@@ -534,6 +703,14 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> SparseTensor:
     ------
     IndexError
         If an index is beyond the axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.take(A, [1, 1], axis=0).todense()
+    array([[2., 0.],
+           [2., 0.]])
     """
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)
@@ -565,6 +742,14 @@ def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> SparseTen
         If ``indices`` is not of integers, or an index is beyond the axis.
     ValueError
         If ``indices`` has another number of axes.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.take_along_axis(A, weft.argsort(A, axis=1), axis=1).todense()
+    array([[0., 1.],
+           [0., 2.]])
     """
     tensor = ravel(x) if axis is None else SparseTensor(storage_of(x))
     axis = 0 if axis is None else normalize_axis_index(axis, tensor.ndim)

@@ -150,6 +150,13 @@ def nanvar(
     ------
     DensifyError
         If the result exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanvar(x)
+    np.float64(1.0)
     """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
     return finish_reduction(found, axes, keepdims, isinstance(x, np.ndarray), out, "nanvar")
@@ -162,6 +169,13 @@ def nanstd(
     """Return the standard deviation over some axes of the elements that are not NaN.
 
     The arguments, results and errors are those of :func:`nanvar`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanstd(x)
+    np.float64(1.0)
     """
     found, axes = masked_variance(x, None, axis, _floating(x, dtype), ddof)
     root = found.with_values(np.sqrt(found.vals), 0)

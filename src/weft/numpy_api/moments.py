@@ -93,6 +93,13 @@ def mean(
     -------
     SparseTensor, ndarray or NumPy scalar
         The means: a scalar if no axis is left, or ``out``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.mean(A), weft.mean(A, axis=0).todense()
+    (np.float64(0.75), array([1. , 0.5]))
     """
     storage, has_array = operand(x, "mean")
     axes = Axes.of(axis, storage.shape)
@@ -117,6 +124,13 @@ def nanmean(
 
     The arguments and results are those of :func:`mean`, without ``where``. A slice of NaN alone has the mean NaN,
     with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanmean(x)
+    np.float64(1.0)
     """
     storage, has_array = operand(x, "nanmean")
     axes = Axes.of(axis, storage.shape)
@@ -162,6 +176,13 @@ def var(
     ------
     ValueError
         If both ``ddof`` and ``correction`` are given.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.var(A), weft.var(A, axis=0).todense()
+    (np.float64(0.6875), array([1.  , 0.25]))
     """
     result, axes, has_array = _variance("var", x, axis, dtype, ddof, correction, where)
     return finish_reduction(_as_asked(result, dtype), axes, keepdims, has_array, out, "var")
@@ -174,6 +195,13 @@ def std(
     """Return the standard deviation over some axes: the square root of the variance.
 
     The arguments, results and errors are those of :func:`var`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.std(A), weft.std(A, axis=0).todense()
+    (np.float64(0.82915619758885), array([1. , 0.5]))
     """
     whole = dtype is not None and value_dtype(dtype).kind in "biu"  # the variance is truncated before its root
     result, axes, has_array = _variance("std", x, axis, dtype, ddof, correction, where, root=not whole)

@@ -419,6 +419,13 @@ def sum(
         If there is no such axis.
     DTypeError
         If ``x`` is not a tensor, an array or a number.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.sum(A), weft.sum(A, axis=1).todense()
+    (np.float64(3.0), array([1., 2.]))
     """
     return _reduction("sum", (*_widened(x, dtype, "sum"), "add"), x, axis, keepdims, initial, out, where)
 
@@ -430,6 +437,13 @@ def prod(
     """Return the product over some axes.
 
     The dtypes, arguments, results and errors are those of :func:`sum`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.prod(A + 1), weft.prod(A + 1, axis=0).todense()
+    (np.float64(6.0), array([3., 2.]))
     """
     return _reduction("prod", (*_widened(x, dtype, "prod"), "multiply"), x, axis, keepdims, initial, out, where)
 
@@ -468,6 +482,13 @@ def min(
         If there are no elements and no ``initial``.
     ValueError
         If ``where`` is given without ``initial`` or with ``explicit``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.min(A), weft.min(A, axis=0, explicit=True).todense()
+    (np.float64(0.0), array([2., 1.]))
     """
     if explicit:
         return _explicit_extreme("min", "minimum", x, axis, keepdims, initial, out, where)
@@ -481,6 +502,13 @@ def max(
     """Return the maximum over some axes; a slice with NaN has the maximum NaN.
 
     The arguments, results and errors are those of :func:`min`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.max(A), weft.max(A, axis=1).todense()
+    (np.float64(2.0), array([1., 2.]))
     """
     if explicit:
         return _explicit_extreme("max", "maximum", x, axis, keepdims, initial, out, where)
@@ -526,6 +554,13 @@ def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None
     """Return whether any element over some axes is nonzero.
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.any(A), weft.any(A, axis=1).todense()
+    (np.True_, array([ True,  True]))
     """
     return _reduction("any", (*_as_bool(x, "any"), "logical_or"), x, axis, keepdims, None, out, where)
 
@@ -534,6 +569,13 @@ def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False, out: Any = None
     """Return whether all elements over some axes are nonzero.
 
     The arguments, results and errors are those of :func:`sum`, without ``dtype`` and ``initial``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.all(A), weft.all(A, axis=1).todense()
+    (np.False_, array([False, False]))
     """
     return _reduction("all", (*_as_bool(x, "all"), "logical_and"), x, axis, keepdims, None, out, where)
 
@@ -560,6 +602,13 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> An
     -------
     SparseTensor, ndarray or NumPy scalar
         The numbers as int64, a scalar if no axis is left.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.count_nonzero(A), weft.count_nonzero(A, axis=0).todense()
+    (np.int64(2), array([1, 1]))
     """
     steps = (*_as_bool(x, "count_nonzero"), "int64", "add")
     return _reduction("count_nonzero", steps, x, axis, keepdims, None, None)
@@ -572,6 +621,13 @@ def nansum(
     """Return the sum over some axes of the elements that are not NaN.
 
     The arguments, results and errors are those of :func:`sum`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nansum(x)
+    np.float64(2.0)
     """
     steps = ("nan_as_zero", *_widened(x, dtype, "nansum"), "add")
     return _reduction("nansum", steps, x, axis, keepdims, initial, out, where)
@@ -584,6 +640,13 @@ def nanprod(
     """Return the product over some axes of the elements that are not NaN.
 
     The arguments, results and errors are those of :func:`sum`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([3.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanprod(x)
+    np.float64(6.0)
     """
     steps = ("nan_as_one", *_widened(x, dtype, "nanprod"), "multiply")
     return _reduction("nanprod", steps, x, axis, keepdims, initial, out, where)
@@ -605,6 +668,13 @@ def nanmin(
 
     The arguments, results and errors are those of :func:`min`, without ``explicit``. A slice of NaN alone has the
     minimum NaN, with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanmin(x)
+    np.float64(0.0)
     """
     return with_warning(_reduction("nanmin", ("fmin",), x, axis, keepdims, initial, out, where))
 
@@ -616,6 +686,13 @@ def nanmax(
 
     The arguments, results and errors are those of :func:`max`, without ``explicit``. A slice of NaN alone has the
     maximum NaN, with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanmax(x)
+    np.float64(2.0)
     """
     return with_warning(_reduction("nanmax", ("fmax",), x, axis, keepdims, initial, out, where))
 

@@ -58,6 +58,13 @@ def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
         If there are no elements.
     DensifyError
         If the result exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.argmax(A), weft.argmax(A, axis=1).todense()
+    (np.int64(2), array([1, 0]))
     """
     return _extreme(x, axis, keepdims, np.maximum, "argmax", explicit)
 
@@ -66,6 +73,13 @@ def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False, explic
     """Return the index of the first minimum along an axis; NaN counts as the minimum.
 
     The arguments, results and errors are those of :func:`argmax`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.argmin(A), weft.argmin(A, axis=1).todense()
+    (np.int64(0), array([0, 1]))
     """
     return _extreme(x, axis, keepdims, np.minimum, "argmin", explicit)
 
@@ -157,6 +171,14 @@ def nonzero(x: Any, /) -> tuple[SparseTensor, ...]:
         If the tensor has no axis.
     DensifyError
         If the fill value is nonzero and the tensor exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> rows, columns = weft.nonzero(A)
+    >>> rows.todense(), columns.todense()
+    (array([0, 1]), array([1, 0]))
     """
     return tuple(SparseTensor(Storage.dense(row)) for row in _nonzero_rows(x))
 
@@ -165,6 +187,14 @@ def argwhere(x: Any) -> SparseTensor:
     """Return the coordinates of the nonzero elements as the rows of a dense matrix.
 
     Unlike NumPy's, the matrix is a tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.argwhere(A).todense()
+    array([[0, 1],
+           [1, 0]])
     """
     storage = storage_of(x)
     if not storage.shape:  # one empty row if the element is nonzero
@@ -178,6 +208,13 @@ def flatnonzero(x: Any) -> SparseTensor:
     """Return the indices of the nonzero elements of the flattened tensor, as a dense vector.
 
     Unlike NumPy's, the vector is a tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.flatnonzero(A).todense()
+    array([1, 2])
     """
     return nonzero(ravel(x))[0]
 
@@ -207,6 +244,13 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     ------
     DensifyError
         If an operand exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 0.0, 3.0, 5.0], format="coo")
+    >>> weft.searchsorted(x, [1.0, 4.0]).todense()
+    array([2, 3])
     """
     first, second, order = (_dense(x) for x in (x1, x2, sorter))
     found = np.searchsorted(first, second, side=side, sorter=order)
@@ -236,6 +280,14 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     -------
     SparseTensor
         A tensor of bool in the format of ``x1``. Its fill value is the answer for implicit entries.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.isin(A, [0.0, 2.0]).todense()
+    array([[ True, False],
+           [ True,  True]])
     """
     storage = storage_of(x1)
     if not storage.format.is_unique:
@@ -276,6 +328,14 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
     ------
     ValueError
         If only one of ``x1`` and ``x2`` is given.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.where(A > 1, A, 0.0).todense()
+    array([[0., 0.],
+           [2., 0.]])
     """
     if x1 is None and x2 is None:
         return nonzero(condition)

@@ -52,6 +52,13 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         If there are no conditions, or not as many conditions as choices.
     TypeError
         If a condition is not of booleans.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, -1.0], format="coo")
+    >>> weft.select([x > 0, x < 0], [x, -2.0]).todense()
+    array([ 0.,  3., -2.])
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -92,6 +99,12 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
         If a number has no choice and ``mode`` is 'raise'.
     TypeError
         If ``a`` is neither of integers nor of booleans.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.choose(weft.asarray([0, 1, 0], format="coo"), [[1, 2, 3], [10, 20, 30]]).todense()
+    array([ 1, 20,  3])
     """
     which = SparseTensor(storage_of(a))
     if which.dtype.kind not in "iub":

@@ -73,6 +73,14 @@ def unique_counts(x: Any, /) -> UniqueCounts:
     ------
     DensifyError
         If the fill value is NaN and the implicit entries exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 3, 0, 1], format="coo")
+    >>> found = weft.unique_counts(x)
+    >>> found.values.todense(), found.counts.todense()
+    (array([0, 1, 3]), array([2, 1, 1]))
     """
     seen = lines(storage_of(x), None)
     values, counts = np.unique(seen.values, return_counts=True, equal_nan=False)
@@ -99,6 +107,13 @@ def unique_values(x: Any, /) -> SparseTensor:
     ----------
     x : array_like
         The tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 3, 0, 1], format="coo")
+    >>> weft.unique_values(x).todense()
+    array([0, 1, 3])
     """
     return unique_counts(x).values
 
@@ -128,6 +143,13 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     ------
     DensifyError
         If the indices exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 3, 0, 1], format="coo")
+    >>> weft.unique_inverse(x).inverse_indices.todense()
+    array([0, 2, 0, 1])
     """
     dense = _dense(x)
     values, inverse = np.unique(dense, return_inverse=True, equal_nan=False)
@@ -153,6 +175,13 @@ def unique_all(x: Any, /) -> UniqueAll:
     ------
     DensifyError
         If the indices exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 3, 0, 1], format="coo")
+    >>> weft.unique_all(x).values.todense()
+    array([0, 1, 3])
     """
     dense = _dense(x)
     found = np.unique(dense, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
@@ -172,6 +201,13 @@ def unique(
     ------
     DensifyError
         If the operand is made dense and exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.unique(A).todense()
+    array([0., 1., 2.])
     """
     # Stored values and the fill value suffice unless positions are requested or several NaN are to be one.
     if axis is None and not (return_index or return_inverse):
@@ -197,6 +233,12 @@ def union1d(ar1: Any, ar2: Any) -> SparseTensor:
     """Return the distinct elements of either tensor in ascending order.
 
     Unlike NumPy's, the result is a dense tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.union1d([0, 1, 3], weft.asarray([3, 4], format="coo")).todense()
+    array([0, 1, 3, 4])
     """
     return _vector(np.union1d(_different(ar1), _different(ar2)))
 
@@ -206,6 +248,12 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
     Unlike NumPy's, the results are dense tensors. The operands are made dense for ``return_indices``, which also
     returns the first index of each element in both flattened operands.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.intersect1d([0, 1, 3], weft.asarray([3, 0], format="coo")).todense()
+    array([0, 3])
     """
     if return_indices:
         first, second = (_dense(x).ravel() for x in (ar1, ar2))
@@ -219,6 +267,12 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
 
     The elements ascend. With ``assume_unique`` they keep their order in the first tensor, which is made dense. Unlike
     NumPy's, the result is a dense tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.setdiff1d([0, 1, 3], weft.asarray([3, 0], format="coo")).todense()
+    array([1])
     """
     own = _dense(ar1).ravel() if assume_unique else _different(ar1)
     return _vector(np.setdiff1d(own, _different(ar2), assume_unique=True))
@@ -228,5 +282,11 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> SparseTensor:
     """Return the distinct elements that exactly one of two tensors has, in ascending order.
 
     Unlike NumPy's, the result is a dense tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.setxor1d([0, 1, 3], weft.asarray([3, 4], format="coo")).todense()
+    array([0, 1, 4])
     """
     return _vector(np.setxor1d(_different(ar1), _different(ar2), assume_unique=True))

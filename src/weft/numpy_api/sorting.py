@@ -65,6 +65,13 @@ def sort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stable: 
     -------
     SparseTensor
         A tensor in the format of ``x``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([4.0, 0.0, 3.0, 1.0], format="coo")
+    >>> weft.sort(x).todense()
+    array([0., 1., 3., 4.])
     """
     storage = storage_of(ravel(x) if axis is None else x)
     axis = -1 if axis is None else axis
@@ -120,6 +127,13 @@ def argsort(x: Any, /, axis: int | None = -1, *, descending: bool = False, stabl
     ------
     DensifyError
         If the indices exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([4.0, 0.0, 3.0, 1.0], format="coo")
+    >>> weft.argsort(x).todense()
+    array([1, 3, 2, 0])
     """
     storage = storage_of(ravel(x) if axis is None or not storage_of(x).shape else x)
     axis = -1 if axis is None else axis
@@ -163,6 +177,13 @@ def partition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     ------
     ValueError
         If there is no position ``kth``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([4.0, 0.0, 3.0, 1.0], format="coo")
+    >>> sorted(weft.partition(x, 1).todense()[:2].tolist())
+    [0.0, 1.0]
     """
     tensor, axis = _with_positions(x, kth, axis)
     return sort(tensor, axis=axis)
@@ -172,6 +193,14 @@ def argpartition(x: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
     """Return the indices of the elements in the order of :func:`partition`, a dense tensor.
 
     The arguments are those of :func:`partition`, the errors those of :func:`partition` and :func:`argsort`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([4.0, 0.0, 3.0, 1.0], format="coo")
+    >>> chosen = weft.argpartition(x, 1).todense()[:2]
+    >>> sorted(chosen.tolist())
+    [1, 3]
     """
     tensor, axis = _with_positions(x, kth, axis)
     return argsort(tensor, axis=axis)
@@ -208,6 +237,12 @@ def lexsort(keys: Any, axis: int = -1) -> SparseTensor:
         If there are no keys.
     DensifyError
         If the keys exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.lexsort(([1, 0, 1], [2, 2, 1])).todense()
+    array([2, 1, 0])
     """
     given = [storage_of(key) for key in keys]
     if not given:
@@ -238,6 +273,13 @@ def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     ------
     DensifyError
         If the result exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.median(A), weft.median(A, axis=0).todense()
+    (np.float64(0.5), array([1. , 0.5]))
     """
     return _quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=False)
 
@@ -246,12 +288,27 @@ def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the median over some axes of the elements that are not NaN; see :func:`median`.
 
     A slice of NaN alone has the median NaN, with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0, 5.0], format="coo")
+    >>> weft.nanmedian(x)
+    np.float64(2.0)
     """
     return with_warning(_quantile(x, 0.5, axis, _MEAN, keepdims, skips_nan=True))
 
 
 def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Return percentiles over some axes: quantiles of ``q / 100``; see :func:`quantile`."""
+    """Return percentiles over some axes: quantiles of ``q / 100``; see :func:`quantile`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 1.0, 2.0, 5.0], format="coo")
+    >>> weft.percentile(x, 50)
+    np.float64(1.5)
+    """
     return quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
 
 
@@ -284,6 +341,13 @@ def quantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdi
         If a probability is not between 0 and 1, or the method is unknown.
     DensifyError
         If the result exceeds ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 1.0, 2.0, 5.0], format="coo")
+    >>> weft.quantile(x, [0.25, 0.5])
+    <SparseTensor: shape=(2,), dtype=float64, format=dense, nnz=2, fill_value=0>
     """
     return _quantile(x, q, axis, method, keepdims, skips_nan=False)
 
@@ -292,6 +356,13 @@ def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", kee
     """Return quantiles over some axes of the elements that are not NaN; see :func:`quantile`.
 
     A slice of NaN alone has the quantile NaN, with a ``RuntimeWarning``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0, 5.0], format="coo")
+    >>> weft.nanquantile(x, 0.5)
+    np.float64(2.0)
     """
     return with_warning(_quantile(x, q, axis, method, keepdims, skips_nan=True))
 
@@ -306,7 +377,15 @@ _MEAN = "the mean of the two in the middle"  # not interpolated: inf - (inf - 5)
 
 
 def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-    """Return percentiles over some axes of the elements that are not NaN; see :func:`nanquantile`."""
+    """Return percentiles over some axes of the elements that are not NaN; see :func:`nanquantile`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0, 5.0], format="coo")
+    >>> weft.nanpercentile(x, 50)
+    np.float64(2.0)
+    """
     return nanquantile(x, np.asarray(q) / 100, axis, method=method, keepdims=keepdims)
 
 

@@ -62,6 +62,14 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> SparseTensor:
         If there are no tensors, or a tensor has no axis.
     ShapeError
         If the shapes differ in another axis.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.concat([A, A], axis=1).todense()
+    array([[0., 1., 0., 1.],
+           [2., 0., 2., 0.]])
     """
     storages = [storage_of(ravel(x) if axis is None else x) for x in arrays]
     if not storages:
@@ -77,6 +85,16 @@ def concatenate(
     """Return tensors joined along an axis: NumPy's name of :func:`concat`.
 
     Unlike NumPy's, the function takes a format and has no ``out`` and no ``casting``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.concatenate([A, A]).todense()
+    array([[0., 1.],
+           [2., 0.],
+           [0., 1.],
+           [2., 0.]])
     """
     return as_asked(concat(arrays, axis=axis), format, dtype)
 
@@ -105,6 +123,14 @@ def stack(arrays: Sequence[Any], /, axis: int = 0) -> SparseTensor:
     ------
     ValueError
         If there are no tensors, or shapes differ.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.stack([x, x]).todense()
+    array([[0., 3.],
+           [0., 3.]])
     """
     if not len(arrays):
         raise ValueError("need at least one array to stack")
@@ -118,6 +144,13 @@ def vstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DType
     """Return tensors joined vertically, along the first axis; vectors are rows.
 
     Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.vstack([A, A]).shape
+    (4, 2)
     """
     return as_asked(concat([atleast_2d(x) for x in arrays], axis=0), format, dtype)
 
@@ -126,6 +159,14 @@ def hstack(arrays: Sequence[Any], format: FormatLike | None = None, dtype: DType
     """Return tensors joined horizontally, along the second axis; vectors are joined along their axis.
 
     Unlike NumPy's, the function takes a format, and has the fill value of :func:`concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.hstack([A, A]).todense()
+    array([[0., 1., 0., 1.],
+           [2., 0., 2., 0.]])
     """
     parts = [atleast_1d(x) for x in arrays]
     return as_asked(concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1), format, dtype)
@@ -135,6 +176,13 @@ def dstack(arrays: Sequence[Any]) -> SparseTensor:
     """Return tensors joined along the third axis.
 
     Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.dstack([A, A]).shape
+    (2, 2, 2)
     """
     return concat([atleast_3d(x) for x in arrays], axis=2)
 
@@ -143,6 +191,14 @@ def column_stack(arrays: Sequence[Any]) -> SparseTensor:
     """Return vectors as the columns of a matrix; scalars are vectors of one element.
 
     Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0], format="coo")
+    >>> weft.column_stack([x, x]).todense()
+    array([[0., 0.],
+           [3., 3.]])
     """
     return concat([expand_dims(atleast_1d(x), 1) if len(storage_of(x).shape) < 2 else x for x in arrays], axis=1)
 
@@ -151,6 +207,16 @@ def block(arrays: Any) -> SparseTensor:
     """Return nested lists of tensors joined as blocks: the innermost lists along the last axis.
 
     Unlike NumPy's, the result is sparse; its format and fill value are those of :func:`concat`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.block([[A, A], [A, A]]).todense()
+    array([[0., 1., 0., 1.],
+           [2., 0., 2., 0.],
+           [0., 1., 0., 1.],
+           [2., 0., 2., 0.]])
     """
 
     # Lists of level 1 are joined along the last axis, those of level 2 along the axis before it, and so on.
@@ -195,6 +261,13 @@ def array_split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Sp
     ------
     ValueError
         If the number of parts is not positive.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 1, 2, 3, 4], format="coo")
+    >>> [part.todense() for part in weft.array_split(x, 2)]
+    [array([0, 1, 2]), array([3, 4])]
     """
     tensor = SparseTensor(storage_of(x))
     axis = normalize_axis_index(axis, tensor.ndim)
@@ -232,6 +305,13 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTe
     ------
     ValueError
         If the axis cannot be divided into equal parts.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> [part.todense().tolist() for part in weft.split(A, 2, axis=0)]
+    [[[0.0, 1.0]], [[2.0, 0.0]]]
     """
     if isinstance(sections, (int, np.integer)) and storage_of(x).shape[axis] % sections:
         raise ValueError("array split does not result in an equal division")
@@ -239,17 +319,42 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[SparseTe
 
 
 def hsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Return parts of a tensor along the second axis, or of a vector along its axis; see :func:`split`."""
+    """Return parts of a tensor along the second axis, or of a vector along its axis; see :func:`split`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> [part.todense().tolist() for part in weft.hsplit(A, 2)]
+    [[[0.0], [2.0]], [[1.0], [0.0]]]
+    """
     return split(x, sections, 1 if len(storage_of(x).shape) > 1 else 0)
 
 
 def vsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Return parts of a tensor along the first axis; see :func:`split`."""
+    """Return parts of a tensor along the first axis; see :func:`split`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> [part.todense().tolist() for part in weft.vsplit(A, 2)]
+    [[[0.0, 1.0]], [[2.0, 0.0]]]
+    """
     return split(x, sections, 0)
 
 
 def dsplit(x: Any, sections: int | Sequence[int]) -> list[SparseTensor]:
-    """Return parts of a tensor along the third axis; see :func:`split`."""
+    """Return parts of a tensor along the third axis; see :func:`split`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> T = weft.asarray(np.arange(4).reshape(1, 2, 2), format="csf")
+    >>> [part.todense().tolist() for part in weft.dsplit(T, 2)]
+    [[[[0], [2]]], [[[1], [3]]]]
+    """
     return split(x, sections, 2)
 
 
@@ -267,6 +372,13 @@ def unstack(x: Any, /, axis: int = 0) -> tuple[SparseTensor, ...]:
     -------
     tuple of SparseTensor
         The slices.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> [row.todense().tolist() for row in weft.unstack(A)]
+    [[0.0, 1.0], [2.0, 0.0]]
     """
     tensor = SparseTensor(storage_of(x))
     axis = normalize_axis_index(axis, tensor.ndim)
@@ -293,6 +405,16 @@ def kron(a: Any, b: Any, format: FormatLike | None = None) -> SparseTensor:
     ------
     ShapeError
         If an axis is too long for 64-bit integers.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.kron(weft.eye(2, format="csr"), A).todense()
+    array([[0., 1., 0., 0.],
+           [2., 0., 0., 0.],
+           [0., 0., 0., 1.],
+           [0., 0., 2., 0.]])
     """
     return as_asked(_kron(a, b), format)
 

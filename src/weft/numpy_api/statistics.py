@@ -55,6 +55,13 @@ def ptp(x: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
     -------
     SparseTensor, ndarray or NumPy scalar
         The ranges: a scalar if no axis is left, or ``out``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.ptp(A), weft.ptp(A, axis=1).todense()
+    (np.float64(2.0), array([1., 2.]))
     """
     top = max(x, axis=axis, keepdims=keepdims)
     bottom = min(x, axis=axis, keepdims=keepdims)
@@ -93,6 +100,13 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         If weights do not fit the axes.
     ZeroDivisionError
         If weights sum to zero, or the result has no elements.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> weft.average(x, weights=[1.0, 1.0, 0.0, 2.0])
+    np.float64(1.25)
     """
     storage = storage_of(x)
     axes = Axes.of(axis, storage.shape)
@@ -157,6 +171,13 @@ def nanargmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
     ------
     ValueError
         If a slice has only NaN.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanargmax(x)
+    np.int64(2)
     """
     return _nan_extreme(x, axis, keepdims, -np.inf, argmax)
 
@@ -170,6 +191,13 @@ def nanargmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
     ------
     ValueError
         If a slice has only NaN.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("nan"), 2.0], format="coo")
+    >>> weft.nanargmin(x)
+    np.int64(0)
     """
     return _nan_extreme(x, axis, keepdims, np.inf, argmin)
 
@@ -214,6 +242,14 @@ def histogram(
     ------
     TypeError
         If ``bins`` is the name of a rule.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 0.0, 1.0], format="coo")
+    >>> counts, edges = weft.histogram(x, bins=3)
+    >>> counts.tolist(), edges.tolist()
+    ([2, 1, 1], [0.0, 1.0, 2.0, 3.0])
     """
     if isinstance(bins, str):
         raise TypeError(f"bins={bins!r} needs all elements; give a number of bins or their edges")
@@ -253,6 +289,13 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> np.ndarray[A
         If there is not exactly one axis, or an element is negative.
     DensifyError
         If weights are given and exceed ``weft.config.max_densify_bytes``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 1, 1, 3], format="coo")
+    >>> weft.bincount(x)
+    array([1, 2, 0, 1])
     """
     storage = storage_of(x)
     if len(storage.shape) != 1:
@@ -288,6 +331,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> SparseTensor:
     -------
     SparseTensor
         The indices of the bins.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 3.0, 7.0], format="coo")
+    >>> weft.digitize(x, [1.0, 5.0]).todense()
+    array([0, 1, 2])
     """
     edges = bins.todense() if isinstance(bins, SparseTensor) else bins
     return map(lambda v: np.digitize(v, edges, right=right), x)

@@ -16,6 +16,7 @@ array([[0.5, 1. ],
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ..tensor.operators import elementwise, wrap_result
 from ..tensor.operators import power as power_of
 from ..tensor.out_argument import write_out
 from ..tensor.sparse_tensor import SparseTensor
+from .ufunc_examples import with_example
 
 __all__ = [
     "FUNCTIONS", "ROWS", "apply", "as_dtype", "clip", "converted_operands", "divmod", "isneginf", "isposinf", "outer",
@@ -193,7 +195,7 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     # help() shows the parameters of unary or binary operators.
     params = "x : array_like" if row.arity == 1 else "x1, x2 : array_like"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Apply ``numpy.{row.ufunc.__name__}`` element by element, to sparse operands too.
+    text = f"""Apply ``numpy.{row.ufunc.__name__}`` element by element, to sparse operands too.
 
     Parameters
     ----------
@@ -211,6 +213,7 @@ def _function(name: str, op: str) -> Callable[..., Any]:
     SparseTensor, ndarray or NumPy scalar
         An ndarray if the result is dense and an operand is an ndarray.
     """
+    function.__doc__ = with_example(name, cleandoc(text))
     return function  # type: ignore[no-any-return]
 
 
@@ -319,6 +322,14 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
     """Return ``floor_divide`` and ``remainder`` of two operands.
 
     Unlike NumPy's, the function has no ``out`` and no ``dtype``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0, 7, 9], format="coo")
+    >>> quotient, rest = weft.divmod(x, 4)
+    >>> quotient.todense(), rest.todense()
+    (array([0, 1, 2]), array([0, 3, 1]))
     """
     return apply("floor_divide", (x1, x2)), apply("remainder", (x1, x2))
 
@@ -342,6 +353,13 @@ def isposinf(x: Any, /, *, out: Any = None) -> Any:
     ------
     DTypeError
         If the tensor is complex.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("inf"), 1.0], format="coo")
+    >>> weft.isposinf(x).todense()
+    array([False,  True, False])
     """
     _refuse_complex(x)
     return apply("equal", (x, np.inf), out=out)
@@ -351,6 +369,13 @@ def isneginf(x: Any, /, *, out: Any = None) -> Any:
     """Return whether each element is negative infinity.
 
     The arguments, results and errors are those of :func:`isposinf`.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, float("-inf"), 1.0], format="coo")
+    >>> weft.isneginf(x).todense()
+    array([False,  True, False])
     """
     _refuse_complex(x)
     return apply("equal", (x, -np.inf), out=out)

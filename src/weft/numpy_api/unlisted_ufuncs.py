@@ -29,6 +29,7 @@ from ..operations.operands import is_scalar, storage_of
 from ..storage import Storage
 from ..tensor.operators import elementwise
 from ..tensor.sparse_tensor import SparseTensor
+from .ufunc_examples import with_example
 
 __all__ = ["call_ufunc", "frexp", "map", "mapped", "modf"]
 
@@ -91,7 +92,7 @@ def mapped(name: str) -> Callable[..., Any]:
         return map(lambda values: numpy(values, *args, **options), x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Apply ``numpy.{name}`` to the stored values and to the fill value."
+    function.__doc__ = with_example(name, f"Apply ``numpy.{name}`` to the stored values and to the fill value.")
     return function
 
 
@@ -170,6 +171,14 @@ def modf(x: Any, /) -> Any:
     """Return the fractional and the integral part of each element.
 
     Unlike NumPy's, the function has no ``out``, and the results are tensors as sparse as ``x``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 2.5], format="coo")
+    >>> fraction, whole = weft.modf(x)
+    >>> fraction.todense(), whole.todense()
+    (array([0. , 0.5]), array([0., 2.]))
     """
     return call_ufunc(np.modf, (x,))
 
@@ -178,6 +187,14 @@ def frexp(x: Any, /) -> Any:
     """Return the mantissa and the exponent of two of each element.
 
     Unlike NumPy's, the function has no ``out``, and the results are tensors as sparse as ``x``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> x = weft.asarray([0.0, 6.0], format="coo")
+    >>> mantissa, exponent = weft.frexp(x)
+    >>> mantissa.todense(), exponent.todense()
+    (array([0.  , 0.75]), array([0, 3], dtype=int32))
     """
     return call_ufunc(np.frexp, (x,))
 

@@ -50,6 +50,13 @@ class StorageHolder:
         """Remember ``format`` as the name with which this tensor's format was requested; return the tensor.
 
         A format that is no string is not remembered.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.called("csr").format
+        'csr'
         """
         if isinstance(format, str):
             self._asked = str(format)

@@ -26,6 +26,13 @@ def shape(a: Any) -> tuple[int, ...]:
     ------
     TypeError
         If weft does not take the object.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.shape(A)
+    (2, 2)
     """
     operand = as_operand(a)
     if operand is None:
@@ -45,6 +52,13 @@ def ndim(a: Any) -> int:
     ------
     TypeError
         If weft does not take the object.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.ndim(A)
+    2
     """
     return len(shape(a))
 
@@ -63,6 +77,13 @@ def size(a: Any, axis: int | None = None) -> int:
     ------
     TypeError
         If weft does not take the object.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.size(A), A.nnz
+    (4, 2)
     """
     return math.prod(shape(a)) if axis is None else shape(a)[axis]
 
@@ -74,6 +95,13 @@ def iscomplexobj(x: Any) -> bool:
     ----------
     x : object
         A tensor, an array, a sequence or a number.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.iscomplexobj(A), weft.iscomplexobj(1j * A)
+    (False, True)
     """
     operand = as_operand(x)
     return operand is not None and operand.storage.dtype.kind == "c"
@@ -86,6 +114,13 @@ def isrealobj(x: Any) -> bool:
     ----------
     x : object
         A tensor, an array, a sequence or a number.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+    >>> weft.isrealobj(A), weft.isrealobj(1j * A)
+    (True, False)
     """
     return not iscomplexobj(x)
 

@@ -23,12 +23,31 @@ def set_num_threads(n: int) -> None:
     ----------
     n : int
         The number of threads.
+
+    Examples
+    --------
+    >>> import weft
+    >>> before = weft.get_num_threads()
+    >>> weft.set_num_threads(1)
+    >>> weft.get_num_threads()
+    1
+    >>> weft.set_num_threads(before)
     """
     config.num_threads = n
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that a parallel kernel with enough work would get now."""
+    """Return the number of threads that a parallel kernel with enough work would get now.
+
+    Examples
+    --------
+    >>> import weft
+    >>> before = weft.get_num_threads()
+    >>> weft.set_num_threads(1)
+    >>> weft.get_num_threads()
+    1
+    >>> weft.set_num_threads(before)
+    """
     return 1 if _single else config.num_threads
 
 

@@ -180,6 +180,14 @@ class CompiledKernel:
         The C code of the kernel.
     stages : dict
         The text of every stage of the compiler by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import weft
+    >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+    >>> k(weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr"), np.ones(2))
+    array([1., 2.])
     """
 
     def __init__(
@@ -195,12 +203,28 @@ class CompiledKernel:
 
     @property
     def stages(self) -> dict[str, str]:
-        """Text of every stage of the compiler, by name."""
+        """Text of every stage of the compiler, by name.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+        >>> "c" in k.stages
+        True
+        """
         return self._kernel.stages
 
     @property
     def passes(self) -> dict[str, str]:
-        """The text of what each pass of the compiler returned, by name, in their order."""
+        """The text of what each pass of the compiler returned, by name, in their order.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("y(i) = A(i,j)*x(j)", A="csr", x="dense", y="dense")
+        >>> len(k.passes) > 3
+        True
+        """
         return self._kernel.passes
 
     def explain(self, *, stages: bool | str | Iterable[str] = False) -> str:
@@ -264,6 +288,15 @@ class CompiledKernel:
         ------
         FormatError
             When the structure depends on the values of the operands, or the kernel converts operands on the way.
+
+        Examples
+        --------
+        >>> import weft
+        >>> k = weft.compile("C(i,j) = A(i,j)*B(i,j)", A="csr", B="csr", C="csr")
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> C = k.assemble(A, A)
+        >>> C.nnz
+        2
         """
         storages, _ = self._arguments(operands, named)
         return SparseTensor(self._phases(storages).assemble(storages))

@@ -151,6 +151,13 @@ class Dispatch(Operators):
         ------
         ValueError
             For other devices, and for streams.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.to_device("cpu").shape
+        (2, 2)
         """
         require_cpu(device)
         if stream is not None:

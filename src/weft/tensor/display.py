@@ -273,6 +273,13 @@ def spy(A: Any, ax: Any = None, *, rows: int | Sequence[int] | None = None, cell
     ------
     MissingPackageError
         When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.eye(30, format="csr")
+    >>> weft.spy(A).get_array().shape
+    (30, 30)
     """
     try:
         import matplotlib.pyplot as plt

@@ -61,15 +61,41 @@ class SparseTensor(Dispatch, LazyMethods):
     # -- attributes --------------------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.shape
+        (2, 2)
+        """
         return self._storage.shape
 
     @property
     def ndim(self) -> int:
+        """Number of axes.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.ndim
+        2
+        """
         return len(self._storage.shape)
 
     @property
     def size(self) -> int:
-        """Number of elements, stored or implicit."""
+        """Number of elements, stored or implicit.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.size
+        4
+        """
         size = 1
         for length in self._storage.shape:
             size *= length
@@ -77,21 +103,54 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Dtype of the values.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.dtype
+        dtype('float64')
+        """
         return self._storage.dtype
 
     @property
     def nnz(self) -> int:
-        """Number of stored entries, explicit zeros among them."""
+        """Number of stored entries, explicit zeros among them.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.nnz, A.size
+        (2, 4)
+        """
         return foreign_tensors.count_entries(self._storage)
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of all arrays."""
+        """Number of bytes of all arrays.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.nbytes
+        36
+        """
         return self._storage.nbytes
 
     @property
     def itemsize(self) -> int:
-        """Number of bytes of an element."""
+        """Number of bytes of an element.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.itemsize
+        8
+        """
         return self._storage.dtype.itemsize
 
     @property
@@ -124,21 +183,55 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def fill_value(self) -> Any:
-        """Value of implicit entries, a NumPy scalar."""
+        """Value of implicit entries, a NumPy scalar.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> weft.cos(A).fill_value
+        np.float64(1.0)
+        """
         return self.dtype.type(self._storage.type.fill)
 
     @property
     def device(self) -> str:
+        """Device that has the tensor, which is always the CPU.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.device
+        'cpu'
+        """
         return DEVICE
 
     @property
     def T(self) -> SparseTensor:  # noqa: N802
-        """Transpose of the tensor, with all axes reversed; it shares all arrays."""
+        """Transpose of the tensor, with all axes reversed; it shares all arrays.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.T.todense()
+        array([[0., 2.],
+               [1., 0.]])
+        """
         return SparseTensor(self._storage.permuted(tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> SparseTensor:  # noqa: N802
-        """Transpose of the last two axes; it shares all arrays."""
+        """Transpose of the last two axes; it shares all arrays.
+
+        Examples
+        --------
+        >>> import weft
+        >>> T = weft.zeros((2, 3, 4), format="csf")
+        >>> T.mT.shape
+        (2, 4, 3)
+        """
         if self.ndim < 2:
             raise ShapeError(f"mT needs two axes; this tensor has shape {self.shape}")
         *batch, i, j = range(self.ndim)
@@ -160,6 +253,14 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         ShapeError
             When the order is not a permutation of the axes.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.transpose().todense()
+        array([[0., 2.],
+               [1., 0.]])
         """
         if copy:
             return self.copy().transpose(*order, axes=axes)
@@ -175,12 +276,28 @@ class SparseTensor(Dispatch, LazyMethods):
 
     @property
     def real(self) -> SparseTensor:
-        """Real part of each element."""
+        """Real part of each element.
+
+        Examples
+        --------
+        >>> import weft
+        >>> (weft.eye(2, format="csr") * (1 + 2j)).real.todense()
+        array([[1., 0.],
+               [0., 1.]])
+        """
         return self._part("real")
 
     @property
     def imag(self) -> SparseTensor:
-        """Imaginary part of each element."""
+        """Imaginary part of each element.
+
+        Examples
+        --------
+        >>> import weft
+        >>> (weft.eye(2, format="csr") * (1 + 2j)).imag.todense()
+        array([[2., 0.],
+               [0., 2.]])
+        """
         return self._part("imag")
 
     def _part(self, name: str) -> SparseTensor:
@@ -191,7 +308,15 @@ class SparseTensor(Dispatch, LazyMethods):
     # -- order, duplicates and explicit fill values ------------------------------------------------------------
     @property
     def is_ordered(self) -> bool:
-        """True if the format guarantees sorted coordinates in every level."""
+        """True if the format guarantees sorted coordinates in every level.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.is_ordered
+        True
+        """
         return all(level.ordered for level in self.layout.levels)
 
     @property
@@ -199,12 +324,27 @@ class SparseTensor(Dispatch, LazyMethods):
         """True if the format guarantees that no coordinate is stored twice.
 
         Coordinates are not searched for duplicates. The value may be False for unsorted coordinates without duplicates.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[0, 0], [1, 1]], [2.0, 1.0], shape=(2, 2), duplicates="keep")
+        >>> A.is_unique, A.canonical().is_unique
+        (False, True)
         """
         return self.layout.is_unique
 
     @property
     def is_canonical(self) -> bool:
-        """True if the format guarantees sorted coordinates without duplicates."""
+        """True if the format guarantees sorted coordinates without duplicates.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.is_canonical
+        True
+        """
         return self.layout.is_canonical
 
     def canonical(self) -> SparseTensor:
@@ -224,7 +364,15 @@ class SparseTensor(Dispatch, LazyMethods):
         return self._as(canonical(self._storage))
 
     def count_explicit_fill(self) -> int:
-        """Count the stored values that equal the fill value, such as explicit zeros."""
+        """Count the stored values that equal the fill value, such as explicit zeros.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[0, 1], [1, 0]], [0.0, 2.0], shape=(2, 2), format="csr")
+        >>> A.count_explicit_fill()
+        1
+        """
         return count_explicit_fill(self._storage)
 
     def pruned(self) -> SparseTensor:
@@ -232,6 +380,13 @@ class SparseTensor(Dispatch, LazyMethods):
 
         Duplicates are summed first. Values in dense levels below the last sparse level are kept. The tensor itself is
         returned if there is nothing to change.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.from_coords([[0, 1], [1, 0]], [0.0, 2.0], shape=(2, 2), format="csr")
+        >>> A.pruned().nnz
+        1
         """
         return self._as(drop_explicit_fill(self._storage))
 
@@ -331,6 +486,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.todia().offsets
+        array([-1,  1], dtype=int32)
         """
         return self.asformat("dia", copy)
 
@@ -344,6 +506,12 @@ class SparseTensor(Dispatch, LazyMethods):
             full, as in SciPy.
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.ones((4, 4)).tobsr((2, 2)).blocksize
+        (2, 2)
         """
         if blocksize is None:
             blocksize = (resolve("tensor.format_advice", "block_side")(self),) * 2
@@ -356,6 +524,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.tolil().format
+        'lil'
         """
         return self.asformat("lil", copy)
 
@@ -366,6 +541,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.todok().format
+        'dok'
         """
         return self.asformat("dok", copy)
 
@@ -385,6 +567,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         TypeError
             When ``casting`` does not allow the conversion.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.astype("float32").dtype
+        dtype('float32')
         """
         wanted = value_dtype(dtype)
         if not np.can_cast(self.dtype, wanted, casting):
@@ -394,7 +583,17 @@ class SparseTensor(Dispatch, LazyMethods):
         return SparseTensor(execution.in_dtype(self._storage, wanted)).called(self._named)
 
     def copy(self) -> SparseTensor:
-        """Return a tensor that shares no memory with this one."""
+        """Return a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> B = A.copy()
+        >>> B[0, 1] = 9.0
+        >>> A[0, 1], B[0, 1]
+        (np.float64(1.0), np.float64(9.0))
+        """
         old = self._storage
         new = Storage(old.shape, old.type, tuple(a.copy() for a in old.arrays), old.vals.copy())
         return SparseTensor(new).called(self._named)
@@ -421,6 +620,14 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         ValueError
             When ``out`` has another shape or dtype, or is given together with ``order``.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.todense()
+        array([[0., 1.],
+               [2., 0.]])
         """
         storage = self._storage
         if not storage.format.is_dense:
@@ -440,6 +647,14 @@ class SparseTensor(Dispatch, LazyMethods):
         """Return the coordinates, an array of shape ``(ndim, nnz)``, and the values of the stored entries.
 
         Both are copies, in lexicographic order of the coordinates and without duplicates.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> coords, values = A.to_coo()
+        >>> coords.tolist(), values.tolist()
+        ([[0, 1], [1, 0]], [1.0, 2.0])
         """
         storage = foreign_tensors.convert(self._storage, "coo").apart_from(self._storage)
         crds = storage.arrays[1:]
@@ -454,6 +669,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.tocsr().format
+        'csr'
         """
         return self.asformat("csr", copy)
 
@@ -464,6 +686,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.tocsc().format
+        'csc'
         """
         return self.asformat("csc", copy)
 
@@ -474,6 +703,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ----------
         copy : bool, optional
             True for a tensor that shares no memory with this one.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.tocoo().format
+        'coo'
         """
         return self.asformat("coo", copy)
 
@@ -489,6 +725,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         FormatError
             For fill values other than 0, and for formats that SciPy does not have.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.to_scipy_sparse().format
+        'csr'
         """
         return foreign_tensors.write("scipy", self._storage, format)
 
@@ -505,6 +748,13 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         FormatError
             For other formats.
+
+        Examples
+        --------
+        >>> import weft
+        >>> A = weft.asarray([[0.0, 1.0], [2.0, 0.0]], format="csr")
+        >>> A.to_pydata_sparse().format
+        'gcxs'
         """
         return foreign_tensors.write("sparse", self._storage, format)
 
@@ -515,6 +765,12 @@ class SparseTensor(Dispatch, LazyMethods):
         ------
         ShapeError
             When there is not exactly one element.
+
+        Examples
+        --------
+        >>> import weft
+        >>> weft.asarray([[3.0]], format="csr").item()
+        3.0
         """
         if self.size != 1:
             raise ShapeError(f"item() needs exactly one element; this tensor has shape {self.shape}")

@@ -30,6 +30,12 @@ class Banded(ValueIteration, Locate, ElementLookup, Insertion, QueriedEdges):
     ----------
     diagonal : bool
         If true, every run reaches the diagonal, or the edge of the tensor beside it, as in a skyline.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["skyline"](2).levels]
+    ['dense', 'banded']
     """
 
     diagonal: bool = False

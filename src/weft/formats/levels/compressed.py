@@ -224,6 +224,12 @@ class Compressed(InsertedSegments, SharedPositions):
     ----------
     full : bool
         If true, every coordinate occurs under every parent, as in a coordinate list without an empty row.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.Format("(i,j) -> (i,j)", [weft.Compressed(), weft.Compressed()]) == weft.formats["dcsr"]
+    False
     """
 
     spelled: ClassVar[bool] = True

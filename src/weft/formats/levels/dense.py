@@ -18,7 +18,14 @@ __all__ = ["Dense"]
 
 @record
 class Dense(ValueIteration, Locate, ElementLookup, Insertion, ArrayEditing):
-    """A level with the coordinates ``[0, N)`` under every parent; the position of ``i_k`` is ``p_{k-1} * N + i_k``."""
+    """A level with the coordinates ``[0, N)`` under every parent; the position of ``i_k`` is ``p_{k-1} * N + i_k``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.Format("(i,j) -> (i,j)", [weft.Dense(), weft.Compressed()]) == weft.formats["csr"]
+    False
+    """
 
     letter: ClassVar[str] = "d"
     spelled: ClassVar[bool] = True

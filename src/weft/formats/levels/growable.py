@@ -33,6 +33,12 @@ class Growable(PositionIteration, ElementLookup, Insertion, QueriedEdges, Growin
     """A level that stores the segment ``crd[begin[p_{k-1}]:begin[p_{k-1}] + count[p_{k-1}]]`` under each parent.
 
     Segments may lie anywhere in ``crd``, with gaps between them.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["lil"](2).levels]
+    ['dense', 'growable']
     """
 
     letter: ClassVar[str] = "g"

@@ -95,6 +95,12 @@ class Slots(SlotTables, WholeLookup):
 
     A slot holds one coordinate of a tuple, and the levels below store the rest. Together they are one hash table over
     whole coordinates (DOK).
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["dok"](2).levels]
+    ['slots(¬O¬U)', 'singleton(¬O)']
     """
 
     unique: bool = False
@@ -126,6 +132,12 @@ class Hashed(SlotTables, Locate, ElementLookup, HashTable):
     ----------
     full : bool
         If true, every coordinate occurs under every parent.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["hash"](2).levels]
+    ['dense', 'hashed(¬O)']
     """
 
     full: bool = False

@@ -33,6 +33,12 @@ class Capped(Sliced, QueriedEdges):
     ----------
     width : int
         The number of slices. 0 means the rounded mean number of entries of the rows that have any.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["hyb"](2).levels]
+    ['capped', 'spilled(¬O¬U)', 'singleton']
     """
 
     width: int = 0
@@ -81,7 +87,14 @@ class Capped(Sliced, QueriedEdges):
 
 @record
 class Spilled(PositionIteration, Insertion, QueriedEdges):
-    """A level below a capped one: every coordinate under each slice, and those in ``rest[0:count]`` under the last."""
+    """A level below a capped one: every coordinate under each slice, and those in ``rest[0:count]`` under the last.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["hyb"](2).levels]
+    ['capped', 'spilled(¬O¬U)', 'singleton']
+    """
 
     ordered: bool = False
     unique: bool = False

@@ -36,6 +36,12 @@ class InterleavedCompressed(Segments, ComputedCoordinates):
     ----------
     of : int
         The number of levels that share the array.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["coo_aos"](2).levels]
+    ['interleavedcompressed(¬U)', 'interleavedsingleton']
     """
 
     of: int = 2
@@ -106,6 +112,12 @@ class InterleavedSingleton(SingleCoordinates, ComputedCoordinates):
         The number of levels that share the array.
     place : int
         The number of this level among them, from 1.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["coo_aos"](2).levels]
+    ['interleavedcompressed(¬U)', 'interleavedsingleton']
     """
 
     of: int = 2

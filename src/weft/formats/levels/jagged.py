@@ -25,6 +25,12 @@ class Jagged(PositionIteration, Insertion, QueriedEdges):
 
     The rows are sorted by length, the longest first. The rows with an entry in a jagged diagonal are then the first
     ``n``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["jad"](2).levels]
+    ['sliced', 'jagged(¬O)', 'singleton']
     """
 
     ordered: bool = False

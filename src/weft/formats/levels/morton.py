@@ -59,6 +59,12 @@ class Morton(InsertedSegments, CurveOrder):
 
     A tuple has the coordinates of this level and of the branchless levels below it. Elements that are close in any
     direction are close in memory. HiCOO sorts its blocks, and the entries inside each block, in this order.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["hicoo"](2).levels]
+    ['morton(¬O¬U)', 'singleton(¬O)', 'morton(¬O¬U)', 'singleton(¬O)']
     """
 
     ordered: bool = False

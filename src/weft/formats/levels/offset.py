@@ -21,6 +21,12 @@ class Offset(PositionIteration, Locate, Insertion):
     """A level without arrays, whose coordinate follows from the remapping.
 
     For example, it is ``i = j - d`` below diagonal ``d`` and column ``j``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["dia"](2).levels]
+    ['squeezed', 'range', 'offset']
     """
 
     letter: ClassVar[str] = "o"

@@ -24,6 +24,12 @@ class Range(ValueIteration, Locate, Insertion, QueriedEdges):
 
     The interval of coordinates follows from the format's remapping. Below diagonal ``d`` of ``(i,j) -> (j-i,j,i)``, the
     interval is ``[max(0, d), min(J, I + d))``. The position of coordinate ``c`` is ``p_{k-1} * width + c``.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["dia"](2).levels]
+    ['squeezed', 'range', 'offset']
     """
 
     letter: ClassVar[str] = "r"

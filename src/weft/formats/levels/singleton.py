@@ -100,6 +100,12 @@ class Singleton(SingleCoordinates, Locate, Insertion):
         If true, a coordinate of -1 marks a position without an entry, such as the padding of rows in ELL.
     full : bool
         If true, every coordinate occurs with every tuple of coordinates above.
+
+    Examples
+    --------
+    >>> import weft
+    >>> weft.Format("(i,j) -> (i,j)", [weft.Compressed(unique=False), weft.Singleton()]) == weft.formats["coo"]
+    False
     """
 
     spelled: ClassVar[bool] = True

@@ -23,6 +23,12 @@ class Sliced(ValueIteration, Locate, Insertion):
     """A level with the coordinates ``[0, size)`` under every parent.
 
     In ELL, a coordinate is a slice, and ``size`` is the number of entries of the row that has the most.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["ell"](2).levels]
+    ['sliced', 'dense', 'singleton']
     """
 
     letter: ClassVar[str] = "l"

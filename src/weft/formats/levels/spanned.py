@@ -33,6 +33,13 @@ class Spanned(Locate, ElementLookup, HashTable):
     ----------
     arity : int
         The number of coordinates.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from weft.formats import Spanned
+    >>> Spanned().ordered, Spanned().unique
+    (True, True)
     """
 
     arity: int = 2

@@ -23,6 +23,12 @@ class Squeezed(PositionIteration, Append, SequencedEdges, Insertion, QueriedEdge
     """A level with the coordinates ``crd[0:size]`` under every parent; the n-th has position ``p_{k-1} * size + n``.
 
     At the root there is one parent, and the coordinates can be appended.
+
+    Examples
+    --------
+    >>> import weft
+    >>> [str(level) for level in weft.formats["dia"](2).levels]
+    ['squeezed', 'range', 'offset']
     """
 
     letter: ClassVar[str] = "z"

@@ -92,6 +92,13 @@ class Window(Shown, PositionIteration):
     ----------
     step : int
         1 or -1 if that is known at compile time. 0 if the step is read from the array, as ``start`` always is.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from weft.formats import Window
+    >>> Window().ordered, Window().unique
+    (True, True)
     """
 
     step: int = 0
@@ -168,6 +175,13 @@ class Picked(Shown):
     """A level indexed by an array: coordinate ``c`` is coordinate ``picked[c]`` of ``inner``.
 
     The level is iterated by value. ``inner`` locates each coordinate, which may fail unless ``inner`` has them all.
+
+    Examples
+    --------
+    >>> import weft
+    >>> from weft.formats import Picked
+    >>> Picked().ordered, Picked().unique
+    (True, True)
     """
 
     partial = True
