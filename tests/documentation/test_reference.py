@@ -13,7 +13,6 @@ import pytest
 
 import weft
 from weft.config import Config
-from weft.formats import __all__ as FORMATS
 from weft.formats import capabilities, levels
 from weft.tensor.compiled_kernel import CompiledKernel
 
@@ -33,7 +32,8 @@ def table():
 
 
 GROUPS = table()
-INTERFACES = sorted({*capabilities.__all__} & {*FORMATS})
+FORMATS = sys.modules["weft.formats"]  # the attribute of weft is the catalogue
+INTERFACES = sorted({*capabilities.__all__} & {*FORMATS.__all__})
 MODULES = {"formats": "weft.formats", "config": "weft.config", "tensor": "weft.tensor"}
 
 
