@@ -55,39 +55,39 @@ def dense(*shape: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(sum(shape)).uniform(0.5, 1.5, shape)
 
 
-def pydata(matrix: Any, kind: str = "GCXS") -> Any:
-    """A matrix of the package sparse, in its compressed format unless another is named."""
+def pydata(matrix: Any, *, compressed: bool = False) -> Any:
+    """A matrix of the package sparse: its COO, or for products its GCXS."""
     import sparse
 
     coo = sparse.COO.from_scipy_sparse(matrix)
-    return coo if kind == "COO" else sparse.GCXS.from_coo(coo, compressed_axes=(0,))
+    return sparse.GCXS.from_coo(coo, compressed_axes=(0,)) if compressed else coo
 
 
-def both(name: str, run: Callable[[Any, Any], Any], *, with_pydata: bool = True) -> Mapping[str, Run]:
-    """Runs of one function of a tensor in weft, SciPy and sparse; its second argument is the package's module."""
+def both(
+    name: str, run: Callable[[Any], Any], *, with_pydata: bool = True, compressed: bool = False
+) -> Mapping[str, Run]:
+    """Runs of one function of a matrix in weft, SciPy and sparse."""
     matrix = inputs.matrix(name)
     ours = weft.asarray(matrix)
-    runs: dict[str, Run] = {"weft": lambda: run(ours, weft), "SciPy": lambda: run(matrix, sp)}
+    runs: dict[str, Run] = {"weft": lambda: run(ours), "SciPy": lambda: run(matrix)}
     if with_pydata and installed("sparse"):
-        import sparse
-
-        theirs = pydata(matrix)
-        runs["pydata/sparse"] = lambda: run(theirs, sparse)
+        theirs = pydata(matrix, compressed=compressed)
+        runs["pydata/sparse"] = lambda: run(theirs)
     return runs
 
 
 def spmv() -> Mapping[str, Run]:
     x = dense(inputs.matrix(MATRIX).shape[1])
-    return both(MATRIX, lambda a, _: a @ x)
+    return both(MATRIX, lambda a: a @ x, compressed=True)
 
 
 def spmm() -> Mapping[str, Run]:
     x = dense(inputs.matrix(MATRIX).shape[1], 32)
-    return both(MATRIX, lambda a, _: a @ x)
+    return both(MATRIX, lambda a: a @ x, compressed=True)
 
 
 def spgemm() -> Mapping[str, Run]:
-    return both(MATRIX, lambda a, _: a @ a)
+    return both(MATRIX, lambda a: a @ a, compressed=True)
 
 
 def add() -> Mapping[str, Run]:
@@ -122,7 +122,7 @@ def residual() -> Mapping[str, Run]:
         "SciPy": lambda: b - matrix @ x,
     }
     if installed("sparse"):
-        p = pydata(matrix)
+        p = pydata(matrix, compressed=True)
         runs["pydata/sparse"] = lambda: b - p @ x
     return runs
 
@@ -145,7 +145,7 @@ def sddmm() -> Mapping[str, Run]:
 
 def rows_of() -> Mapping[str, Run]:
     rows = np.random.default_rng(5).permutation(inputs.matrix(MATRIX).shape[0])[:20_000]
-    return both(MATRIX, lambda a, _: a[rows], with_pydata=False)
+    return both(MATRIX, lambda a: a[rows], with_pydata=False)
 
 
 def to_csr() -> Mapping[str, Run]:
@@ -155,7 +155,7 @@ def to_csr() -> Mapping[str, Run]:
     if installed("sparse"):
         import sparse
 
-        theirs = pydata(inputs.matrix(GRAPH), "COO")
+        theirs = pydata(inputs.matrix(GRAPH))
         runs["pydata/sparse"] = lambda: sparse.GCXS.from_coo(theirs, compressed_axes=(0,))
     return runs
 
@@ -210,8 +210,8 @@ ROWS = (
     Row("A + B + C, one kernel", "fused expressions", MATRIX, plus3),
     Row("A * (U @ V.T) at the entries of A", "fused expressions", GRAPH, sddmm),
     Row("A + B", "array functions", MATRIX, add),
-    Row("A.sum(axis=0)", "array functions", MATRIX, lambda: both(MATRIX, lambda a, _: a.sum(axis=0))),
-    Row("A.max(axis=1)", "array functions", MATRIX, lambda: both(MATRIX, lambda a, _: a.max(axis=1))),
+    Row("A.sum(axis=0)", "array functions", MATRIX, lambda: both(MATRIX, lambda a: a.sum(axis=0))),
+    Row("A.max(axis=1)", "array functions", MATRIX, lambda: both(MATRIX, lambda a: a.max(axis=1))),
     Row("A[rows]", "array functions", MATRIX, rows_of),
     Row("coo to csr", "array functions", GRAPH, to_csr),
     Row("T.sum(axis=2)", "tensors with three axes", TENSOR, tensor_sum),

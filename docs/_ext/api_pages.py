@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api_groups import BADGES
+from api_groups import BADGES, FOLDER, names
 from sphinx.application import Sphinx
 from tests.array_api.states import NUMPY, PEERS, STANDARD, state_of
 
@@ -40,7 +40,16 @@ def add_badge(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: 
         lines[0] = f"{found} {lines[0]}"
 
 
+def remove_stale_pages(app: Sphinx) -> None:
+    """Remove pages of objects that earlier builds wrote and that the reference no longer has."""
+    wanted = {f"weft.{name}" for name in names()}
+    for path in (FOLDER / "generated").glob("*.rst"):
+        if path.stem not in wanted:
+            path.unlink()
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
+    app.connect("builder-inited", remove_stale_pages, priority=1)  # before autosummary
     app.connect("autodoc-process-docstring", add_badge, priority=900)  # after numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
