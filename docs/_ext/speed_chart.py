@@ -39,7 +39,7 @@ def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
     from matplotlib import pyplot as plt
     from matplotlib.ticker import FuncFormatter
 
-    settings = {"svg.hashsalt": "weft", "font.size": 10, "text.color": colours.text, "font.family": "DejaVu Sans"}
+    settings = {"svg.hashsalt": "weft", "svg.fonttype": "none", "font.size": 10, "text.color": colours.text}
     with mpl.rc_context(settings):
         figure, axes = plt.subplots(figsize=(6, 0.62 * len(results["rows"]) + 1.6))
         y = 0.0
@@ -48,7 +48,7 @@ def draw(results: dict[str, Any], colours: Colours, target: Path) -> None:
             axes.text(0.25, y, group, fontweight="bold", va="center", ha="left")
             y += 0.9
             for row in rows:
-                axes.text(0.25, y, row["label"], family="DejaVu Sans Mono", fontsize=8.5, va="center", ha="left")
+                axes.text(0.25, y, row["label"], family="monospace", fontsize=8.5, va="center", ha="left")
                 y += 0.62
                 y = _bars(axes, row["peers"], y, colours) + 0.3
             y += 0.45

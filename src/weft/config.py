@@ -26,7 +26,7 @@ setting                variable                    default              meaning
 
 Settings are slots of a plain object, so that reading a setting costs an attribute read. Assigning a setting checks it.
 Settings that affect code take effect at once, also for expressions that have been computed before, and for all threads.
-The names that ``disable`` takes are in :doc:`/development/optimisations`.
+The names that ``disable`` takes are in ``docs/development/optimisations.md``.
 """
 
 from __future__ import annotations

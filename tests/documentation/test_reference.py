@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import inspect
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -16,22 +14,13 @@ from weft.config import Config
 from weft.formats import capabilities, levels
 from weft.tensor.compiled_kernel import CompiledKernel
 
-ROOT = Path(__file__).resolve().parents[2]
+from .extension import extension
+
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 KERNEL = "tensor.compiled_kernel.CompiledKernel"
 
 
-def table():
-    """Return the module that has the groups of the reference, which is no module of a package."""
-    path = ROOT / "docs" / "_ext" / "api_groups.py"
-    spec = importlib.util.spec_from_file_location("api_groups", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["api_groups"] = module  # dataclasses look up the module of a class
-    spec.loader.exec_module(module)
-    return module
-
-
-GROUPS = table()
+GROUPS = extension("api_groups")
 FORMATS = sys.modules["weft.formats"]  # the attribute of weft is the catalogue
 INTERFACES = sorted({*capabilities.__all__} & {*FORMATS.__all__})
 MODULES = {"formats": "weft.formats", "config": "weft.config", "tensor": "weft.tensor"}
