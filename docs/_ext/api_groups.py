@@ -227,8 +227,8 @@ PAGES: tuple[Page, ...] = (
             ),
             Group("Other functions", "heaviside i0 interp polyval piecewise map elemwise"),
         ),
-        "Operands are broadcast. The fill value of a result is the function of the operands' fill values: `weft.cos` of a "
-        "sparse tensor is sparse with the fill value 1.",
+        "Operands are broadcast. The fill value of a result is the function of the operands' fill values: `weft.cos` "
+        "of a sparse tensor is sparse with the fill value 1.",
     ),
     Page(
         "reductions",
