@@ -150,6 +150,7 @@ METHODS = {
     "tan": "numpy_api.ufuncs:tan",
     "tanh": "numpy_api.ufuncs:tanh",
     "trunc": "numpy_api.ufuncs:trunc",
+    "draw": "drawing.storage_drawing:draw",
     "change_compressed_axes": "interop.peer_methods:change_compressed_axes",
     "check_format": "interop.peer_methods:check_format",
     "eliminate_zeros": "interop.peer_methods:eliminate_zeros",

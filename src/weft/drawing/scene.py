@@ -1,0 +1,325 @@
+"""Scenes: boxes with text, labels and arrows at their places, and the SVG text of a scene.
+
+A layout makes a scene and knows nothing of SVG. ``paint`` knows SVG and nothing of tensors. Colors are named by their
+use, and one style sheet says what they are. The background is a white panel, which is legible on dark pages, too.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ..records import record
+
+__all__ = [
+    "COLORS", "TEXT_HEIGHT", "Arrow", "Box", "Drawing", "Item", "Label", "Line", "Scene", "beside", "below",
+    "extent", "moved", "paint", "text_width",
+]  # fmt: skip
+
+BoxStyle: TypeAlias = Literal["stored", "index", "computed", "padding", "absent", "node", "panel"]
+"""A box: of an entry, of an index array, of a computed coordinate, of padding, of an element that is not stored, of a
+graph, or around other boxes."""
+LabelStyle: TypeAlias = Literal["title", "level", "role", "axis", "note", "code"]
+
+COLORS = ("#cfe3fb", "#ffdcb8", "#cdeecb", "#f8cfdf", "#e4d7f7", "#fdf0ac", "#c3ecec", "#e9dccb")
+"""Fills of the boxes of entries, light enough for dark text."""
+_EDGES = ("#3b78bd", "#c9711a", "#3c9144", "#bd4a7c", "#7a56b5", "#a98a10", "#25898a", "#8c6a42")
+TEXT_HEIGHT = 12
+_WIDE, _NARROW = 0.61, 0.56  # widths of a character of monospaced and of other text, in heights of the text
+_SIZES: dict[str, tuple[float, float]] = {
+    "title": (13, _NARROW), "level": (12.5, _NARROW), "role": (11.5, _WIDE), "axis": (11, _WIDE),
+    "note": (11, _NARROW), "code": (12, _WIDE),
+}  # fmt: skip
+_MARGIN = 14
+_HEAD = 4.0
+
+_STYLE = """
+.weft-drawing text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:12px;
+fill:#1d2733}
+.weft-drawing .panel{fill:#fff;stroke:#d5dbe3}
+.weft-drawing .group{fill:#f7f9fb;stroke:#dfe5ec}
+.weft-drawing .stored{stroke-width:1.2}
+.weft-drawing .index{fill:#fff;stroke:#8493a5}
+.weft-drawing .computed{fill:none;stroke:#9aa7b6;stroke-dasharray:3 2}
+.weft-drawing .padding{fill:#f0f1f3;stroke:#cfd5dc}
+.weft-drawing .absent{fill:#fff;stroke:#e6eaef}
+.weft-drawing .node{fill:#eef4fb;stroke:#3b78bd;stroke-width:1.3}
+.weft-drawing .t-computed{fill:#5a6878}
+.weft-drawing .t-padding,.weft-drawing .t-absent{fill:#9aa3ae}
+.weft-drawing .title,.weft-drawing .level,.weft-drawing .note{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,
+Arial,'DejaVu Sans',sans-serif}
+.weft-drawing .title{font-size:13px;font-weight:600}
+.weft-drawing .level{font-size:12.5px;font-weight:600}
+.weft-drawing .role{font-size:11.5px;fill:#4a5868}
+.weft-drawing .axis{font-size:11px;fill:#6b7888}
+.weft-drawing .note{font-size:11px;fill:#6b7888}
+.weft-drawing .wire{fill:none;stroke:#66758a;stroke-width:1.1}
+.weft-drawing .head{stroke:none;fill:#66758a}
+"""
+
+
+@record
+class Box:
+    """A rectangle with text in its middle.
+
+    Parameters
+    ----------
+    x, y, width, height : float
+        The place of the left upper corner, and the size.
+    text : str
+        The text.
+    style : str
+        The kind of box.
+    color : int, optional
+        The number of the color of an entry. None for the color of the style.
+    tip : str
+        Text that is shown while a pointer is over the box.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str = ""
+    style: BoxStyle = "index"
+    color: int | None = None
+    tip: str = ""
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+@record
+class Label:
+    """Text outside boxes; ``y`` is its baseline."""
+
+    x: float
+    y: float
+    text: str
+    style: LabelStyle = "note"
+    anchor: Literal["start", "middle", "end"] = "start"
+
+
+@record
+class Arrow:
+    """A curve that leaves ``(x1, y1)`` and reaches ``(x2, y2)`` vertically, with a head at its end.
+
+    Parameters
+    ----------
+    x1, y1, x2, y2 : float
+        The two ends.
+    color : int, optional
+        The number of the color of an entry. None for gray.
+    """
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    color: int | None = None
+
+
+@record
+class Line:
+    """A line through some points."""
+
+    points: tuple[tuple[float, float], ...]
+    color: int | None = None
+
+
+Item: TypeAlias = Box | Label | Arrow | Line
+
+
+@record
+class Scene:
+    """Items at their places, with a title and a description for readers who do not see them."""
+
+    title: str
+    description: str
+    items: tuple[Item, ...]
+
+
+class Drawing:
+    """A drawing as SVG, which notebooks show.
+
+    Parameters
+    ----------
+    svg : str
+        The SVG text.
+
+    Examples
+    --------
+    >>> import weft
+    >>> drawing = weft.eye(2, format="csr").draw()
+    >>> drawing.svg[:4], len(drawing.svg) == len(drawing._repr_svg_())
+    ('<svg', True)
+    """
+
+    __slots__ = ("svg",)
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the SVG text to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which is replaced if it exists.
+        """
+        Path(path).write_text(self.svg + "\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {len(self.svg)} characters of SVG; save(path) writes it to a file>"
+
+
+def text_width(text: str, style: LabelStyle = "code") -> float:
+    """Return an estimate of the width of a text, which is rarely too small."""
+    size, share = _SIZES[style]
+    return len(text) * size * share
+
+
+def extent(items: Iterable[Item]) -> tuple[float, float, float, float]:
+    """Return the smallest and the largest x and y of some items, as ``(left, top, right, bottom)``.
+
+    Examples
+    --------
+    >>> extent([Box(0, 0, 10, 20), Box(30, 5, 10, 20)])
+    (0, 0, 40, 25)
+    """
+    lefts, tops, rights, bottoms = zip(*map(_sides, items), strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def _sides(item: Item) -> tuple[float, float, float, float]:
+    match item:
+        case Box(x=x, y=y, width=width, height=height):
+            return x, y, x + width, y + height
+        case Label(x=x, y=y, text=text, style=style, anchor=anchor):
+            width, size = text_width(text, style), _SIZES[style][0]
+            left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+            return left, y - size, left + width, y + size / 3
+        case Arrow(x1=x1, y1=y1, x2=x2, y2=y2):
+            return min(x1, x2 - _HEAD), min(y1, y2), max(x1, x2 + _HEAD), max(y1, y2)
+        case Line(points=points):
+            xs, ys = zip(*points, strict=True)
+            return min(xs), min(ys), max(xs), max(ys)
+
+
+def moved(items: Iterable[Item], dx: float, dy: float) -> tuple[Item, ...]:
+    """Return items at places that are moved to the right and down."""
+    return tuple(_moved(item, dx, dy) for item in items)
+
+
+def _moved(item: Item, dx: float, dy: float) -> Item:
+    match item:
+        case Box(x=x, y=y):
+            return Box(x + dx, y + dy, item.width, item.height, item.text, item.style, item.color, item.tip)
+        case Label(x=x, y=y):
+            return Label(x + dx, y + dy, item.text, item.style, item.anchor)
+        case Arrow(x1=x1, y1=y1, x2=x2, y2=y2):
+            return Arrow(x1 + dx, y1 + dy, x2 + dx, y2 + dy, item.color)
+        case Line(points=points):
+            return Line(tuple((x + dx, y + dy) for x, y in points), item.color)
+
+
+def beside(left: Sequence[Item], right: Sequence[Item], space: float) -> tuple[Item, ...]:
+    """Return two groups of items beside each other, with their tops at one height."""
+    a, b = extent(left), extent(right)
+    return (*left, *moved(right, a[2] + space - b[0], a[1] - b[1]))
+
+
+def below(top: Sequence[Item], bottom: Sequence[Item], space: float) -> tuple[Item, ...]:
+    """Return two groups of items below each other, with their left sides at one place."""
+    a, b = extent(top), extent(bottom)
+    return (*top, *moved(bottom, a[0] - b[0], a[3] + space - b[1]))
+
+
+def paint(scene: Scene) -> str:
+    """Return the SVG text of a scene. Equal scenes have equal text."""
+    left, top, right, bottom = extent(scene.items)
+    x, y = left - _MARGIN, top - _MARGIN
+    width, height = right - left + 2 * _MARGIN, bottom - top + 2 * _MARGIN
+    size = f'width="{_number(width)}" height="{_number(height)}"'
+    # Wires lie below boxes, and text above all.
+    order = sorted(scene.items, key=lambda item: isinstance(item, Label | Box) and (item_depth(item)))
+    shapes = "\n".join(_painted(item) for item in order)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="weft-drawing" role="img" {size} '
+        f'viewBox="{_number(x)} {_number(y)} {_number(width)} {_number(height)}" style="max-width:100%;height:auto">\n'
+        f"<title>{html.escape(scene.title)}</title>\n<desc>{html.escape(scene.description)}</desc>\n"
+        f"<style>{_STYLE.strip()}</style>\n"
+        f'<rect class="panel" x="{_number(x + 0.5)}" y="{_number(y + 0.5)}" width="{_number(width - 1)}" '
+        f'height="{_number(height - 1)}" rx="8"/>\n{shapes}\n</svg>'
+    )
+
+
+def item_depth(item: Label | Box) -> int:
+    """Return 0 for what is painted first and 2 for what is painted last."""
+    return 2 if isinstance(item, Label) else 0 if item.style == "panel" else 1
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def _painted(item: Item) -> str:
+    match item:
+        case Box():
+            return _box(item)
+        case Label(x=x, y=y, text=text, style=style, anchor=anchor):
+            place = f'x="{_number(x)}" y="{_number(y)}"'
+            side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+            return f'<text class="{style}" {place}{side}>{html.escape(text)}</text>'
+        case Arrow():
+            return _arrow(item)
+        case Line(points=points, color=color):
+            path = "L".join(f"{_number(x)} {_number(y)}" for x, y in points)
+            return f'<path class="wire" d="M{path}"{_stroke(color)}/>'
+
+
+def _box(box: Box) -> str:
+    place = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}"'
+    kind = "group" if box.style == "panel" else box.style
+    round_by = {"node": "6", "panel": "6"}.get(box.style, "2")
+    color = "" if box.color is None else f' style="fill:{COLORS[box.color]};stroke:{_EDGES[box.color]}"'
+    shape = f'<rect class="{kind}" {place} rx="{round_by}"{color}/>'
+    if box.text:
+        middle = f'x="{_number(box.middle)}" y="{_number(box.y + box.height / 2 + TEXT_HEIGHT * 0.35)}"'
+        shape += f'<text class="t-{box.style}" {middle} text-anchor="middle">{html.escape(box.text)}</text>'
+    return f"<g>{shape}<title>{html.escape(box.tip)}</title></g>" if box.tip else shape
+
+
+def _stroke(color: int | None) -> str:
+    return "" if color is None else f' style="stroke:{_EDGES[color]}"'
+
+
+def _arrow(arrow: Arrow) -> str:
+    x1, y1, x2, y2 = arrow.x1, arrow.y1, arrow.x2, arrow.y2
+    end = y2 - _HEAD  # the line ends inside the head
+    bend = (end - y1) * 0.55
+    curve = f"M{_number(x1)} {_number(y1)}"
+    if abs(x1 - x2) < 0.05:
+        curve += f"V{_number(end)}"
+    else:
+        points = ((x1, y1 + bend), (x2, end - bend), (x2, end))
+        curve += "C" + " ".join(f"{_number(x)} {_number(y)}" for x, y in points)
+    head = (
+        f"M{_number(x2 - _HEAD * 0.7)} {_number(y2 - _HEAD * 1.4)}h{_number(_HEAD * 1.4)}L{_number(x2)} {_number(y2)}z"
+    )
+    fill = "" if arrow.color is None else f' style="fill:{_EDGES[arrow.color]}"'
+    return f'<path class="wire" d="{curve}"{_stroke(arrow.color)}/><path class="head" d="{head}"{fill}/>'

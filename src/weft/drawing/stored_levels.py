@@ -1,0 +1,377 @@
+"""What each level of a tensor stores, read by means of the level functions alone.
+
+For each level: its arrays, the positions below each parent, the coordinate at each position, and the elements of
+arrays that each of these was read from. The level functions return IR, which is evaluated on arrays that remember
+which of their elements are read. No level format is known by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..formats.capabilities import Locate, PositionIteration, ValueIteration
+from ..formats.level import LevelFormat
+from ..formats.tensor_vars import TensorVars
+from ..ir.builder import lit
+from ..ir.interpreter import value_of
+from ..ir.nodes import Binary, Call, Cast, Const, Expr, Select, Var
+from ..ir.printer import expression_text
+from ..ir.traversal import Node, rewrite
+from ..records import record
+from ..remapping.nodes import evaluate
+from ..storage import Storage
+from ..tensor.tree import level_names
+
+__all__ = ["Element", "StoredLevel", "StoredTensor", "read_levels"]
+
+Element: TypeAlias = tuple[int, str, int]
+"""An element of an index array: the level that has the array, the role of the array, and the index."""
+
+
+@record
+class Position:
+    """A position of a level that an iteration visits.
+
+    Parameters
+    ----------
+    parent : int
+        The position of the parent.
+    coordinate : int
+        The coordinate at the position.
+    holds : bool
+        False for padding, for an empty slot of a hash table, and for a part of a block beyond the edge.
+    read : frozenset of Element
+        The elements from which the coordinate was read; empty if it was computed.
+    path : tuple of int
+        The coordinates from the root to this one.
+    """
+
+    parent: int
+    coordinate: int
+    holds: bool
+    read: frozenset[Element]
+    path: tuple[int, ...]
+
+
+@record
+class StoredLevel:
+    """One level of a stored tensor.
+
+    Parameters
+    ----------
+    name : str
+        The coordinate that the level stores, as the remapping spells it.
+    kind : str
+        The level format.
+    rules : tuple of str
+        Sentences on the positions and the coordinates, in terms of the position ``p`` of the parent.
+    arrays : mapping
+        The arrays of the level by role.
+    size : int
+        The number of positions.
+    segments : tuple of (int, int)
+        The half-open interval of positions below each position of the level above.
+    positions : mapping
+        The positions that an iteration visits.
+    aligned : tuple of str
+        The roles of arrays whose element ``q`` is the coordinate at position ``q``.
+    edges : tuple of str
+        The roles of arrays whose elements ``p`` and ``p + 1`` are the ends of the segment below position ``p``.
+    starts : tuple of str
+        The roles of arrays whose element ``p`` is the beginning of the segment below position ``p``.
+    """
+
+    name: str
+    kind: str
+    rules: tuple[str, ...]
+    arrays: Mapping[str, np.ndarray[Any, Any]]
+    size: int
+    segments: tuple[tuple[int, int], ...]
+    positions: Mapping[int, Position]
+    aligned: tuple[str, ...]
+    edges: tuple[str, ...]
+    starts: tuple[str, ...]
+
+    @property
+    def is_chain(self) -> bool:
+        """True if each position has the number of its parent."""
+        return self.segments == tuple((p, p + 1) for p in range(len(self.segments)))
+
+
+@record
+class StoredTensor:
+    """All levels of a stored tensor, and the places of its values.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+    levels : tuple of StoredLevel
+        The levels, from the root.
+    elements : mapping
+        The coordinates in the tensor of each value that an iteration visits, by the position of the value.
+    filled : frozenset of int
+        The positions of values that the format stores only since it stores all values around them: their value is the
+        fill value, and the format cannot tell them from entries.
+    """
+
+    storage: Storage
+    levels: tuple[StoredLevel, ...]
+    elements: Mapping[int, tuple[int, ...]]
+    filled: frozenset[int]
+
+
+def read_levels(storage: Storage) -> StoredTensor:
+    """Return what each level of a tensor stores.
+
+    Parameters
+    ----------
+    storage : Storage
+        The tensor.
+
+    Examples
+    --------
+    >>> import weft
+    >>> A = weft.from_coords([[0, 2], [1, 0]], [1.5, 2.0], shape=(3, 2), format="csr")
+    >>> found = read_levels(A._storage)
+    >>> found.levels[1].segments, found.levels[1].edges, found.levels[1].aligned
+    (((0, 1), (1, 1), (1, 2)), ('pos',), ('crd',))
+    >>> dict(found.elements)
+    {0: (0, 1), 1: (2, 0)}
+    """
+    reader = _Reader(storage)
+    parents: Mapping[int, tuple[int, ...]] = {0: ()}
+    count, levels = 1, []
+    for k in range(len(storage.format.levels)):
+        level = reader.level(k, count, parents)
+        levels.append(level)
+        parents = {q: at.path for q, at in level.positions.items() if at.holds}
+        count = level.size
+    elements = {q: reader.axes(path) for q, path in parents.items()}
+    filled = frozenset(q for q in elements if _equal(storage.vals[q], storage.type.fill)) if _fills(storage) else ()
+    return StoredTensor(storage, tuple(levels), elements, frozenset(filled))
+
+
+def _fills(storage: Storage) -> bool:
+    """Return whether the format stores fill values that are no entries, and does not mark them."""
+    for level in reversed(storage.format.levels):
+        if not level.gapless:
+            return False
+        if level.pads:
+            return True
+        if not level.branchless:
+            return False
+    return False
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b))
+
+
+class _Watched:
+    """An array that remembers which of its elements are read."""
+
+    def __init__(self, array: np.ndarray[Any, Any], level: int, role: str, read: set[Element]) -> None:
+        self.array, self.level, self.role, self.read = array, level, role, read
+
+    def __getitem__(self, index: int) -> Any:
+        self.read.add((self.level, self.role, index))
+        return self.array[index]
+
+
+def _searched(crd: _Watched, begin: int, end: int, value: int) -> int:
+    """Return the position of a coordinate in a segment, or -1: what the compiled search functions return."""
+    return next((q for q in range(begin, end) if crd[q] == value), -1)
+
+
+def _slot(crd: _Watched, begin: int, width: int, value: int) -> int:
+    return _searched(crd, begin, begin + width, value)
+
+
+class _Reader:
+    """Reader of the levels of one tensor."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage, self.format = storage, storage.format
+        self.texts = level_names(self.format)
+        self.vars = TensorVars.of("A", storage.type, str)
+        self.read: set[Element] = set()
+        self.names: dict[str, Any] = {v.name: n for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
+        self.spelled = {v.name: str(n) for v, n in zip(self.vars.dimensions, storage.shape, strict=True)}
+        for var, (k, role), array in zip(self.vars.arrays, self.format.roles, storage.arrays, strict=True):
+            self.names[var.name] = _Watched(array, k, role, self.read)
+            self.spelled[var.name] = role
+            functions = {"weft_search": _searched, "weft_find": _searched, "weft_hash_find": _slot}
+            self.names.update({f"{name}_{array.dtype.name}": f for name, f in functions.items()})
+
+    def level(self, k: int, count: int, parents: Mapping[int, tuple[int, ...]]) -> StoredLevel:
+        """Return one level, whose parents have ``count`` positions, of which ``parents`` lead to entries."""
+        format = self.format.levels[k]
+        own = {role: array for (n, role), array in zip(self.format.roles, self.storage.arrays, strict=True) if n == k}
+        size = self.storage.level_sizes[k]
+        found: dict[int, Position] = {}
+        bounds: dict[int, tuple[int, int]] = {}
+        asked: set[Element] = set()
+        for parent, path in parents.items():
+            begin, end, read = self._bounds(k, parent, path)
+            below = list(self._children(k, parent, path))
+            if format.capability(ValueIteration) is not None:  # the bounds are those of coordinates
+                begin, end = min((q for q, _ in below), default=0), max((q for q, _ in below), default=-1) + 1
+            bounds[parent] = begin, end
+            asked |= read
+            found.update(below)
+        segments = _segments(count, size, bounds)
+        roles = {role for n, role, _ in asked if n == k}
+        occupied = [p for p, (begin, end) in enumerate(segments) if p in bounds and begin < end]
+        return StoredLevel(
+            self.texts[k],
+            str(format),
+            tuple(self._rules(k)),
+            own,
+            size,
+            segments,
+            found,
+            tuple(role for role, array in own.items() if _is_aligned(k, role, array, found, size)),
+            tuple(r for r, a in own.items() if r in roles and _are_edges(a, count, segments, occupied)),
+            tuple(r for r, a in own.items() if r in roles and _are_starts(a, count, segments, occupied)),
+        )
+
+    def axes(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the coordinates of an element in the tensor, given those of the levels."""
+        shape = self.storage.shape
+        return tuple(evaluate(e, path, shape=shape) for e in self.format.remapping.inverse() if e is not None)
+
+    def _value(self, expr: Expr) -> int:
+        return value_of(expr, self.names)
+
+    def _bounds(self, k: int, parent: int, path: tuple[int, ...]) -> tuple[int, int, frozenset[Element]]:
+        """Return the interval that an iteration visits, and the elements from which it was read."""
+        self.read.clear()
+        begin, end = (self._value(e) for e in _bounds_of(self.format.levels[k], self.vars, k, parent, path))
+        return begin, end, frozenset(self.read)
+
+    def _children(self, k: int, parent: int, path: tuple[int, ...]) -> Iterator[tuple[int, Position]]:
+        level, m, above = self.format.levels[k], self.vars.levels[k], lit(parent)
+        coords = tuple(lit(c) for c in path)
+        begin, end, _ = self._bounds(k, parent, path)
+        if level.capability(ValueIteration) is not None:
+            for c in range(begin, end):
+                q = self._value(level.require(Locate).locate(m, above, lit(c)))
+                if q >= 0:
+                    yield q, Position(parent, c, self._inside((*path, c)), frozenset(), (*path, c))
+            return
+        by_position = level.require(PositionIteration)
+        for q in range(begin, end):
+            self.read.clear()
+            c = self._value(by_position.pos_access(m, lit(q), above, coords))
+            read = frozenset(self.read)
+            valid = by_position.valid(m, lit(c))
+            holds = (valid is None or bool(self._value(valid))) and self._inside((*path, c))
+            yield self._value(by_position.child_pos(m, lit(q), lit(c))), Position(parent, c, holds, read, (*path, c))
+
+    def _inside(self, path: tuple[int, ...]) -> bool:
+        """Return whether the axes that follow from the coordinates so far lie inside the tensor."""
+        if not self.format.is_structured:
+            return True
+        for size, expr in zip(self.storage.shape, self.format.remapping.inverse(), strict=True):
+            try:
+                if expr is not None and not 0 <= evaluate(expr, path, shape=self.storage.shape) < size:
+                    return False
+            except IndexError:  # not all of its levels are known yet
+                continue
+        return True
+
+    # -- rules ---------------------------------------------------------------------------------------------------
+    def _rules(self, k: int) -> Iterator[str]:
+        """Yield the positions and the coordinates of a level as formulas of the position ``p`` of the parent."""
+        level, m, name = self.format.levels[k], self.vars.levels[k], self.texts[k]
+        parent: Expr = lit(0) if k == 0 else Var("p")
+        coords = tuple(Var(_in_parentheses(text)) for text in self.texts[:k])
+        own = Var(_in_parentheses(name))
+        if (by_value := level.capability(ValueIteration)) is not None:
+            begin, end = (self._text(e) for e in by_value.coord_bounds(m, parent, coords))
+            yield f"{begin} ≤ {name} < {end}"
+            if level.locates == "direct":
+                yield f"position {self._text(level.require(Locate).locate(m, parent, own))}"
+            return
+        by_position = level.require(PositionIteration)
+        begin, end = (self._text(e) for e in by_position.pos_bounds(m, parent))
+        yield f"position {begin}" if level.branchless else f"positions {begin} : {end}"
+        at: Expr = parent if level.branchless else Var("q")
+        yield f"{name} = {self._text(by_position.pos_access(m, at, parent, coords))}"
+
+    def _text(self, expr: Expr) -> str:
+        def plain(node: Node) -> Node | None:
+            match node:
+                case Cast(a=a):
+                    return a
+                case Var(name=name) if name in self.spelled:
+                    text = self.spelled[name]
+                    return Const(int(text)) if text.isdigit() else Var(text, node.ty)
+                case Select(cond=Binary(op=op, a=a, b=b), a=first, b=second) if (a, b) == (first, second):
+                    name = "max" if op[0] == ">" else "min"
+                    return Call(name, (*_arguments(a, name), *_arguments(b, name)), "int64")
+                case Binary(a=Const(), b=Const()):
+                    return Const(value_of(node, {}))
+            return None
+
+        text = rewrite(expr, plain)
+        assert isinstance(text, Expr)
+        return expression_text(text)
+
+
+def _arguments(expr: Expr, name: str) -> tuple[Expr, ...]:
+    """Return the arguments of a call of ``name``, or the expression if it is another one."""
+    return expr.args if isinstance(expr, Call) and expr.name == name else (expr,)
+
+
+def _in_parentheses(text: str) -> str:
+    return text if text.isalnum() or text.startswith("#") else f"({text})"
+
+
+def _bounds_of(level: LevelFormat, vars: TensorVars, k: int, parent: int, path: tuple[int, ...]) -> tuple[Expr, ...]:
+    """Return the bounds of an iteration, and for one by value the position of the first coordinate."""
+    m, above = vars.levels[k], lit(parent)
+    by_value = level.capability(ValueIteration)
+    if by_value is not None:
+        return by_value.coord_bounds(m, above, tuple(lit(c) for c in path))
+    return level.require(PositionIteration).pos_bounds(m, above)
+
+
+def _segments(count: int, size: int, bounds: Mapping[int, tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the interval of positions that belongs to each of ``count`` parents.
+
+    An iteration may leave out padding at the ends of a segment. If the positions that it visits lie in segments of one
+    width, these are the segments.
+    """
+    width = size // count if count and size % count == 0 else 0
+    visited = {p: (begin, end) for p, (begin, end) in bounds.items() if begin < end}
+    if width and all(p * width <= begin and end <= (p + 1) * width for p, (begin, end) in visited.items()):
+        return tuple((p * width, (p + 1) * width) for p in range(count))
+    return tuple(visited.get(p, (0, 0)) for p in range(count))
+
+
+def _is_aligned(k: int, role: str, array: np.ndarray[Any, Any], found: Mapping[int, Position], size: int) -> bool:
+    """Return whether element ``q`` of an array is the coordinate at position ``q``."""
+    if len(array) < size:
+        return False
+    return bool(found) and all((k, role, q) in at.read for q, at in found.items())
+
+
+def _are_edges(
+    array: np.ndarray[Any, Any], count: int, segments: Sequence[tuple[int, int]], occupied: Sequence[int]
+) -> bool:
+    """Return whether two neighboring elements of an array are the ends of each segment."""
+    if len(array) != count + 1:
+        return False
+    return all((int(array[p]), int(array[p + 1])) == segments[p] for p in occupied)
+
+
+def _are_starts(
+    array: np.ndarray[Any, Any], count: int, segments: Sequence[tuple[int, int]], occupied: Sequence[int]
+) -> bool:
+    """Return whether each element of an array is the beginning of a segment."""
+    return len(array) == count and bool(occupied) and all(int(array[p]) == segments[p][0] for p in occupied)
