@@ -14,13 +14,26 @@ from typing import Literal, TypeAlias
 from ..records import record
 
 __all__ = [
-    "COLORS", "TEXT_HEIGHT", "Arrow", "Box", "Drawing", "Item", "Label", "Line", "Scene", "beside", "below",
-    "extent", "moved", "paint", "text_width",
+    "COLORS",
+    "TEXT_HEIGHT",
+    "Arrow",
+    "Box",
+    "Drawing",
+    "Item",
+    "Label",
+    "Line",
+    "Scene",
+    "below",
+    "beside",
+    "extent",
+    "moved",
+    "paint",
+    "text_width",
 ]  # fmt: skip
 
-BoxStyle: TypeAlias = Literal["stored", "index", "computed", "padding", "absent", "node", "panel"]
+BoxStyle: TypeAlias = Literal["stored", "index", "computed", "padding", "absent", "node", "bar", "stop", "panel"]
 """A box: of an entry, of an index array, of a computed coordinate, of padding, of an element that is not stored, of a
-graph, or around other boxes."""
+graph, of its loops and of the stops of its paths, or around other boxes."""
 LabelStyle: TypeAlias = Literal["title", "level", "role", "axis", "note", "code"]
 
 COLORS = ("#cfe3fb", "#ffdcb8", "#cdeecb", "#f8cfdf", "#e4d7f7", "#fdf0ac", "#c3ecec", "#e9dccb")
@@ -46,6 +59,8 @@ fill:#1d2733}
 .weft-drawing .padding{fill:#f0f1f3;stroke:#cfd5dc}
 .weft-drawing .absent{fill:#fff;stroke:#e6eaef}
 .weft-drawing .node{fill:#eef4fb;stroke:#3b78bd;stroke-width:1.3}
+.weft-drawing .bar{fill:#f3f6fa;stroke:#c3cedb}
+.weft-drawing .stop{stroke-width:1.6}
 .weft-drawing .t-computed{fill:#5a6878}
 .weft-drawing .t-padding,.weft-drawing .t-absent{fill:#9aa3ae}
 .weft-drawing .title,.weft-drawing .level,.weft-drawing .note{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,
@@ -270,7 +285,7 @@ def paint(scene: Scene) -> str:
 
 def item_depth(item: Label | Box) -> int:
     """Return 0 for what is painted first and 2 for what is painted last."""
-    return 2 if isinstance(item, Label) else 0 if item.style == "panel" else 1
+    return 2 if isinstance(item, Label) else 0 if item.style in ("panel", "bar") else 1
 
 
 def _number(value: float) -> str:
@@ -295,7 +310,7 @@ def _painted(item: Item) -> str:
 def _box(box: Box) -> str:
     place = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}"'
     kind = "group" if box.style == "panel" else box.style
-    round_by = {"node": "6", "panel": "6"}.get(box.style, "2")
+    round_by = {"node": "6", "panel": "6", "bar": "6", "stop": "5.5"}.get(box.style, "2")
     color = "" if box.color is None else f' style="fill:{COLORS[box.color]};stroke:{_EDGES[box.color]}"'
     shape = f'<rect class="{kind}" {place} rx="{round_by}"{color}/>'
     if box.text:

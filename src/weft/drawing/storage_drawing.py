@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-
 from ..errors import ShapeError
 from ..formats.catalogue import shown_name
 from ..operations.operands import storage_of
@@ -52,7 +51,7 @@ def storage_svg(tensor: SparseTensor | Storage, *, max_cells: int = MAX_CELLS) -
     return paint(storage_scene(read_levels(storage), name))
 
 
-def draw(x: SparseTensor, /, *, max_cells: int = MAX_CELLS) -> Drawing:
+def draw(x: SparseTensor, /, *, max_cells: int = 600) -> Drawing:
     """Draw the arrays in which a small tensor is stored, level by level, beside its elements.
 
     Parameters

@@ -423,7 +423,7 @@ class _Levels:
         return self._parent_text(k, strip.heads[n]) if strip.by_segment else f"{strip.heads[n]}:"
 
     def _parent_text(self, k: int, q: int) -> str:
-        """Return the coordinate of the position below which a line lies: of the first level above it that is a strip."""
+        """Return the coordinate of the parent of a line, in the nearest level above that has another strip."""
         while k > 0 and self.strips[k - 1] is self.strips[k]:
             k -= 1
         parent = next((p for p, (begin, end) in enumerate(self.tensor.levels[k].segments) if begin <= q < end), 0)

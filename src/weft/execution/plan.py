@@ -197,6 +197,11 @@ class Plan:
         return self.kernel if self.kernel.operands == self.operands else None
 
     @property
+    def kernels(self) -> Collection[Kernel]:
+        """The kernels that the plan runs, each once."""
+        return (self.kernel,)
+
+    @property
     def stages(self) -> dict[str, str]:
         """Texts of all stages of the compiler, by name."""
         return self.kernel.stages
@@ -312,10 +317,10 @@ class SteppedPlan(Plan):
     @property
     def source(self) -> str:
         """C source of all steps, each kernel once."""
-        return "\n".join(dict.fromkeys(kernel.source for kernel in self._kernels))
+        return "\n".join(dict.fromkeys(kernel.source for kernel in self.kernels))
 
     @property
-    def _kernels(self) -> Collection[Kernel]:
+    def kernels(self) -> Collection[Kernel]:
         """The kernels of all steps, each once."""
         return dict.fromkeys(plan.kernel for plan in self._plans)
 
@@ -328,7 +333,7 @@ class SteppedPlan(Plan):
     def stages(self) -> dict[str, str]:
         """Texts of all stages of each kernel, after the list of steps."""
         stages = {"steps": self._listed}
-        for n, kernel in enumerate(self._kernels, 1):
+        for n, kernel in enumerate(self.kernels, 1):
             stages |= {f"{name}, kernel {n}": text for name, text in kernel.stages.items()}
         return stages
 
@@ -337,13 +342,13 @@ class SteppedPlan(Plan):
         """The text of what each pass of the compiler returned for every kernel, by name."""
         return {
             f"{name}, kernel {n}": text
-            for n, kernel in enumerate(self._kernels, 1)
+            for n, kernel in enumerate(self.kernels, 1)
             for name, text in kernel.passes.items()
         }
 
     @property
     def origins(self) -> tuple[str | None, ...]:
-        return tuple(origin for kernel in self._kernels for origin in kernel.origins)
+        return tuple(origin for kernel in self.kernels for origin in kernel.origins)
 
     def summary(self, told: Collection[str] = ()) -> str:
         """Return the steps, with the conversions and the loops over all coordinates of each."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,6 +200,11 @@ class CompiledKernel:
         self._assumed = execution.assumed(assignment, {name: types[name] for name in self.operands})
         self._kernel = execution.compile(self._assumed.assignment, types, user_schedule)
         self.source: str = self._kernel.source
+
+    @property
+    def kernels(self) -> Collection[execution.Kernel]:
+        """The kernels that compute the steps of the expression."""
+        return self._kernel.kernels
 
     @property
     def stages(self) -> dict[str, str]:

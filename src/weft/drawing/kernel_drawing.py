@@ -1,0 +1,93 @@
+"""Drawings of how an expression is computed: ``weft.explain(..., format="svg")``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from ..execution import Kernel
+from ..index_notation import to_text
+from ..records import replace
+from .iteration_graphs import graph_scene, iteration_graph
+from .lattices import Lattice, lattice_scene, lattices
+from .scene import Drawing, Item, Scene, below, paint
+
+__all__ = ["HasKernels", "iteration_graph_svg", "kernel_drawing", "lattices_svg"]
+
+
+class HasKernels(Protocol):
+    """Anything that consists of kernels: what :func:`weft.compile` returns, a plan, or a kernel."""
+
+    @property
+    def kernels(self) -> Collection[Kernel]:
+        """The kernels, in the order in which they run."""
+
+
+def iteration_graph_svg(kernel: HasKernels) -> str:
+    """Return a drawing of the iteration graphs of all kernels of an expression, as SVG.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel, Plan or Kernel
+        The kernel, such as one that :func:`weft.compile` returned.
+
+    Examples
+    --------
+    >>> import weft
+    >>> iteration_graph_svg(weft.compile("y(i) = A(i,j)*x(j)", A="csr"))[:4]
+    '<svg'
+    """
+    return paint(_stacked([_graph(each) for each in kernel.kernels]))
+
+
+def lattices_svg(kernel: HasKernels) -> list[tuple[str, str]]:
+    """Return the variable of each loop of an expression with a drawing of its merge lattice, as SVG.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel, Plan or Kernel
+        The kernel, such as one that :func:`weft.compile` returned.
+
+    Returns
+    -------
+    list of (str, str)
+        The variable of each loop, and the drawing. A loop that merges nothing says so.
+
+    Examples
+    --------
+    >>> import weft
+    >>> k = weft.compile("a(i) = b(i) + c(i)", b="coo", c="coo")
+    >>> [(v, drawing[:4]) for v, drawing in lattices_svg(k)]
+    [('i', '<svg')]
+    """
+    return [(found.var, paint(lattice_scene(found))) for each in kernel.kernels for found in _lattices(each)]
+
+
+def kernel_drawing(kernel: HasKernels) -> Drawing:
+    """Return one drawing with the iteration graph of each kernel, and below it the merge lattices of its loops.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel, Plan or Kernel
+        The kernel.
+    """
+    scenes = [scene for each in kernel.kernels for scene in (_graph(each), *map(lattice_scene, _lattices(each)))]
+    return Drawing(paint(_stacked(scenes)))
+
+
+def _graph(kernel: Kernel) -> Scene:
+    _, lowerer = kernel.lowered.evaluation
+    return graph_scene(iteration_graph(lowerer, to_text(kernel.lowered.assignment)))
+
+
+def _lattices(kernel: Kernel) -> tuple[Lattice, ...]:
+    return lattices(kernel.lowered.evaluation[1])
+
+
+def _stacked(scenes: list[Scene]) -> Scene:
+    """Return one scene with others below each other."""
+    items: tuple[Item, ...] = scenes[0].items
+    for scene in scenes[1:]:
+        items = below(items, scene.items, 30)
+    titles = "; ".join(dict.fromkeys(scene.title for scene in scenes))
+    return replace(scenes[0], title=titles, description=". ".join(s.description for s in scenes), items=items)

@@ -1,0 +1,184 @@
+"""Drawings of merge lattices (2017 paper, section 5.1): points, and the points that remain as operands run out.
+
+Each point names the levels that are merged, those that are located, and the assignments that are computed where all of
+them have values. Larger points are above the points that they dominate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..analysis.implicit_values import specialize
+from ..analysis.merge_lattice import Point
+from ..concrete_notation import to_text as statement_text
+from ..concrete_notation.nodes import Forall, Stmt, accesses, assignments, foralls_of
+from ..lowering.lowerer import Lowerer
+from ..records import record
+from .scene import Arrow, Box, Item, Label, Scene, text_width
+
+__all__ = ["Lattice", "lattice_scene", "lattices"]
+
+_LAYER = 52.0  # between layers of points
+_BOX = 42.0
+_SPACE = 22.0
+_LONGEST = 46
+
+
+@record
+class LatticePoint:
+    """Texts of a lattice point: the merged levels, the located levels, and the statement that is computed."""
+
+    merged: tuple[str, ...]
+    located: tuple[str, ...]
+    computed: str
+
+
+@record
+class Lattice:
+    """Merge lattice of one loop.
+
+    Parameters
+    ----------
+    var : str
+        The variable of the loop.
+    points : tuple of LatticePoint
+        The points, largest first.
+    """
+
+    var: str
+    points: tuple[LatticePoint, ...]
+
+    @property
+    def merges(self) -> bool:
+        """True if the loop walks several levels at once, or has several cases."""
+        return len(self.points) > 1 or any(len(point.merged) > 1 for point in self.points)
+
+    @property
+    def text(self) -> str:
+        """What the loop does, in words."""
+        if not self.points:
+            return f"loop over {self.var}: nothing to compute"
+        first = self.points[0]
+        beside = f", and locates {', '.join(first.located)}" if first.located else ""
+        if not self.merges:
+            return f"loop over {self.var}: walks {first.merged[0]} alone, so that nothing is merged{beside}"
+        if len(self.points) == 1:
+            return f"loop over {self.var}: an intersection, which ends with the first level that ends{beside}"
+        return f"loop over {self.var}: a merge of {len(self.points)} cases{beside}"
+
+
+def lattices(lowerer: Lowerer) -> tuple[Lattice, ...]:
+    """Return the merge lattices that a lowerer has built, each once.
+
+    Parameters
+    ----------
+    lowerer : Lowerer
+        The lowerer, which has lowered its loops.
+    """
+    # The loops inside a case have the statement of the case, which is found beside those of the program.
+    loops = list(foralls_of(lowerer.program.stmt))
+    found: dict[Lattice, None] = {}
+    for var, points in lowerer.lattices:
+        loop = _loop_of(lowerer, var, points, loops)
+        cases = [None if loop is None else _case(lowerer, loop, point) for point in points]
+        loops += [inner for case in cases if case is not None for inner in foralls_of(case) if inner not in loops]
+        texts = [
+            LatticePoint(tuple(map(str, p.coiterate)), tuple(map(str, p.located)), _text(case, loop is not None))
+            for p, case in zip(points, cases, strict=True)
+        ]
+        found[Lattice(var, tuple(texts))] = None
+    return tuple(found)
+
+
+def _loop_of(lowerer: Lowerer, var: str, points: Sequence[Point], loops: Sequence[Forall]) -> Forall | None:
+    """Return the loop that has a lattice: over its variable, with exactly its operands."""
+    wanted = {it.access for point in points for it in point.iterators if it.access is not None}
+    whole = {split.inner: split.var for split in lowerer.program.splits}
+    for loop in loops:
+        if var in (loop.var, whole.get(loop.var)):
+            read = {a for a in accesses(lowerer.view(loop.body)) if lowerer.iterators(a, var)}
+            if read == wanted:
+                return loop
+    return None
+
+
+def _case(lowerer: Lowerer, loop: Forall, point: Point) -> Stmt | None:
+    """Return the statement that is computed where the levels of a point have values, or None if nothing is."""
+    present, whole = set(point.iterators), {split.inner: split.var for split in lowerer.program.splits}
+    var = whole.get(loop.var, loop.var)
+    absent = {
+        a: (lowerer.fill_value(a), lowerer.types[a.tensor].dtype)
+        for a in dict.fromkeys(accesses(lowerer.view(loop.body)))
+        if not present.issuperset(lowerer.iterators(a, var))
+    }
+    return specialize(loop.body, absent, lowerer.neutral_value, lowerer.fill_value) if absent else loop.body
+
+
+def _text(case: Stmt | None, known: bool) -> str:
+    if case is None:
+        return "nothing" if known else ""
+    text = "; ".join(statement_text(s) for s in assignments(case))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def lattice_scene(lattice: Lattice) -> Scene:
+    """Return the scene of one merge lattice.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The lattice.
+    """
+    items: tuple[Item, ...] = (Label(0, 0, lattice.text, "level"),)
+    if lattice.merges:
+        items += tuple(_points(lattice))
+    else:
+        items += tuple(Label(0, 17, point.computed, "code") for point in lattice.points if point.computed)
+    described = "; ".join(f"{_merged(p)} computes {p.computed}" for p in lattice.points) or "no points"
+    return Scene(f"merge lattice of the loop over {lattice.var}", described, items)
+
+
+def _points(lattice: Lattice) -> Iterator[Item]:
+    points = lattice.points
+    covers = list(_covers(points))
+    depths = [0] * len(points)
+    for a, b in covers:  # larger points come first, so that the depth of each is known when it is used
+        depths[b] = max(depths[b], depths[a] + 1)
+    layers: dict[int, list[int]] = {}
+    for n, depth in sorted(enumerate(depths), key=lambda each: each[1]):
+        layers.setdefault(depth, []).append(n)
+    widths = [max(text_width(_merged(p), "code"), text_width(p.computed, "note")) + 24 for p in points]
+    lines = [sum(widths[n] for n in layer) + _SPACE * (len(layer) - 1) for layer in layers.values()]
+    boxes: dict[int, Box] = {}
+    for depth, (layer, line) in enumerate(zip(layers.values(), lines, strict=True)):
+        x = (max(lines) - line) / 2
+        for n in layer:
+            boxes[n] = Box(x, 16 + depth * (_BOX + _LAYER), widths[n], _BOX, style="node", tip=points[n].computed)
+            x += widths[n] + _SPACE
+    for n, box in boxes.items():
+        yield box
+        yield Label(box.middle, box.y + 18, _merged(points[n]), "code", "middle")
+        yield Label(box.middle, box.y + 33, points[n].computed, "note", "middle")
+    for a, b in covers:
+        start, end = boxes[a], boxes[b]
+        x = start.middle + (end.middle - start.middle) * min(
+            0.35, start.width / 2 / (abs(end.middle - start.middle) + 1)
+        )
+        yield Arrow(x, start.bottom + 1, end.middle, end.y)
+        lost = [it for it in points[a].merged if it not in (*points[b].merged, *points[b].located)]
+        if lost and len(points) <= 5:
+            yield Label((x + end.middle) / 2 + 6, (start.bottom + end.y) / 2 + 3, f"{', '.join(lost)} ends", "note")
+
+
+def _merged(point: LatticePoint) -> str:
+    located = f" | {', '.join(point.located)}" if point.located else ""
+    return " ∧ ".join(point.merged) + located
+
+
+def _covers(points: Sequence[LatticePoint]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of points of which the first dominates the second, with no point between them."""
+    sets = [{*p.merged, *p.located} for p in points]
+    for a, larger in enumerate(sets):
+        for b, smaller in enumerate(sets):
+            if smaller < larger and not any(smaller < other < larger for other in sets):
+                yield a, b
