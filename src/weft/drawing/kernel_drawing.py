@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from ..execution import Kernel
+from ..hints import did_you_mean
 from ..index_notation import to_text
 from ..records import replace
 from .iteration_graphs import graph_scene, iteration_graph
 from .lattices import Lattice, lattice_scene, lattices
-from .scene import Drawing, Item, Scene, below, paint
+from .scene import Drawing, Item, Label, Scene, below, paint
 
 __all__ = ["HasKernels", "iteration_graph_svg", "kernel_drawing", "lattices_svg"]
+
+DRAWN = ("iteration graph", "lattices")
+"""The stages of the compiler that are drawn."""
 
 
 class HasKernels(Protocol):
@@ -63,15 +67,33 @@ def lattices_svg(kernel: HasKernels) -> list[tuple[str, str]]:
     return [(found.var, paint(lattice_scene(found))) for each in kernel.kernels for found in _lattices(each)]
 
 
-def kernel_drawing(kernel: HasKernels) -> Drawing:
+def kernel_drawing(kernel: HasKernels, stages: bool | str | Iterable[str] = True) -> Drawing:
     """Return one drawing with the iteration graph of each kernel, and below it the merge lattices of its loops.
 
     Parameters
     ----------
     kernel : CompiledKernel, Plan or Kernel
         The kernel.
+    stages : bool, str or iterable of str, optional
+        The stages to draw, ``"iteration graph"`` and ``"lattices"``; by default both.
+
+    Raises
+    ------
+    ValueError
+        When a stage has no drawing.
     """
-    scenes = [scene for each in kernel.kernels for scene in (_graph(each), *map(lattice_scene, _lattices(each)))]
+    names = [stages] if isinstance(stages, str) else DRAWN if isinstance(stages, bool) else list(stages)
+    wanted = [name.replace("-", " ") for name in names]
+    for name in wanted:
+        if name not in DRAWN:
+            raise ValueError(
+                f"there is no drawing of the stage {name!r}{did_you_mean(name, DRAWN)}\n"
+                f"the stages that are drawn are {', '.join(DRAWN)}"
+            )
+    scenes: list[Scene] = []
+    for each in kernel.kernels:
+        scenes += [_graph(each)] if DRAWN[0] in wanted else []
+        scenes += map(lattice_scene, _lattices(each)) if DRAWN[1] in wanted else []
     return Drawing(paint(_stacked(scenes)))
 
 
@@ -85,7 +107,9 @@ def _lattices(kernel: Kernel) -> tuple[Lattice, ...]:
 
 
 def _stacked(scenes: list[Scene]) -> Scene:
-    """Return one scene with others below each other."""
+    """Return one scene with others below each other; an expression without loops has none."""
+    if not scenes:
+        return Scene("no loops", "the expression has no loops", (Label(0, 0, "no loops: nothing is merged", "note"),))
     items: tuple[Item, ...] = scenes[0].items
     for scene in scenes[1:]:
         items = below(items, scene.items, 30)

@@ -161,29 +161,26 @@ class Scene:
     items: tuple[Item, ...]
 
 
-class Drawing:
-    """A drawing as SVG, which notebooks show.
-
-    Parameters
-    ----------
-    svg : str
-        The SVG text.
+class Drawing(str):
+    """A drawing as SVG text, which notebooks show as a picture.
 
     Examples
     --------
     >>> import weft
     >>> drawing = weft.eye(2, format="csr").draw()
-    >>> drawing.svg[:4], len(drawing.svg) == len(drawing._repr_svg_())
+    >>> drawing.svg[:4], drawing.svg == drawing._repr_svg_()
     ('<svg', True)
     """
 
-    __slots__ = ("svg",)
+    __slots__ = ()
 
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
+    @property
+    def svg(self) -> str:
+        """The SVG text."""
+        return str(self)
 
     def _repr_svg_(self) -> str:
-        return self.svg
+        return str(self)
 
     def save(self, path: str | Path) -> None:
         """Write the SVG text to a file.
@@ -193,13 +190,13 @@ class Drawing:
         path : str or Path
             The file, which is replaced if it exists.
         """
-        Path(path).write_text(self.svg + "\n", encoding="utf-8")
+        Path(path).write_text(f"{self}\n", encoding="utf-8")
 
     def __str__(self) -> str:
-        return self.svg
+        return str.__str__(self)
 
     def __repr__(self) -> str:
-        return f"<Drawing of {len(self.svg)} characters of SVG; save(path) writes it to a file>"
+        return f"<drawing, {len(self)} characters of SVG; save(path) writes it to a file>"
 
 
 def text_width(text: str, style: LabelStyle = "code") -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,13 +18,24 @@ from ..operations import foreign_tensors
 from ..operations.operands import StorageHolder, as_operand, storage_of
 from ..pass_names import PASSES
 from ..storage import Storage
+from .lazy import resolve
 from .operators import wrap_result
 from .sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from .types import Array
 
-__all__ = ["CompiledKernel", "check_names", "operand_names", "orders", "reads", "report", "stage_texts", "titled"]
+__all__ = [
+    "CompiledKernel",
+    "check_names",
+    "drawn",
+    "operand_names",
+    "orders",
+    "reads",
+    "report",
+    "stage_texts",
+    "titled",
+]
 
 
 def operand_names(assignment: Assignment) -> tuple[str, ...]:
@@ -163,6 +174,17 @@ def titled(stages: Mapping[str, str]) -> str:
     return "\n\n".join(f"== {name}\n{text.rstrip()}" for name, text in stages.items())
 
 
+def drawn(kernel: Any, stages: bool | str | Iterable[str]) -> str:
+    """Return a drawing of a kernel or a plan: of some stages, or of all that are drawn.
+
+    Raises
+    ------
+    ValueError
+        When a stage has no drawing.
+    """
+    return resolve("drawing.kernel_drawing", "kernel_drawing")(kernel, stages or True)  # type: ignore[no-any-return]
+
+
 class CompiledKernel:
     """An expression compiled for the formats of its tensors.
 
@@ -232,18 +254,25 @@ class CompiledKernel:
         """
         return self._kernel.passes
 
-    def explain(self, *, stages: bool | str | Iterable[str] = False) -> str:
+    def explain(self, *, stages: bool | str | Iterable[str] = False, format: Literal["text", "svg"] = "text") -> str:
         """Report how the kernel computes.
 
         Parameters
         ----------
         stages : bool, str or iterable of str
             Stages of the compiler to show in place of the short report, as in :func:`weft.explain`.
+        format : {'text', 'svg'}
+            The form of the report. ``"svg"`` is a drawing of the iteration graph and of the merge lattices.
 
         Returns
         -------
         str
-            A report.
+            A report. A drawing is SVG text that notebooks show as a picture, and that ``save(path)`` writes to a file.
+
+        Raises
+        ------
+        ValueError
+            For other forms, and for stages that do not exist or have no drawing.
 
         Examples
         --------
@@ -257,6 +286,10 @@ class CompiledKernel:
             forall j
               t += A(i,j)*x(j)
         """
+        if format == "svg":
+            return drawn(self, stages)
+        if format != "text":
+            raise ValueError(f"a report is 'text' or 'svg', not {format!r}")
         if stages:
             return titled(stage_texts(self._kernel, stages, self._assumed, assumed=True))
         return report(self._kernel, self._assignment, self._assumed, assumed=True)

@@ -21,7 +21,17 @@ from ..index_notation.nodes import Assignment, Reduce
 from ..index_notation.operator_table import REDUCTIONS
 from ..operations.operands import Operand, as_operand, is_scalar, scalar_storage
 from ..records import replace
-from .compiled_kernel import CompiledKernel, check_names, operand_names, orders, reads, report, stage_texts, titled
+from .compiled_kernel import (
+    CompiledKernel,
+    check_names,
+    drawn,
+    operand_names,
+    orders,
+    reads,
+    report,
+    stage_texts,
+    titled,
+)
 from .contraction_order import plan
 from .conversion_report import explain_conversion
 from .operators import wrap_result
@@ -482,19 +492,22 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
         stage and every pass.
     **named
         For index notation, operands as for :func:`evaluate`, or formats as for :func:`compile`. In both cases,
-        ``format`` and ``dtype`` of the result.
+        ``format`` and ``dtype`` of the result. ``format="svg"`` asks for a drawing in place of text: of the iteration
+        graph and the merge lattices, or of one of these by ``stages="iteration graph"`` or ``stages="lattices"``.
 
     Returns
     -------
     str
-        A report.
+        A report. A drawing is SVG text that notebooks show as a picture, and that ``save(path)`` writes to a file.
 
     Raises
     ------
     NotationError
         For expressions that do not parse, operands that are missing, and methods that convert no tensor.
+    FormatError
+        For a format that does not exist.
     ValueError
-        For names of stages that do not exist.
+        For names of stages that do not exist or have no drawing, and for drawings of conversions.
 
     Examples
     --------
@@ -509,17 +522,25 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     values over k are collected in an array, with a list of those that have a value, before they are stored
     parallel: the loop over i
     compiled: ...
+    >>> weft.explain("C(i,k) = A(i,j)*B(j,k)", A="csr", B="csr", format="svg")[:4]
+    '<svg'
     >>> print(weft.explain(A.tocsc).splitlines()[0])
     csr float64 is converted to csc float64 in 1 step (insert)
     """
+    picture = named.get("format") == "svg"
     if operands and isinstance(operands[0], MethodType):
+        if picture:
+            raise ValueError("a conversion has no drawing; its report is text, as of weft.explain(A.asformat, 'dia')")
         return explain_conversion(operands[0], operands[1:], named, stages)
     format, dtype = named.pop("format", None), named.pop("dtype", None)
+    format = None if picture else format
     if len(operands) == 1 and isinstance(operands[0], str):
         text = operands[0]
         # Formats instead of operands: the report is that of a compiled kernel.
         if all(isinstance(value, (str, Format)) for value in named.values()):
-            return compile(text, **named).explain(stages=stages)
+            if format is not None:
+                named.setdefault(_parsed(text).target.tensor, format)
+            return compile(text, **named).explain(stages=stages, format="svg" if picture else "text")
         notation, assignment, found = None, _parsed(text), _adopted(named, weak=True)
     else:
         notation, given = _parsed_einsum(operands)
@@ -530,6 +551,8 @@ def explain(*operands: Any, stages: bool | str | Iterable[str] = False, **named:
     types = tuple([storage.type for storage in storages])
     result_format = _format_of(assignment, format)
     plan, taken = execution.plan_for(looked.assignment, types, format=result_format, dtype=wanted).chosen(storages)
+    if picture:
+        return drawn(plan, stages)
     if stages:
         return titled(stage_texts(plan, stages, looked))
     # Computations share kernels whatever their operands are called, so the kernel that runs has other names.
