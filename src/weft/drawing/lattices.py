@@ -55,7 +55,7 @@ class Lattice:
 
     @property
     def text(self) -> str:
-        """What the loop does, in words."""
+        """Sentence on the loop: the levels that it walks and locates."""
         if not self.points:
             return f"loop over {self.var}: nothing to compute"
         first = self.points[0]

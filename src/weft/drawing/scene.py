@@ -40,9 +40,9 @@ COLORS = ("#cfe3fb", "#ffdcb8", "#cdeecb", "#f8cfdf", "#e4d7f7", "#fdf0ac", "#c3
 """Fills of the boxes of entries, light enough for dark text."""
 _EDGES = ("#3b78bd", "#c9711a", "#3c9144", "#bd4a7c", "#7a56b5", "#a98a10", "#25898a", "#8c6a42")
 TEXT_HEIGHT = 12
-_WIDE, _NARROW = 0.61, 0.56  # widths of a character of monospaced and of other text, in heights of the text
+_WIDE, _NARROW, _BOLD = 0.61, 0.56, 0.66  # widths of a character of each kind of text, in heights of the text
 _SIZES: dict[str, tuple[float, float]] = {
-    "title": (13, _NARROW), "level": (12.5, _NARROW), "role": (11.5, _WIDE), "axis": (11, _WIDE),
+    "title": (13, _BOLD), "level": (12.5, _BOLD), "role": (11.5, _WIDE), "axis": (11, _WIDE),
     "note": (11, _NARROW), "code": (12, _WIDE),
 }  # fmt: skip
 _MARGIN = 14
@@ -281,8 +281,10 @@ def paint(scene: Scene) -> str:
 
 
 def item_depth(item: Label | Box) -> int:
-    """Return 0 for what is painted first and 2 for what is painted last."""
-    return 2 if isinstance(item, Label) else 0 if item.style in ("panel", "bar") else 1
+    """Return 0 for items that are painted first, and 3 for those that are painted last."""
+    if isinstance(item, Label):
+        return 3
+    return {"panel": 0, "bar": 0, "absent": 1}.get(item.style, 2)
 
 
 def _number(value: float) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..records import cached, record, replace
-from .scene import COLORS, Arrow, Box, BoxStyle, Item, Label, Line, Scene, below, beside, extent, text_width
-from .stored_levels import StoredTensor
+from .scene import COLORS, Arrow, Box, BoxStyle, Item, Label, Line, Scene, below, beside, extent, moved, text_width
+from .stored_levels import Position, StoredTensor
 from .value_text import value_text
 
 __all__ = ["storage_scene"]
@@ -27,8 +27,10 @@ _GAP = 7.0  # between segments
 _ACROSS = 420.0  # of a line of boxes
 _FALL = 30.0  # of an arrow
 _STEP = 15.0  # of a short arrow
-_TEXT = 172.0  # of the column of text
-_LETTERS = 31
+_NARROW = 3  # positions of a segment that has a line of its own
+_SHORT = 4  # elements of an array that may stand at the side
+_TEXT = 180.0  # of the column of text
+_LETTERS = 29
 _LEADING = 13.5
 _INSET = 9.0
 _WIDEST = 900.0  # of elements and levels beside each other
@@ -48,15 +50,16 @@ class Strip:
         The number of the line of each position.
     heads : tuple of int
         The first position of each line.
-    by_segment : bool
-        True if each line is the segment of one parent.
+    names : tuple of str
+        The name of each line: the coordinate above it if a line is all that lies below one position, or the number of
+        its first position.
     """
 
     width: float
     lefts: tuple[float, ...]
     lines: tuple[int, ...]
     heads: tuple[int, ...]
-    by_segment: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def folded(self) -> bool:
@@ -81,7 +84,7 @@ def storage_scene(tensor: StoredTensor, name: str) -> Scene:
     Parameters
     ----------
     tensor : StoredTensor
-        What the levels store.
+        The contents of the levels.
     name : str
         The name of the format.
     """
@@ -159,7 +162,7 @@ def _elements(tensor: StoredTensor, colors: _Colors) -> Iterator[Item]:
                 yield Box(*box, shown[axes], "padding", tip=tip)
             else:
                 yield Box(*box, shown[axes], "stored", colors.of_value[q], tip)
-        y += 14 + rows * _SQUARE + 26
+        y += 14 + rows * _SQUARE + 38
     if 0 in shape:
         yield Label(0, 0, f"no elements: shape {shape}", "note")
 
@@ -171,7 +174,7 @@ def _axis_names(tensor: StoredTensor) -> list[str]:
 
 def _headings(shape: Sequence[int], names: Sequence[str], y: float, width: float) -> Iterator[Item]:
     """Yield the coordinates along the sides of a matrix, and the names of its axes."""
-    if not shape:
+    if not shape or 0 in shape:
         return
     for j in range(shape[-1]):
         yield Label((j + 0.5) * width, y + 9, str(j), "axis", "middle")
@@ -189,6 +192,7 @@ class _Levels:
     def __init__(self, tensor: StoredTensor, colors: _Colors) -> None:
         self.tensor, self.colors = tensor, colors
         self.y = 0.0
+        self.low = 0.0  # the bottom of arrays at the side
         self.width = max(HEIGHT, *(text_width(text) + 9 for text in self._texts()))
         self.strips = self._all_strips()
 
@@ -202,12 +206,37 @@ class _Levels:
 
     def _all_strips(self) -> list[Strip]:
         strips: list[Strip] = []
-        for level in self.tensor.levels:
+        for k, level in enumerate(self.tensor.levels):
             if strips and level.is_chain:
                 strips.append(strips[-1])
+                continue
+            gaps = sorted({begin for begin, end in level.segments if 0 < begin < end})
+            across = max(int(_ACROSS // self.width), 2)
+            if level.size <= across:
+                strips.append(_placed(level.size, gaps, {0: ""}, self.width))
             else:
-                strips.append(_strip(level.size, level.segments, self.width))
-        return strips or [_strip(1, ((0, 1),), self.width)]
+                lines = self._lines_by_parent(k, across) or _filled_lines(level.size, gaps, across)
+                strips.append(_placed(level.size, gaps, lines, self.width))
+        return strips or [_placed(1, (), {0: ""}, self.width)]
+
+    def _lines_by_parent(self, k: int, across: int) -> dict[int, str]:
+        """Return lines that have one width, each with all that lies below one position of a level above; or none.
+
+        The first position of each line comes with the coordinate above it.
+        """
+        levels = self.tensor.levels
+        for above in range(k - 1, -1, -1):
+            segments = self._segments(above, k)
+            widths = {end - begin for begin, end in segments if begin < end}
+            whole = sum(end - begin for begin, end in segments) == levels[k].size
+            if len(widths) == 1 and whole and _NARROW <= max(widths) <= across:
+                coords = {p: at.coordinate for p, at in levels[above].positions.items()}
+                return {
+                    begin: f"{levels[above].name}={coords[p]}" if p in coords else f"{begin}:"
+                    for p, (begin, end) in enumerate(segments)
+                    if begin < end
+                }
+        return {}
 
     def items(self) -> Iterator[Item]:
         """Yield everything on the right-hand side: a panel for each level, and one for the values."""
@@ -230,9 +259,13 @@ class _Levels:
     def _level(self, k: int, link: _Link) -> tuple[tuple[Item, ...], _Link]:
         """Return the items of a level, and what leads from it to the next boxes."""
         level, strip, items = self.tensor.levels[k], self.strips[k], list[Item]()
-        for role in level.arrays:
-            if role not in (*level.aligned, *level.edges, *level.starts):
-                items += self._free(k, role)
+        free = [role for role in level.arrays if role not in (*level.aligned, *level.edges, *level.starts)]
+        # Arrows from the boxes above must not cross arrays that have no place on the strip.
+        crossed = link.level is not None and not (level.edges or level.starts or strip.folded)
+        if crossed and free and max(len(level.arrays[role]) for role in free) <= _SHORT:
+            items += self._at_the_side(k, free)
+        else:
+            items += [item for role in free for item in self._free(k, role)]
         for role in (*level.starts, *level.edges):
             drawn = self._beside_parents(k, role)
             items += drawn.items
@@ -259,16 +292,20 @@ class _Levels:
         text: list[Item] = [Label(left, top + 12, name, "level")]
         wrapped = [part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="  ")]
         text += [Label(left, top + 12 + _LEADING * n, line, "note") for n, line in enumerate(wrapped, 1)]
-        bottom = max(self.y, top + 16 + _LEADING * len(wrapped))
+        bottom = max(self.y, self.low, top + 16 + _LEADING * len(wrapped))
         self.y = bottom + 2 * _INSET + 6
         return top, bottom, (*text, *items)
 
     @cached
     def _gutter(self) -> float:
         """Return the width of the names of arrays and of lines, on the left of the boxes."""
-        roles = ["vals", *(role for level in self.tensor.levels for role in level.arrays)]
+        roles = [
+            "vals",
+            *(level.name for level in self.tensor.levels),
+            *(role for level in self.tensor.levels for role in level.arrays),
+        ]
         names = [
-            text_width(self._line_name(k, strip, n), "axis") + 14
+            text_width(strip.names[n], "axis") + 14
             for k, strip in enumerate(self.strips)
             for n in range(len(strip.heads) if strip.folded else 0)
         ]
@@ -276,6 +313,16 @@ class _Levels:
 
     def _role(self, role: str) -> Item:
         return Label(-self._gutter, self.y + HEIGHT / 2 + 4, role, "role")
+
+    def _at_the_side(self, k: int, roles: Sequence[str]) -> list[Item]:
+        """Return short arrays on the right of the strip of their level."""
+        strip, found, top = self.strips[k], list[Item](), self.y
+        for role in roles:
+            found += self._free(k, role)
+        self.low = max(self.low, self.y)
+        self.y = top
+        right = max(strip.lefts, default=0.0) + strip.width
+        return list(moved(found, right + self._gutter + 20, 0))
 
     def _free(self, k: int, role: str) -> Iterator[Item]:
         """Yield an array that has an element neither for each position nor for each parent."""
@@ -343,6 +390,8 @@ class _Levels:
         """Yield an arrow from each element of an array to the end of a segment that it holds."""
         # Levels between that of the segments and the next boxes have one position for each of their positions.
         target, segments = self.strips[ends.level], self.tensor.levels[ends.level].segments
+        if not target.lefts:
+            return
         for p, (end, center) in enumerate(zip(ends.values, ends.centers, strict=True)):
             if not ends.are_starts:
                 yield Arrow(center, bottom + 1, target.edge(end), self.y)
@@ -377,8 +426,7 @@ class _Levels:
         """Yield an array on the strip of its level, or the coordinates that the level computes."""
         level, strip, colors = self.tensor.levels[k], self.strips[k], self.colors.of_level[k]
         name = role or level.name
-        if role:
-            yield self._role(role)
+        yield self._role(role) if role else Label(-self._gutter, self.y + HEIGHT / 2 + 4, level.name, "axis")
         yield from self._line_names(k, strip)
         for q in range(len(values)):
             if q >= len(strip.lefts):
@@ -390,7 +438,7 @@ class _Levels:
             if color is not None and role:
                 style = "stored"
             place = strip.lefts[q], self.y + strip.lines[q] * (HEIGHT + 4), strip.width, HEIGHT
-            tip = f"{name}[{q}] = {values[q]}" if role else f"{name} = {values[q]} at position {q}, computed"
+            tip = f"{name}[{q}] = {values[q]}" if role else f"{name} = {values[q]} at position {q}, {_origin(at)}"
             yield Box(*place, str(values[q]), style, color if role else None, tip)
         self.y += max(len(strip.heads), 1) * (HEIGHT + 4) - 4
         if not values:
@@ -417,20 +465,13 @@ class _Levels:
         if not strip.folded:
             return
         for n in range(len(strip.heads)):
-            yield Label(-7, self.y + n * (HEIGHT + 4) + HEIGHT / 2 + 4, self._line_name(k, strip, n), "axis", "end")
+            yield Label(-7, self.y + n * (HEIGHT + 4) + HEIGHT / 2 + 4, strip.names[n], "axis", "end")
 
-    def _line_name(self, k: int, strip: Strip, n: int) -> str:
-        return self._parent_text(k, strip.heads[n]) if strip.by_segment else f"{strip.heads[n]}:"
 
-    def _parent_text(self, k: int, q: int) -> str:
-        """Return the coordinate of the parent of a line, in the nearest level above that has another strip."""
-        while k > 0 and self.strips[k - 1] is self.strips[k]:
-            k -= 1
-        parent = next((p for p, (begin, end) in enumerate(self.tensor.levels[k].segments) if begin <= q < end), 0)
-        if k == 0:
-            return ""
-        at = self.tensor.levels[k - 1].positions.get(parent)
-        return "" if at is None else f"{self.tensor.levels[k - 1].name}={at.coordinate}"
+def _origin(at: Position | None) -> str:
+    """Return the elements from which a coordinate was read, or that it was computed, in words."""
+    read = sorted(at.read) if at is not None else []
+    return "read from " + ", ".join(f"{role}[{n}]" for _, role, n in read) if read else "computed"
 
 
 @record
@@ -482,36 +523,27 @@ class _Drawn:
     centers: tuple[float, ...]
 
 
-def _strip(size: int, segments: Sequence[tuple[int, int]], width: float) -> Strip:
-    """Return places for the positions of a level, in one line if they fit."""
-    across = max(int(_ACROSS // width), 2)
-    begins = sorted({begin for begin, end in segments if begin < end})
-    widths = {end - begin for begin, end in segments if begin < end}
-    starts = [b for b in begins if b]
-    if size <= across:
-        return _placed(size, starts, (0,), width)
-    if len(widths) == 1 and len(begins) > 1 and begins[0] == 0 and max(widths) <= across:
-        return _placed(size, starts, tuple(begins), width, by_segment=True)
+def _filled_lines(size: int, gaps: Sequence[int], across: int) -> dict[int, str]:
+    """Return the first position of each line, so that lines break between segments where they can."""
     heads = [0]
-    ends = [*starts, size]
-    for begin, end in zip([0, *starts], ends, strict=True):
+    for begin, end in zip([0, *gaps], [*gaps, size], strict=True):
         if end - heads[-1] > across and begin > heads[-1]:
             heads.append(begin)
         while end - heads[-1] > across:
             heads.append(heads[-1] + across)
-    return _placed(size, starts, tuple(heads), width)
+    return {head: f"{head}:" for head in heads}
 
 
-def _placed(size: int, starts: Sequence[int], heads: tuple[int, ...], width: float, by_segment: bool = False) -> Strip:
-    lefts, lines = [], []
+def _placed(size: int, gaps: Sequence[int], lines: Mapping[int, str], width: float) -> Strip:
+    """Return the places of positions in lines with these first positions and names."""
+    lefts, numbers = [], []
     x, line = 0.0, -1
-    gaps, firsts = set(starts), set(heads)
     for q in range(size):
-        if q in firsts:
+        if q in lines:
             x, line = 0.0, line + 1
         elif q in gaps:
             x += _GAP
         lefts.append(x)
-        lines.append(line)
+        numbers.append(line)
         x += width
-    return Strip(width, tuple(lefts), tuple(lines), heads, by_segment)
+    return Strip(width, tuple(lefts), tuple(numbers), tuple(lines), tuple(lines.values()))

@@ -1,4 +1,4 @@
-"""What each level of a tensor stores, read by means of the level functions alone.
+"""Contents of each level of a stored tensor, read by means of the level functions alone.
 
 For each level: its arrays, the positions below each parent, the coordinate at each position, and the elements of
 arrays that each of these was read from. The level functions return IR, which is evaluated on arrays that remember
@@ -25,7 +25,7 @@ from ..remapping.nodes import evaluate
 from ..storage import Storage
 from ..tensor.tree import level_names
 
-__all__ = ["Element", "StoredLevel", "StoredTensor", "read_levels"]
+__all__ = ["Element", "Position", "StoredLevel", "StoredTensor", "read_levels"]
 
 Element: TypeAlias = tuple[int, str, int]
 """An element of an index array: the level that has the array, the role of the array, and the index."""
@@ -125,7 +125,7 @@ class StoredTensor:
 
 
 def read_levels(storage: Storage) -> StoredTensor:
-    """Return what each level of a tensor stores.
+    """Return the contents of each level of a tensor.
 
     Parameters
     ----------
@@ -351,14 +351,14 @@ def _segments(count: int, size: int, bounds: Mapping[int, tuple[int, int]]) -> t
     visited = {p: (begin, end) for p, (begin, end) in bounds.items() if begin < end}
     if width and all(p * width <= begin and end <= (p + 1) * width for p, (begin, end) in visited.items()):
         return tuple((p * width, (p + 1) * width) for p in range(count))
-    return tuple(visited.get(p, (0, 0)) for p in range(count))
+    return tuple(bounds.get(p, (0, 0)) for p in range(count))
 
 
 def _is_aligned(k: int, role: str, array: np.ndarray[Any, Any], found: Mapping[int, Position], size: int) -> bool:
     """Return whether element ``q`` of an array is the coordinate at position ``q``."""
-    if len(array) < size:
-        return False
-    return bool(found) and all((k, role, q) in at.read for q, at in found.items())
+    if not found:  # nothing is read from a level without positions
+        return len(array) == size == 0
+    return len(array) >= size and all((k, role, q) in at.read for q, at in found.items())
 
 
 def _are_edges(
