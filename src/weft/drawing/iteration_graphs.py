@@ -152,8 +152,16 @@ def graph_scene(graph: IterationGraph) -> Scene:
     )
 
 
+def _by_variable(path: Path) -> dict[str, str]:
+    """Return the text of each variable's stop, which names several levels for an access such as ``A(i,i)``."""
+    found: dict[str, list[str]] = {}
+    for v, text in path.stops:
+        found.setdefault(v, []).append(text)
+    return {v: ", ".join(texts) for v, texts in found.items()}
+
+
 def _texts(path: Path) -> tuple[str, ...]:
-    return path.access + "  ", path.note, *(text for _, text in path.stops)
+    return path.access + "  ", path.note, *_by_variable(path).values()
 
 
 def _lane(path: Path, rows: Mapping[str, float], x: float, color: int) -> Iterator[Item]:
@@ -161,14 +169,10 @@ def _lane(path: Path, rows: Mapping[str, float], x: float, color: int) -> Iterat
     yield Label(x - _STOP / 2, 14, path.access, "code")
     yield Label(x - _STOP / 2, 29, path.note, "note")
     # A level that is located may come before those above it; the path is drawn from the top down.
-    stops = sorted(path.stops, key=lambda stop: rows[stop[0]])
-    by_row: dict[float, list[str]] = {}
-    for v, text in stops:
-        by_row.setdefault(rows[v], []).append(text)
     above = 36.0
-    for top, texts in by_row.items():
-        y = top + (_BAR - _STOP) / 2
+    for v, text in sorted(_by_variable(path).items(), key=lambda stop: rows[stop[0]]):
+        y = rows[v] + (_BAR - _STOP) / 2
         yield Arrow(x, above, x, y, color)
-        yield Box(x - _STOP / 2, y, _STOP, _STOP, style="stop", color=color, tip=", ".join(texts))
-        yield Label(x + _STOP, y + 9.5, ", ".join(texts), "note")
+        yield Box(x - _STOP / 2, y, _STOP, _STOP, style="stop", color=color, tip=text)
+        yield Label(x + _STOP, y + 9.5, text, "note")
         above = y + _STOP

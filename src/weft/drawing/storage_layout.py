@@ -261,7 +261,7 @@ class _Levels:
         level, strip, items = self.tensor.levels[k], self.strips[k], list[Item]()
         free = [role for role in level.arrays if role not in (*level.aligned, *level.edges, *level.starts)]
         # Arrows from the boxes above must not cross arrays that have no place on the strip.
-        crossed = link.level is not None and not (level.edges or level.starts or strip.folded)
+        crossed = link.level is not None and level.positions and not (level.edges or level.starts or strip.folded)
         if crossed and free and max(len(level.arrays[role]) for role in free) <= _SHORT:
             items += self._at_the_side(k, free)
         else:
