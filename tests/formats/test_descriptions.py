@@ -1,4 +1,4 @@
-"""The catalogue's descriptions, and the page of the documentation made of them, against what is stored."""
+"""The catalogue's descriptions, and the page and the pictures of the documentation, against what is stored."""
 
 from pathlib import Path
 
@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import weft
+from weft.drawing import storage_svg
 from weft.formats.descriptions import DRAWINGS, WHEN
 from weft.tensor.tree import level_names
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "formats.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "explanation" / "formats.md"
+PICTURES = DOCS / "_static" / "formats"
 FIGURE = np.array([[5.0, 1, 0, 0, 0, 0], [7, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [8, 0, 0, 4, 9, 0]])
 OPTIONS = {"csb": {"block": 4}, "hicoo": {"block": 4}}
 CATALOGUE = list(WHEN)
@@ -33,18 +36,55 @@ def drawing(name):
     return "\n".join(lines) + "\n"
 
 
+def three_axes():
+    """Return a tensor of three axes, whose drawing shows a tree of coordinates with three levels."""
+    coords = [[0, 0, 0, 1, 1, 1], [0, 0, 2, 1, 1, 2], [1, 3, 0, 1, 2, 3]]
+    return weft.from_coords(coords, [5.0, 1, 7, 3, 8, 4], shape=(2, 3, 4), format="csf")
+
+
+PICTURED = {**{name: (lambda name=name: stored(name)) for name in CATALOGUE}, "csf_3": three_axes}
+
+
+def picture(name, what):
+    return (
+        f"![Drawing of {what}: its elements, the arrays of each level, and the values](../_static/formats/{name}.svg)"
+    )
+
+
 def page():
     text = [
         "# Formats",
         "",
-        "A format is a coordinate remapping and one level format for each coordinate that it makes. These have names;",
-        "`weft.Format(remapping, levels)` makes [any other](../how_to/own_format.md). Every format computes with every",
-        "other and converts to every other. What is drawn is this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`)",
-        "or 4 x 4 (`csb`, `hicoo`); `hash_vector` holds its last row.",
+        "A format says which arrays hold a tensor. It is a coordinate remapping, and one level format for each of the",
+        "coordinates that the remapping makes. The formats on this page have names; `weft.Format(remapping, levels)`",
+        "makes [any other](../how_to/own_format.md). Every format computes with every other and converts to every other.",
+        "",
+        "All drawings but one show this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4 (`csb`, `hicoo`).",
+        "`hash_vector` holds the last row of it.",
         "",
         "```",
         str(FIGURE.astype(int)),
         "```",
+        "",
+        "`A.draw()` [draws any small tensor](../how_to/display.md) in the same way.",
+        "",
+        "## How to read the drawings",
+        "",
+        picture("csr", "csr"),
+        "",
+        "On the left are the elements of the matrix. An element that is stored has the color of its row. Dots are not",
+        "stored. A gray element is stored, although it has the fill value, since the format stores what lies around it.",
+        "",
+        "On the right is a panel for each level, from the root down, and one for the values.",
+        "",
+        "- The text of a panel names the coordinate that the level stores, the level format, and its rules. In rules, `p`",
+        "  is a position of the level above, and `q` a position of this level.",
+        "- A box with a solid border is an element of an array. A box with a dashed border is a coordinate that the",
+        "  level computes, which takes no memory. A gray box is padding, or an empty slot of a hash table.",
+        "- Arrows from `pos` or `begin` lead to the ends of *segments*: row `i` of csr is the segment of `crd` from",
+        "  `pos[i]` to `pos[i+1]`. Other arrows lead from a position to the positions below it.",
+        "- A long array is broken into lines. The name before a line is the coordinate above it, or the position of",
+        "  its first element.",
     ]
     for name in CATALOGUE:
         format = stored(name).layout
@@ -58,10 +98,16 @@ def page():
             "",
             f"`{format.remapping}`",
             "",
+            picture(name, name),
+            "",
+            ":::{dropdown} The arrays as text",
             "```",
             drawing(name)[:-1],
             "```",
+            ":::",
         ]
+        if name == "csf":
+            text += ["", "A tensor of three axes has one level more:", "", picture("csf_3", "csf with three axes")]
     return "\n".join(text) + "\n"
 
 
@@ -79,3 +125,16 @@ def test_page(request):
     if request.config.getoption("--update-golden"):
         PAGE.write_text(page(), encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("name", PICTURED)
+def test_pictures(name, request):
+    path, text = PICTURES / f"{name}.svg", storage_svg(PICTURED[name]()) + "\n"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_no_picture_is_left_over():
+    assert {path.stem for path in PICTURES.glob("*")} == {*PICTURED}
