@@ -51,41 +51,43 @@ def picture(name, what):
     )
 
 
+INTRODUCTION = f"""\
+# Formats
+
+A format says which arrays hold a tensor. It is a coordinate remapping, and one level format for each of the coordinates
+that the remapping makes. The formats on this page have names; `weft.Format(remapping, levels)` makes
+[any other](../how_to/own_format.md). Every format computes with every other and converts to every other.
+
+The drawings show this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4 (`csb`, `hicoo`). `hash_vector` holds
+the last row of it.
+
+```
+{FIGURE.astype(int)}
+```
+
+`A.draw()` [draws any small tensor](../how_to/display.md) in the same way.
+
+## How to read the drawings
+
+{picture("csr", "csr")}
+
+On the left are the elements of the matrix. An element that is stored has the color of its row. Dots are not stored. A
+gray element is stored, although it has the fill value, since the format stores what lies around it.
+
+On the right is a panel for each level, from the root down, and one for the values.
+
+- The text of a panel names the coordinate that the level stores, the level format, and its rules. In rules, `p` is a
+  position of the level above, and `q` a position of this level.
+- A box with a solid border is an element of an array. A box with a dashed border is a coordinate that the level
+  computes, which takes no memory. A gray box is padding, or an empty slot of a hash table.
+- Arrows from `pos` or `begin` lead to the ends of *segments*: row `i` of csr is the segment of `crd` from `pos[i]` to
+  `pos[i+1]`. Other arrows lead from a position to the positions below it.
+- A long array is broken into lines. The name before a line is the coordinate above it, or the position of its first
+  element."""
+
+
 def page():
-    text = [
-        "# Formats",
-        "",
-        "A format says which arrays hold a tensor. It is a coordinate remapping, and one level format for each of the",
-        "coordinates that the remapping makes. The formats on this page have names; `weft.Format(remapping, levels)`",
-        "makes [any other](../how_to/own_format.md). Every format computes with every other and converts to every other.",
-        "",
-        "All drawings but one show this matrix, in blocks of 2 x 2 (`bsr`, `mode_generic`) or 4 x 4 (`csb`, `hicoo`).",
-        "`hash_vector` holds the last row of it.",
-        "",
-        "```",
-        str(FIGURE.astype(int)),
-        "```",
-        "",
-        "`A.draw()` [draws any small tensor](../how_to/display.md) in the same way.",
-        "",
-        "## How to read the drawings",
-        "",
-        picture("csr", "csr"),
-        "",
-        "On the left are the elements of the matrix. An element that is stored has the color of its row. Dots are not",
-        "stored. A gray element is stored, although it has the fill value, since the format stores what lies around it.",
-        "",
-        "On the right is a panel for each level, from the root down, and one for the values.",
-        "",
-        "- The text of a panel names the coordinate that the level stores, the level format, and its rules. In rules, `p`",
-        "  is a position of the level above, and `q` a position of this level.",
-        "- A box with a solid border is an element of an array. A box with a dashed border is a coordinate that the",
-        "  level computes, which takes no memory. A gray box is padding, or an empty slot of a hash table.",
-        "- Arrows from `pos` or `begin` lead to the ends of *segments*: row `i` of csr is the segment of `crd` from",
-        "  `pos[i]` to `pos[i+1]`. Other arrows lead from a position to the positions below it.",
-        "- A long array is broken into lines. The name before a line is the coordinate above it, or the position of",
-        "  its first element.",
-    ]
+    text = [INTRODUCTION]
     for name in CATALOGUE:
         format = stored(name).layout
         options = weft.formats[name].options
