@@ -1,8 +1,11 @@
 """Drawings of iteration graphs and merge lattices, and ``explain(..., format="svg")``."""
 
+from pathlib import Path
+
 import pytest
 
 import weft
+from formats.test_descriptions import FIGURE
 from weft.drawing import Drawing, iteration_graph_svg, kernel_drawing, lattices_svg
 from weft.drawing.iteration_graphs import graph_scene, iteration_graph
 from weft.drawing.lattices import lattice_scene, lattices
@@ -26,6 +29,12 @@ EXPRESSIONS = {
     "no index": ("a = b*c", {}),
     "maximum": ("a(i) = maximum(b(i), c(i))", {"b": "coo", "c": "coo", "a": "coo"}),
     "into blocks": ("A(i,j) = B(i,j) + C(i,j)", {"A": "bsr", "B": "csr", "C": "csr"}),
+}
+
+DISPLAY = Path(__file__).parents[2] / "docs" / "_static" / "display"
+PICTURES = {  # as the page on display makes them
+    "csr": lambda: weft.asarray(FIGURE.astype(int), format="csr").draw(),
+    "sum": lambda: weft.explain("A(i,j) = B(i,j) + C(i,j)", B="csr", C="dcsr", format="svg"),
 }
 
 
@@ -95,6 +104,15 @@ def test_loops_without_a_merge_say_so():
 def test_golden(name, golden):
     text, formats = EXPRESSIONS[name]
     golden(f"{name.replace(' ', '_')}.svg", kernel_drawing(weft.compile(text, **formats)) + "\n")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_the_documentation(name, request):
+    path, text = DISPLAY / f"{name}.svg", PICTURES[name]() + "\n"
+    if request.config.getoption("--update-golden"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_explain():
