@@ -112,6 +112,6 @@ def _stacked(scenes: list[Scene]) -> Scene:
         return Scene("no loops", "the expression has no loops", (Label(0, 0, "no loops: nothing is merged", "note"),))
     items: tuple[Item, ...] = scenes[0].items
     for scene in scenes[1:]:
-        items = below(items, scene.items, 30)
+        items = below(items, scene.items, 24)
     titles = "; ".join(dict.fromkeys(scene.title for scene in scenes))
     return replace(scenes[0], title=titles, description=". ".join(s.description for s in scenes), items=items)

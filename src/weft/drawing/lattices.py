@@ -22,6 +22,7 @@ _LAYER = 52.0  # between layers of points
 _BOX = 42.0
 _SPACE = 22.0
 _LONGEST = 46
+_LABELED = 3  # points of the largest lattice whose arrows have labels
 
 
 @record
@@ -166,8 +167,11 @@ def _points(lattice: Lattice) -> Iterator[Item]:
         )
         yield Arrow(x, start.bottom + 1, end.middle, end.y)
         lost = [it for it in points[a].merged if it not in (*points[b].merged, *points[b].located)]
-        if lost and len(points) <= 5:
-            yield Label((x + end.middle) / 2 + 6, (start.bottom + end.y) / 2 + 3, f"{', '.join(lost)} ends", "note")
+        if lost and len(points) <= _LABELED:
+            middle, y = (x + end.middle) / 2, (start.bottom + end.y) / 2 + 3
+            text = f"{', '.join(lost)} ends"
+            left = end.middle < x - 1  # on the outer side of the arrow
+            yield Label(middle - 8, y, text, "note", "end") if left else Label(middle + 8, y, text, "note")
 
 
 def _merged(point: LatticePoint) -> str:
