@@ -1,5 +1,6 @@
 """Drawings of stored tensors: what is read from the levels, where it lies, and that all of it is there."""
 
+import inspect
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import weft
 from formats.test_descriptions import CATALOGUE, FIGURE, stored
 from strategies import own_formats
-from weft.drawing import Drawing, storage_svg
+from weft.drawing import MAX_CELLS, Drawing, draw, storage_svg
 from weft.drawing.scene import Box
 from weft.drawing.storage_layout import storage_scene
 from weft.drawing.stored_levels import read_levels
@@ -209,6 +210,10 @@ def test_colors_are_the_same_in_the_matrix_and_in_the_values():
 @pytest.mark.parametrize("name", ["csr", "dia", "hash"])
 def test_golden(name, golden):
     golden(f"{name}.svg", storage_svg(stored(name)) + "\n")
+
+
+def test_the_limit_is_the_one_of_the_signature():
+    assert inspect.signature(draw).parameters["max_cells"].default == MAX_CELLS
 
 
 def test_large_tensors_are_refused():

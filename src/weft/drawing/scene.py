@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ..records import record
+from ..records import record, replace
 
 __all__ = [
     "COLORS",
@@ -146,7 +146,6 @@ class Line:
     """A line through some points."""
 
     points: tuple[tuple[float, float], ...]
-    color: int | None = None
 
 
 Item: TypeAlias = Box | Label | Arrow | Line
@@ -239,14 +238,12 @@ def moved(items: Iterable[Item], dx: float, dy: float) -> tuple[Item, ...]:
 
 def _moved(item: Item, dx: float, dy: float) -> Item:
     match item:
-        case Box(x=x, y=y):
-            return Box(x + dx, y + dy, item.width, item.height, item.text, item.style, item.color, item.tip)
-        case Label(x=x, y=y):
-            return Label(x + dx, y + dy, item.text, item.style, item.anchor)
-        case Arrow(x1=x1, y1=y1, x2=x2, y2=y2):
-            return Arrow(x1 + dx, y1 + dy, x2 + dx, y2 + dy, item.color)
+        case Box() | Label():
+            return replace(item, x=item.x + dx, y=item.y + dy)
+        case Arrow():
+            return replace(item, x1=item.x1 + dx, y1=item.y1 + dy, x2=item.x2 + dx, y2=item.y2 + dy)
         case Line(points=points):
-            return Line(tuple((x + dx, y + dy) for x, y in points), item.color)
+            return Line(tuple((x + dx, y + dy) for x, y in points))
 
 
 def beside(left: Sequence[Item], right: Sequence[Item], space: float) -> tuple[Item, ...]:
@@ -267,9 +264,7 @@ def paint(scene: Scene) -> str:
     x, y = left - _MARGIN, top - _MARGIN
     width, height = right - left + 2 * _MARGIN, bottom - top + 2 * _MARGIN
     size = f'width="{_number(width)}" height="{_number(height)}"'
-    # Wires lie below boxes, and text above all.
-    order = sorted(scene.items, key=lambda item: isinstance(item, Label | Box) and (item_depth(item)))
-    shapes = "\n".join(_painted(item) for item in order)
+    shapes = "\n".join(map(_painted, sorted(scene.items, key=_depth)))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="weft-drawing" role="img" {size} '
         f'viewBox="{_number(x)} {_number(y)} {_number(width)} {_number(height)}" style="max-width:100%;height:auto">\n'
@@ -280,11 +275,18 @@ def paint(scene: Scene) -> str:
     )
 
 
-def item_depth(item: Label | Box) -> int:
-    """Return 0 for items that are painted first, and 3 for those that are painted last."""
-    if isinstance(item, Label):
-        return 3
-    return {"panel": 0, "bar": 0, "absent": 1}.get(item.style, 2)
+def _depth(item: Item) -> int:
+    """Return a number that is higher for items that are painted later, above others: panels, wires, boxes, text."""
+    match item:
+        case Box(style="panel" | "bar"):
+            return 0
+        case Arrow() | Line():
+            return 1
+        case Box(style="absent" | "padding"):
+            return 2
+        case Box():
+            return 3
+    return 4
 
 
 def _number(value: float) -> str:
@@ -301,9 +303,9 @@ def _painted(item: Item) -> str:
             return f'<text class="{style}" {place}{side}>{html.escape(text)}</text>'
         case Arrow():
             return _arrow(item)
-        case Line(points=points, color=color):
+        case Line(points=points):
             path = "L".join(f"{_number(x)} {_number(y)}" for x, y in points)
-            return f'<path class="wire" d="M{path}"{_stroke(color)}/>'
+            return f'<path class="wire" d="M{path}"/>'
 
 
 def _box(box: Box) -> str:
