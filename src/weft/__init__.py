@@ -29,7 +29,6 @@ from .tensor import from_coords as from_coords
 from .tensor import from_levels as from_levels
 from .tensor import random as random
 
-__version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 _EAGER = """
@@ -71,7 +70,20 @@ def __array_namespace_info__() -> object:  # noqa: N807
     return Info()
 
 
+def _version() -> str:
+    """Return the version of the installed package; ``0+unknown`` for a source tree that is not installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("weft")
+    except metadata.PackageNotFoundError:
+        return "0+unknown"
+
+
 def __getattr__(name: str) -> object:
+    if name == "__version__":  # reading it costs more than the rest of this module
+        globals()[name] = version = _version()
+        return version
     module = name if name in _MODULES else _PLACES.get(name)
     if module is None:
         from .hints import MissingNameError
@@ -80,7 +92,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     place = import_module(f".{module}", __name__)
-    found = globals()[name] = place if name in _MODULES else getattr(place, name)
+    globals()[name] = found = place if name in _MODULES else getattr(place, name)
     return found
 
 
