@@ -44,12 +44,13 @@ LATE = {  # what functions may import: packages that not everyone has, and what 
     "tqdm",
 }  # fmt: skip
 DOORS = {"__init__.py", "execution/__init__.py", "formats/format.py", "tensor/lazy.py"}  # where weft itself comes late
-TEXT = {".c", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
+TEXT = {".c", ".cff", ".cfg", ".h", ".json", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
 TEXT_NAMES = {"LICENSE", "Makefile", "run", ".gitignore"}
 GENERATED = {"__pycache__", "_build", "build", "dist", "env", "html", "results", "venv", "node_modules"}
 TOP = {
-    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "asv_benchmarks",
-    "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests",
+    ".ci", ".github", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md",
+    "LICENSE", "Makefile", "README.md", "RELEASING.md", "SECURITY.md",
+    "asv_benchmarks", "conftest.py", "docs", "hatch_build.py", "pyproject.toml", "src", "tests",
 }  # fmt: skip
 MACHINE_PATH = re.compile(r"(?<![\w.~}\])-])/(?:work|home|root|opt|mnt|srv|Users)/\w")
 
@@ -433,7 +434,7 @@ def files(*folders: str) -> Iterator[Path]:
 
 def text_files() -> Iterator[Path]:
     top = [path for path in sorted(ROOT.iterdir()) if path.is_file()]
-    for path in [*top, *files("src", "tests", "docs", "asv_benchmarks", ".ci")]:
+    for path in [*top, *files("src", "tests", "docs", "asv_benchmarks", ".ci", ".github")]:
         if path.suffix in TEXT or path.name in TEXT_NAMES:
             yield path
 
