@@ -1,6 +1,7 @@
 """Prose of the source, the documentation and errors: how sentences begin, and that every name exists and is known."""
 
 import ast
+import builtins
 import inspect
 import re
 from functools import cache
@@ -18,7 +19,7 @@ TOLD_ELSEWHERE = {"MatrixMarket", "SparseTensors", "same_kind"}  # a file's firs
 LOOKS_LIKE_CODE = re.compile(r"\b_*[a-z]+(?:_[a-z0-9]+)+\b|\b(?:[A-Z][a-z]+){2,}\b|\b[a-z_]+(?:\.[a-z_]+)+\b(?!\()")
 NAME = re.compile(r"`{1,2}([A-Za-z_][\w.]*\w(?:/[\w./]+)?)`{1,2}")
 ELSEWHERE = {  # defined by Python, NumPy, SciPy, C, an extra, or an example
-    "KeyboardInterrupt", "WEFT_BUILD_KERNELS", "WEFT_BUILD_SECONDS", "WEFT_TEST_CACHE_DIR", "_ffi.py",
+    "WEFT_BUILD_KERNELS", "WEFT_BUILD_SECONDS", "WEFT_TEST_CACHE_DIR", "_ffi.py",
     "_matmul_dispatch", "bench", "crdN", "e0", "e1", "functools.cached_property", "i_0", "lazy_methods.py",
     "weft_NAME_DTYPE", "weft_NAME_float64", "weft_evaluate_chunk1", "weft_scattered_int32",
 }  # fmt: skip
@@ -85,7 +86,7 @@ def internal(message):
 
 
 def exists(name):
-    if name in ELSEWHERE:
+    if name in ELSEWHERE or hasattr(builtins, name):
         return True
     if "/" in name or name.endswith(".py"):
         return any((base / f"{name}{end}").exists() for base in (SOURCE, ROOT) for end in ("", ".py"))
