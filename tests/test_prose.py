@@ -11,6 +11,7 @@ import numpy as np
 
 import weft
 from weft.config import SETTINGS
+from weft.index_notation.operator_table import OPERATORS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "weft"
@@ -86,7 +87,7 @@ def internal(message):
 
 
 def exists(name):
-    if name in ELSEWHERE or hasattr(builtins, name):
+    if name in ELSEWHERE or hasattr(builtins, name) or name in OPERATORS:
         return True
     if "/" in name or name.endswith(".py"):
         return any((base / f"{name}{end}").exists() for base in (SOURCE, ROOT) for end in ("", ".py"))
