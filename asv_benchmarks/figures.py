@@ -43,6 +43,12 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n" + "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n\n"
 
 
+def written(name: str) -> str:
+    """Return a name as a cell of a table: expressions are code."""
+    expression, comma, rest = name.partition(",")
+    return f"`{expression}`{comma}{rest}" if re.search(r"[@*+]", expression) else name
+
+
 def number(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
@@ -51,7 +57,7 @@ def compute_table() -> str:
     """Return the ratios of both machines, one line a computation."""
     first, second = (FIGURES["compute"][machine]["rows"] for machine in ("xeon", "epyc"))
     rows = [
-        [NAMES[a[0]], number(a[2]), number(b[2]), number(a[1]), number(b[1])]
+        [written(NAMES[a[0]]), number(a[2]), number(b[2]), number(a[1]), number(b[1])]
         for a, b in zip(first, second, strict=True)
     ]
     return markdown(["computation", "SciPy, A", "SciPy, B", "C, A", "C, B"], rows)
@@ -99,12 +105,14 @@ def threads() -> dict[str, dict[str, list[float]]]:
 def threads_table() -> str:
     machines = threads()
     rows = dict.fromkeys(what for found in machines.values() for what in found)
-    cells = [[row, *(spread(found[row]) if row in found else "" for found in machines.values())] for row in rows]
+    cells = [
+        [written(row), *(spread(found[row]) if row in found else "" for found in machines.values())] for row in rows
+    ]
     return markdown(["computation", *machines], cells)
 
 
 def operators_table() -> str:
-    return markdown(["computation", "SciPy"], [[k, spread(v)] for k, v in grouped("operators", 0, 2).items()])
+    return markdown(["computation", "SciPy"], [[written(k), spread(v)] for k, v in grouped("operators", 0, 2).items()])
 
 
 def plain(name: str) -> str:
@@ -115,7 +123,7 @@ def plain(name: str) -> str:
 def missed_table() -> str:
     """Return the single inputs on which weft takes longer than a peer, by computation."""
     rows = [
-        [NAMES[row[0]], FIGURES["machines"][machine]["name"], row[3]]
+        [written(NAMES[row[0]]), FIGURES["machines"][machine]["name"], row[3]]
         for machine in ("xeon", "epyc")
         for row in FIGURES["compute"][machine]["rows"]
         if len(row) > 3 and row[3]
