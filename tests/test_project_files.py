@@ -1,0 +1,79 @@
+"""Files that other programs read: they follow their schemas, and say the same as each other."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+
+
+@pytest.mark.parametrize(
+    ("schema", "paths"),
+    [
+        ("github-workflows", [WORKFLOW]),
+        ("github-issue-forms", FORMS),
+        ("github-issue-config", [ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"]),
+        ("citation-file-format", [ROOT / "CITATION.cff"]),
+    ],
+)
+def test_files_follow_their_schemas(schema, paths):
+    assert paths
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_supported_versions_of_python_are_those_that_are_tested():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [match[1] for text in project["classifiers"] if (match := re.fullmatch(r".*Python :: (3\.\d+)", text))]
+    tested = re.search(r"python: \[(.*)\]", WORKFLOW.read_text("utf-8"))[1]
+    assert re.findall(r"3\.\d+", tested) == named
+    assert project["requires-python"] == f">={named[0]}"
+    policy = (ROOT / "docs" / "development" / "policy.md").read_text("utf-8")
+    assert f"| {named[0]} to {named[-1]} |" in policy
+
+
+def test_oldest_supported_packages_are_those_of_the_policy():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    oldest = dict(text.split(">=") for text in project["dependencies"])
+    policy = (ROOT / "docs" / "development" / "policy.md").read_text("utf-8")
+    assert f"NumPy {oldest['numpy']} and SciPy {oldest['scipy']}" in policy
+
+
+def test_the_workflow_has_the_steps_of_ci_run():
+    script, workflow = ((ROOT / path).read_text("utf-8") for path in (".ci/run", WORKFLOW))
+    commands = ("pip install .", "weft demo", "pytest", "make lint types layering", "'.[test,interop]'")
+    measures = re.findall(r"python -m asv_benchmarks\.first_use \S+", script)
+    assert measures
+    for command in (*commands, *measures):
+        assert command in script, command
+        assert command in workflow, command
+
+
+def test_hooks_run_what_make_lint_runs():
+    makefile = (ROOT / "Makefile").read_text("utf-8").partition("\nlint:\n")[2].partition("\n\n")[0]
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    modules = re.findall(r"-m (ruff \w+|\w+)", makefile)
+    assert len(modules) == 3
+    for module in modules:
+        assert f"entry: python -m {module}" in hooks
+
+
+def test_changelog_begins_with_what_is_unreleased():
+    headings = re.findall(r"^##+ .*", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert headings[0] == "## [Unreleased]"
+    sections = {heading for heading in headings if heading.startswith("### ")}
+    assert sections <= {f"### {name}" for name in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")}
+    assert all(re.fullmatch(r"## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each) for each in headings[1:] if each[2] == " ")
+
+
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "README.md"])
+def test_links_of_pages_at_the_top_lead_somewhere(name):
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / name).read_text("utf-8"))
+    assert [target for target in targets if not (ROOT / target).exists()] == []
