@@ -21,6 +21,7 @@ from .formats import parse_format
 from .hints import did_you_mean
 from .operations.operands import storage_of
 from .pass_names import PASSES
+from .playground import serve
 from .runtime import cache, shipped, toolchain, warming
 from .shipping import warm
 from .tensor.compiled_kernel import CompiledKernel, stage_texts
@@ -33,6 +34,7 @@ commands:
   weft demo              run the main job on a real matrix, checked against SciPy
   weft cache info|clear  describe the kernels that are shipped and compiled, or empty the directory of the latter
   weft warm [FILE]       compile what WEFT_RECORD=FILE noted, or the kernels of ordinary expressions, beforehand
+  weft playground        serve a page that shows each stage of the compiler while you type an expression
   weft info FILE         describe the tensor in a file (.mtx, .tns, .npz)
   weft convert IN OUT    write it to another file; --format F stores it in another format
   weft convert --from F --to G
@@ -83,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert, "warm": _warm}
+    commands = {"demo": _demo, "cache": _cache, "info": _info, "convert": _convert, "warm": _warm,
+                "playground": _playground}  # fmt: skip
     if argv and argv[0] in commands:
         return commands[argv[0]](argv[1:])
     if argv and argv[0].isidentifier():  # an expression has an equals sign
@@ -131,6 +134,19 @@ def _warm(argv: list[str]) -> int:
     else:
         count = warming.compile_all(warming.read(file))
     print(f"{count} kernels are compiled or shipped; the cache is {cache.info().path}")
+    return 0
+
+
+def _playground(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "weft playground",
+        description="Serve a page on the loopback address that shows each stage of the compiler for an expression. "
+        "Nothing is compiled or run.",
+    )
+    parser.add_argument("--port", type=int, default=8737, help="8737 by default; 0 for one that is free")
+    parser.add_argument("--browser", action="store_true", help="open the page in the browser")
+    options = parser.parse_args(argv)
+    serve(options.port, browser=options.browser)
     return 0
 
 

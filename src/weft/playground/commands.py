@@ -1,0 +1,165 @@
+"""Scheduling commands as text, which are read and applied but never evaluated as Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from ..errors import NotationError
+from ..execution import LoopNest
+from ..hints import did_you_mean
+from ..records import record
+from .state import MOST_COMMANDS
+
+__all__ = ["Command", "parse_commands", "scheduler"]
+
+_USAGE = {
+    "reorder": "reorder(k, j)",
+    "precompute": "precompute(A(i,j)*B(j,k), k, name=w)",
+    "split": "split(i, i0, i1, 32)",
+    "parallelize": "parallelize(i0)",
+}
+_START = re.compile(r"[\s.;]*([A-Za-z_]*)\s*(\(?)")
+_VARIABLE = re.compile(r"[A-Za-z_]\w{0,19}", re.ASCII)
+_LARGEST_BLOCK = 1 << 20
+
+
+@record
+class Command:
+    """One scheduling command.
+
+    Parameters
+    ----------
+    name : str
+        The name of the method of :class:`weft.execution.LoopNest`.
+    arguments : tuple of str
+        Its arguments as they are written, without quotes.
+    line : str
+        The line of the text that it stands in.
+    position : int
+        The place in this line at which it begins.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    line: str
+    position: int
+
+    def error(self, message: str) -> NotationError:
+        """Return an error with a caret under the command."""
+        return NotationError(message, self.line, self.position)
+
+
+def parse_commands(text: str) -> tuple[Command, ...]:
+    """Return the scheduling commands of a text.
+
+    Parameters
+    ----------
+    text : str
+        Commands such as ``split(i, i0, i1, 32)``, on lines of their own or one behind the other. Points before them
+        and quotes around names are allowed, as in Python.
+
+    Raises
+    ------
+    NotationError
+        When the text is no sequence of commands.
+
+    Examples
+    --------
+    >>> [(command.name, command.arguments) for command in parse_commands("reorder(k, j).parallelize('k')")]
+    [('reorder', ('k', 'j')), ('parallelize', ('k',))]
+    >>> parse_commands("tile(i)")
+    Traceback (most recent call last):
+    weft.errors.NotationError: there is no command 'tile'; write split(i, i0, i1, 32) or another of the four
+      tile(i)
+      ^
+    """
+    found = [command for line in text.splitlines() for command in _commands_of(line)]
+    if len(found) > MOST_COMMANDS:
+        raise found[MOST_COMMANDS].error(f"the playground takes at most {MOST_COMMANDS} commands")
+    return tuple(found)
+
+
+def _commands_of(line: str) -> Iterator[Command]:
+    at = 0
+    while line[at:].strip(" \t.;"):
+        start = _START.match(line, at)
+        assert start is not None  # every part of the pattern may be empty
+        name, place = start[1], start.start(1)
+        if name not in _USAGE:
+            hint = did_you_mean(name, _USAGE) or f"; write {_USAGE['split']} or another of the four"
+            named = f"there is no command {name!r}" if name else "a command is expected here"
+            raise NotationError(f"{named}{hint}", line, place)
+        if not start[2]:
+            raise NotationError(f"{name} takes arguments: {_USAGE[name]}", line, start.end(1))
+        end = _closing(line, start.end())
+        yield Command(name, _arguments(line[start.end() : end]), line, place)
+        at = end + 1
+
+
+def _closing(line: str, start: int) -> int:
+    """Return the place of the parenthesis that closes the one before ``start``."""
+    depth = 1
+    for place in range(start, len(line)):
+        depth += {"(": 1, ")": -1}.get(line[place], 0)
+        if depth == 0:
+            return place
+    raise NotationError("this parenthesis is not closed", line, start - 1)
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    """Split a text at the commas outside parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return tuple(part.strip().strip("\"'").strip() for part in parts)
+
+
+def scheduler(commands: tuple[Command, ...]) -> Callable[[LoopNest], LoopNest] | None:
+    """Return the function that changes the automatic schedule by commands; None if there are none.
+
+    Parameters
+    ----------
+    commands : tuple of Command
+        The commands, the first first.
+
+    Raises
+    ------
+    NotationError
+        When a command has other arguments than it takes.
+    """
+    steps = [_step(command) for command in commands]
+    if not steps:
+        return None
+
+    def changed(loops: LoopNest) -> LoopNest:
+        for step in steps:
+            loops = step(loops)
+        return loops
+
+    return changed
+
+
+def _step(command: Command) -> Callable[[LoopNest], LoopNest]:
+    args = command.arguments
+    if command.name == "precompute":
+        names = [arg for arg in args[1:] if "=" not in arg]
+        name = next((arg.partition("=")[2].strip().strip("\"'") for arg in args[1:] if "=" in arg), "w")
+        if args[0] and all(map(_VARIABLE.fullmatch, (*names, name))):
+            return lambda loops: loops.precompute(args[0], *names, name=name)
+    elif command.name == "split":
+        numeric = len(args) == 4 and args[3].isascii() and args[3].isdecimal() and len(args[3]) < 10
+        if numeric and all(map(_VARIABLE.fullmatch, args[:3])):
+            if not 1 <= int(args[3]) <= _LARGEST_BLOCK:
+                raise command.error(f"a block has between 1 and {_LARGEST_BLOCK} iterations")
+            return lambda loops: loops.split(args[0], args[1], args[2], int(args[3]))
+    elif command.name == "parallelize":
+        if len(args) == 1 and _VARIABLE.fullmatch(args[0]):
+            return lambda loops: loops.parallelize(args[0])
+    elif all(map(_VARIABLE.fullmatch, args)):
+        return lambda loops: loops.reorder(*args)
+    raise command.error(f"{command.name} takes arguments such as {_USAGE[command.name]}")

@@ -1,0 +1,106 @@
+"""The page as HTML, for the server and, without one, for the documentation."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import lru_cache
+from pathlib import Path
+from shutil import copyfile
+from typing import TYPE_CHECKING
+
+from .highlight import highlighted
+from .presets import PRESETS, Preset
+from .stages import Answer, answer
+from .state import EXPRESSION_LENGTH, SCHEDULE_LENGTH, State
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["STATIC", "fragments", "page", "write_presets"]
+
+STATIC = Path(__file__).parent / "static"
+"""The folder with the style sheet and the script."""
+
+
+@lru_cache
+def _environment() -> Environment:
+    import jinja2
+    from markupsafe import Markup
+
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["coloured"] = lambda text, language: Markup(highlighted(text, language))
+    # As images, drawings are documents of their own, in which no script runs.
+    found.filters["image"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+    return found
+
+
+def page(state: State, found: Answer, *, preset: Preset | None = None, served: bool = True) -> str:
+    """Return the whole page.
+
+    Parameters
+    ----------
+    state : State
+        The contents of the fields.
+    found : Answer
+        The answer for it.
+    preset : Preset, optional
+        The example that the page shows.
+    served : bool
+        True for the server's page; False for one that stands alone, whose fields cannot be changed.
+    """
+    return _environment().get_template("page.html").render(
+        state=state, answer=found, preset=preset, presets=PRESETS, served=served,
+        expression_length=EXPRESSION_LENGTH, schedule_length=SCHEDULE_LENGTH,
+    )  # fmt: skip
+
+
+def fragments(found: Answer) -> dict[str, object]:
+    """Return the parts of the page that change with the state, as HTML, and the error.
+
+    Parameters
+    ----------
+    found : Answer
+        The answer.
+    """
+    environment, trouble = _environment(), found.trouble
+    return {
+        "tensors": environment.get_template("tensors.html").render(answer=found, state=State(""), served=True),
+        "parsed": bool(found.tensors),
+        "results": environment.get_template("results.html").render(answer=found, served=True),
+        "trouble": None
+        if trouble is None
+        else {
+            "field": trouble.field,
+            "reason": trouble.reason,
+            "place": trouble.place,
+        },
+    }
+
+
+def write_presets(folder: Path) -> list[Path]:
+    """Write a page for each example, and the style sheet, into a folder; they need no server.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which is made if it does not exist.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    copyfile(STATIC / "playground.css", folder / "playground.css")
+    written = []
+    for preset in PRESETS:
+        path = folder / f"{preset.key}.html"
+        path.write_text(page(preset.state, answer(preset.state), preset=preset, served=False), encoding="utf-8")
+        written.append(path)
+    return written

@@ -1,0 +1,302 @@
+"""From the state of the page to everything that it shows: the stages of the compiler as texts and drawings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ..errors import WeftError
+from ..formats import TensorType, parse_format
+from ..index_notation import accesses, parse
+from ..index_notation.nodes import Assignment
+from ..records import record
+from ..tensor.compiled_kernel import CompiledKernel, operand_names, orders
+from .commands import parse_commands, scheduler
+from .drawings import format_drawing, loop_drawings
+from .state import MOST_AXES, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
+
+__all__ = ["Answer", "Drawing", "Section", "Tensor", "Trouble", "answer"]
+
+_LONGEST = 200_000
+"""Characters of a stage that the page shows."""
+
+_TITLES = {
+    "steps": ("Steps", "plain", "An expression of many operands is computed in several steps, one kernel each."),
+    "index notation": ("Index notation", "notation", "The expression, with its sums written out."),
+    "concrete notation": ("Concrete index notation", "notation", "The loops, and the workspaces that they use."),
+    "schedule": ("Decisions", "plain", "Which loops were chosen."),
+    "attribute queries": (
+        "Attribute queries", "notation", "Questions about the entries, answered before these are inserted.",
+    ),
+    "lattices": (
+        "Merge lattices", "notation", "The cases of each loop: levels that it walks | levels that it searches.",
+    ),
+    "ir": ("IR", "notation", "The function that computes the result, before it is made faster."),
+    "c": ("C", "c", "The functions of the kernel."),
+}  # fmt: skip
+
+
+@record
+class Tensor:
+    """A tensor of the expression, with the formats to choose from.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    axes : int
+        The number of axes.
+    format : str
+        The chosen format; empty for a result whose format weft chooses.
+    is_result : bool
+        True for the tensor on the left-hand side.
+    named, lettered : tuple of str
+        The formats to choose from, in two groups.
+    """
+
+    name: str
+    axes: int
+    format: str
+    is_result: bool
+    named: tuple[str, ...]
+    lettered: tuple[str, ...]
+
+
+@record
+class Drawing:
+    """A drawing.
+
+    Parameters
+    ----------
+    caption : str
+        The text below it, which also replaces the drawing for readers who do not see it.
+    svg : str
+        The drawing.
+    """
+
+    caption: str
+    svg: str
+
+
+@record
+class Section:
+    """One part of the page.
+
+    Parameters
+    ----------
+    key : str
+        A short name, used in links within the page.
+    title : str
+        The heading.
+    about : str
+        One sentence below the heading.
+    language : str
+        The language of ``text``, by which it is coloured.
+    text : str
+        The text of a stage.
+    more : str
+        Text that is folded, such as the support functions of C.
+    drawings : tuple of Drawing
+        Drawings above the text.
+    """
+
+    key: str
+    title: str
+    about: str
+    language: str = "plain"
+    text: str = ""
+    more: str = ""
+    drawings: tuple[Drawing, ...] = ()
+
+
+@record
+class Trouble:
+    """A message, and the field that it belongs to.
+
+    Parameters
+    ----------
+    field : str
+        ``expression``, ``formats`` or ``schedule``.
+    message : str
+        The reason, with a caret on a line of its own if there is a place to point at.
+    """
+
+    field: str
+    message: str
+
+    @property
+    def reason(self) -> str:
+        """The message without the place."""
+        return self.message.partition("\n  ")[0]
+
+    @property
+    def place(self) -> str:
+        """The text with the caret below it; empty if there is no place to point at."""
+        return self.message[len(self.reason) :].removeprefix("\n")
+
+
+@record
+class Answer:
+    """Everything that the page shows for a state.
+
+    Parameters
+    ----------
+    tensors : tuple of Tensor
+        The tensors of the expression; empty if it does not parse.
+    sections : tuple of Section
+        The stages of the compiler; empty if there is an error.
+    trouble : Trouble, optional
+        The error.
+    """
+
+    tensors: tuple[Tensor, ...] = ()
+    sections: tuple[Section, ...] = ()
+    trouble: Trouble | None = None
+
+
+def answer(state: State) -> Answer:
+    """Return all that the page shows for a state. No kernel is compiled to machine code, and none runs.
+
+    Parameters
+    ----------
+    state : State
+        The contents of the fields.
+
+    Examples
+    --------
+    >>> found = answer(State("y(i) = A(i,j)*x(j)", (("A", "csr"),)))
+    >>> [tensor.name for tensor in found.tensors]
+    ['A', 'x', 'y']
+    >>> print(answer(State("y(i = A(i,j)")).trouble.message)
+    expected ')'
+      y(i = A(i,j)
+          ^
+    """
+    tensors: tuple[Tensor, ...] = ()
+    field = "expression"
+    try:
+        assignment = _parsed(state.expression)
+        tensors = _tensors(assignment, dict(state.formats))
+        _require_offered(tensors)
+        field = "schedule"
+        change = scheduler(parse_commands(state.schedule))
+        field = "schedule" if change else "expression"
+        kernel = CompiledKernel(assignment, _types(tensors), state.expression, change)
+        return Answer(tensors, tuple(_sections(kernel, tensors)))
+    except RefusedError as error:
+        return Answer(tensors, trouble=Trouble(error.field, str(error)))
+    except WeftError as error:
+        return Answer(tensors, trouble=Trouble(field, str(error)))
+    except RecursionError:
+        return Answer(tensors, trouble=Trouble(field, "the expression is nested too deeply"))
+    except MemoryError:
+        return Answer(tensors, trouble=Trouble(field, "the compiler needs more memory than the playground gives it"))
+
+
+def _parsed(text: str) -> Assignment:
+    if not text:
+        raise RefusedError("expression", "type an expression, such as y(i) = A(i,j)*x(j)")
+    assignment = parse(text)
+    found = orders(assignment)
+    if len(found) > MOST_TENSORS:
+        raise RefusedError("expression", f"{len(found)} tensors; the playground takes at most {MOST_TENSORS}")
+    for name, axes in found.items():
+        if axes > MOST_AXES:
+            raise RefusedError("expression", f"{name} has {axes} axes; the playground takes at most {MOST_AXES}")
+    uses = (assignment.target, *accesses(assignment.value))
+    variables = {v for access in uses for v in access.indices}
+    if len(variables) > MOST_VARIABLES:
+        raise RefusedError("expression", f"{len(variables)} variables; the playground takes at most {MOST_VARIABLES}")
+    return assignment
+
+
+def _tensors(assignment: Assignment, chosen: Mapping[str, str]) -> tuple[Tensor, ...]:
+    result = assignment.target.tensor
+    axes = orders(assignment)
+    found = []
+    for name in dict.fromkeys((*operand_names(assignment), result)):
+        offered = choices(axes[name])
+        usual = "" if name == result else "dense"
+        format = chosen.get(name) or usual
+        found.append(Tensor(name, axes[name], format, name == result, offered.named, offered.lettered))
+    return tuple(found)
+
+
+def _require_offered(tensors: tuple[Tensor, ...]) -> None:
+    for tensor in tensors:
+        if tensor.format and tensor.format not in choices(tensor.axes):
+            count = f"{tensor.axes} {'axis' if tensor.axes == 1 else 'axes'}"
+            raise RefusedError(
+                "formats", f"{tensor.name} has {count}; there is no format {tensor.format!r} for it: choose another"
+            )
+
+
+def _types(tensors: tuple[Tensor, ...]) -> dict[str, TensorType]:
+    """Return the types of the tensors whose formats are chosen."""
+    return {
+        tensor.name: TensorType.of("float64", parse_format(tensor.format, tensor.axes))
+        for tensor in tensors
+        if tensor.format
+    }
+
+
+def _sections(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+    # The last line says whether this machine has the kernel, which is of no interest for a kernel that does not run.
+    report = [line for line in kernel.explain().splitlines() if not line.startswith("compiled: ")]
+    yield Section("report", "In short", "The report of weft.explain.", text="\n".join(report))
+    stages = _grouped(kernel.stages)
+    drawn = loop_drawings(kernel)
+    for name, (title, language, about) in _TITLES.items():
+        if name == "lattices" and drawn.graphs:
+            yield Section(
+                "graph", "Iteration graph", "A node for each variable; each tensor is a path through its levels.",
+                drawings=tuple(Drawing(*each) for each in drawn.graphs),
+            )  # fmt: skip
+        if name == "ir":
+            yield from _storage_section(kernel, tensors)
+        text = stages.get(name, "")
+        if not text:
+            continue
+        more, text = _split_c(text) if name == "c" else ("", text)
+        shown = tuple(Drawing(*each) for each in drawn.lattices) if name == "lattices" else ()
+        yield Section(name.replace(" ", "-"), title, about, language, _cut(text), _cut(more), shown)
+
+
+def _storage_section(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+    drawings = [
+        Drawing(f"{tensor.name}: {tensor.format}", svg)
+        for tensor in tensors
+        if tensor.format and (svg := format_drawing(tensor.format, tensor.axes))
+    ]
+    if drawings:
+        about = "A small tensor in each of the chosen formats, level by level."
+        yield Section("storage", "Storage", about, drawings=tuple(drawings))
+
+
+def _grouped(stages: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of each stage; in a computation of several steps, those of all kernels."""
+    found: dict[str, str] = {}
+    for full, text in stages.items():
+        name, _, kernel = full.partition(", ")
+        if kernel and text:
+            text = f"{found.get(name, '')}{kernel}:\n{text.rstrip()}\n\n"
+        found[name] = text or found.get(name, "")
+    return {name: text.rstrip() for name, text in found.items()}
+
+
+# The comments by which the C printer begins the functions of a kernel.
+_KERNEL_FUNCTION = re.compile(
+    r"^/\* (?:One iteration of the loop that|The share of one thread|The loops, on the arrays|Returns 0;)", re.MULTILINE
+)
+
+
+def _split_c(text: str) -> tuple[str, str]:
+    """Return the support code and the functions of the kernel, from a complete file."""
+    start = _KERNEL_FUNCTION.search(text)
+    return ("", text) if start is None else (text[: start.start()].rstrip(), text[start.start() :])
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}\n... and {len(text) - _LONGEST} characters more: weft.explain shows all"

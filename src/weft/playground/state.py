@@ -1,0 +1,164 @@
+"""The state of the playground: what is typed and chosen on the page, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import permutations, product
+from urllib.parse import urlencode
+
+from ..errors import FormatError, WeftError
+from ..formats import formats, parse_format
+from ..records import record
+
+__all__ = [
+    "EXPRESSION_LENGTH", "MOST_AXES", "MOST_COMMANDS", "MOST_TENSORS", "MOST_VARIABLES", "SCHEDULE_LENGTH",
+    "Choices", "RefusedError", "State", "choices", "state_of",
+]  # fmt: skip
+
+EXPRESSION_LENGTH = 300
+SCHEDULE_LENGTH = 600
+MOST_TENSORS = 8
+MOST_AXES = 5
+MOST_VARIABLES = 8
+MOST_COMMANDS = 12
+_NAME_LENGTH = 40
+_PREFIX = "format."
+
+
+class RefusedError(WeftError):
+    """Error for a state that the playground refuses.
+
+    Parameters
+    ----------
+    field : str
+        The field of the page that the message belongs to: ``expression``, ``formats`` or ``schedule``.
+    message : str
+        The reason.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@record
+class State:
+    """The contents of the page's fields.
+
+    Parameters
+    ----------
+    expression : str
+        Index notation.
+    formats : tuple of (str, str)
+        The chosen format of each tensor by its name. Operands without one are dense; weft chooses that of a result.
+    schedule : str
+        Scheduling commands, which change the automatic schedule.
+    """
+
+    expression: str
+    formats: tuple[tuple[str, str], ...] = ()
+    schedule: str = ""
+
+    @property
+    def query(self) -> str:
+        """The state as the query of a link, which :func:`state_of` reads."""
+        chosen = [(f"{_PREFIX}{name}", format) for name, format in self.formats if format]
+        schedule = [("schedule", self.schedule)] if self.schedule else []
+        return urlencode([("expression", self.expression), *chosen, *schedule])
+
+
+@record
+class Choices:
+    """Formats that the page offers for a tensor, in two groups.
+
+    Parameters
+    ----------
+    named : tuple of str
+        Formats of the catalogue.
+    lettered : tuple of str
+        Dense and compressed levels, a letter for each, with orders of the axes.
+    """
+
+    named: tuple[str, ...]
+    lettered: tuple[str, ...]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.named or name in self.lettered
+
+
+@lru_cache
+def choices(axes: int) -> Choices:
+    """Return the formats that the page offers for tensors with a number of axes.
+
+    Parameters
+    ----------
+    axes : int
+        The number of axes.
+
+    Examples
+    --------
+    >>> choices(1).lettered
+    ('d', 's')
+    >>> "ds:1,0" in choices(2), "dia" in choices(3)
+    (True, False)
+    """
+    named = tuple(name for name in formats if _exists(name, axes))
+    if axes == 0:
+        return Choices(named=("dense",), lettered=())
+    letters = ["".join(each) for each in product("ds", repeat=axes)]
+    if axes > 3:  # in their own order: there are too many others for a list
+        return Choices(named, tuple(letters))
+    orders = [",".join(map(str, order)) for order in permutations(range(axes))]
+    return Choices(named, (*letters, *(f"{each}:{order}" for order in orders[1:] for each in letters)))
+
+
+def _exists(name: str, axes: int) -> bool:
+    try:
+        parse_format(name, axes)
+    except FormatError:
+        return False
+    return True
+
+
+def state_of(pairs: Iterable[tuple[str, str]]) -> State:
+    """Return the state that the fields of a form or the query of a link describe.
+
+    Parameters
+    ----------
+    pairs : iterable of (str, str)
+        The fields by name: ``expression``, ``schedule``, and ``format.A`` for each tensor ``A``. Others are ignored.
+
+    Raises
+    ------
+    RefusedError
+        When a text is too long or contains characters that no notation has.
+
+    Examples
+    --------
+    >>> state = state_of([("expression", " y(i) = A(i,j)*x(j) "), ("format.A", "csr")])
+    >>> state.expression, state.formats
+    ('y(i) = A(i,j)*x(j)', (('A', 'csr'),))
+    >>> state.query
+    'expression=y%28i%29+%3D+A%28i%2Cj%29%2Ax%28j%29&format.A=csr'
+    """
+    found = dict(pairs)
+    expression = _checked("expression", found.get("expression", ""), EXPRESSION_LENGTH)
+    schedule = _checked("schedule", found.get("schedule", "").replace("\r\n", "\n"), SCHEDULE_LENGTH, "\n")
+    chosen = {key.removeprefix(_PREFIX): value for key, value in found.items() if key.startswith(_PREFIX)}
+    if len(chosen) > 2 * MOST_TENSORS:
+        raise RefusedError("formats", f"the playground takes at most {MOST_TENSORS} tensors")
+    for name, format in chosen.items():
+        _checked("formats", name, _NAME_LENGTH)
+        _checked("formats", format, _NAME_LENGTH)
+    return State(expression, tuple(chosen.items()), schedule)
+
+
+def _checked(field: str, text: str, most: int, allowed: str = "") -> str:
+    text = text.strip()
+    if len(text) > most:
+        raise RefusedError(field, f"the text has {len(text)} characters; the playground takes at most {most}")
+    bad = next((char for char in text if not char.isprintable() and char not in allowed), None)
+    if bad is not None:
+        raise RefusedError(field, f"the text contains the control character {bad!r}")
+    return text
