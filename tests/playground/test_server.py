@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,9 +78,9 @@ def test_the_page_of_each_preset(client, preset):
     response = get(client, f"/?{preset.state.query}")
     Checker(response.text)
     assert f"<title>{preset.title} · weft playground</title>" in response.text
-    own = [section for section in answer(preset.state).sections if section.key == "concrete-notation"]
-    for line in own[0].text.splitlines():
-        assert line.split("(")[0].strip() in unescape(response.text)
+    shown = re.sub(r"<[^>]+>", "", response.text)
+    for section in answer(preset.state).sections:
+        assert section.text in unescape(shown)
 
 
 def test_parts_of_the_page(client):
@@ -122,7 +123,7 @@ def test_other_hosts_are_refused(client, host, path):
     assert client.get(path, headers={"Host": host}).status_code == 400
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8737", "localhost:8737", "LOCALHOST:1"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8737", "localhost:8737"])
 def test_this_machine_is_a_host(client, host):
     with client.get("/static/playground.css", headers={"Host": host}) as response:
         assert response.status_code == 200

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..drawing import iteration_graph_svg, lattices_svg, storage_svg
 from ..formats import TensorType, formats, parse_format
 from ..records import record
 from ..storage import Storage
 from ..tensor.compiled_kernel import CompiledKernel
 
-__all__ = ["EXAMPLES", "LoopDrawings", "example", "format_drawing", "loop_drawings"]
+__all__ = ["EXAMPLES", "Drawing", "example", "format_drawings", "graph_drawings", "lattice_drawings"]
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Small tensors in each format that the page offers, as arrays, so that a drawing needs no conversion."""
@@ -52,24 +54,60 @@ def example(format: str, axes: int) -> Storage | None:
 
 
 @record
-class LoopDrawings:
-    """Captions and drawings of the loops of a kernel.
+class Drawing:
+    """A drawing.
 
     Parameters
     ----------
-    graphs : tuple of (str, str)
-        The iteration graph of each kernel.
-    lattices : tuple of (str, str)
-        The merge lattice of each loop.
+    about : str
+        The text that replaces the drawing for readers who do not see it.
+    svg : str
+        The drawing.
+    caption : str
+        The text below it.
     """
 
-    graphs: tuple[tuple[str, str], ...] = ()
-    lattices: tuple[tuple[str, str], ...] = ()
+    about: str
+    svg: str
+    caption: str = ""
 
 
-def loop_drawings(kernel: CompiledKernel) -> LoopDrawings:
-    return LoopDrawings()
+def graph_drawings(kernel: CompiledKernel) -> tuple[Drawing, ...]:
+    """Return the iteration graphs of a kernel, in one drawing.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel
+        The kernel.
+    """
+    return (Drawing("the loops, and the path of each tensor", iteration_graph_svg(kernel)),)
 
 
-def format_drawing(format: str, axes: int) -> str:
-    return ""
+def lattice_drawings(kernel: CompiledKernel) -> tuple[Drawing, ...]:
+    """Return the merge lattice of each loop of a kernel.
+
+    Parameters
+    ----------
+    kernel : CompiledKernel
+        The kernel.
+    """
+    return tuple(Drawing(f"the loop over {variable}", svg) for variable, svg in lattices_svg(kernel))
+
+
+def format_drawings(formats_by_name: Mapping[str, tuple[str, int]]) -> tuple[Drawing, ...]:
+    """Return drawings of small tensors in formats, each format once.
+
+    Parameters
+    ----------
+    formats_by_name : mapping
+        The format and the number of axes of each tensor of the expression, by its name.
+    """
+    found = []
+    for format, axes in dict.fromkeys(formats_by_name.values()):
+        storage = example(format, axes)
+        if storage is not None:
+            names = [name for name, own in formats_by_name.items() if own == (format, axes)]
+            small = ", in small blocks" if _examples()[f"{format}/{axes}"]["options"] else ""
+            caption = f"{', '.join(names)}: {format}{small}"
+            found.append(Drawing(f"a small tensor in {format}", storage_svg(storage), caption))
+    return tuple(found)

@@ -12,10 +12,10 @@ from ..index_notation.nodes import Assignment
 from ..records import record
 from ..tensor.compiled_kernel import CompiledKernel, operand_names, orders
 from .commands import parse_commands, scheduler
-from .drawings import format_drawing, loop_drawings
+from .drawings import Drawing, format_drawings, graph_drawings, lattice_drawings
 from .state import MOST_AXES, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
 
-__all__ = ["Answer", "Drawing", "Section", "Tensor", "Trouble", "answer"]
+__all__ = ["Answer", "Section", "Tensor", "Trouble", "answer"]
 
 _LONGEST = 200_000
 """Characters of a stage that the page shows."""
@@ -60,22 +60,6 @@ class Tensor:
     is_result: bool
     named: tuple[str, ...]
     lettered: tuple[str, ...]
-
-
-@record
-class Drawing:
-    """A drawing.
-
-    Parameters
-    ----------
-    caption : str
-        The text below it, which also replaces the drawing for readers who do not see it.
-    svg : str
-        The drawing.
-    """
-
-    caption: str
-    svg: str
 
 
 @record
@@ -245,32 +229,24 @@ def _sections(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[S
     report = [line for line in kernel.explain().splitlines() if not line.startswith("compiled: ")]
     yield Section("report", "In short", "The report of weft.explain.", text="\n".join(report))
     stages = _grouped(kernel.stages)
-    drawn = loop_drawings(kernel)
     for name, (title, language, about) in _TITLES.items():
-        if name == "lattices" and drawn.graphs:
-            yield Section(
-                "graph", "Iteration graph", "A node for each variable; each tensor is a path through its levels.",
-                drawings=tuple(Drawing(*each) for each in drawn.graphs),
-            )  # fmt: skip
+        if name == "schedule":
+            about = "The loops, from the outermost at the top, and the path of each tensor through them."
+            yield Section("graph", "Iteration graph", about, drawings=graph_drawings(kernel))
         if name == "ir":
-            yield from _storage_section(kernel, tensors)
-        text = stages.get(name, "")
-        if not text:
-            continue
-        more, text = _split_c(text) if name == "c" else ("", text)
-        shown = tuple(Drawing(*each) for each in drawn.lattices) if name == "lattices" else ()
-        yield Section(name.replace(" ", "-"), title, about, language, _cut(text), _cut(more), shown)
+            yield from _storage(tensors)
+        if text := stages.get(name, ""):
+            more, text = _split_c(text) if name == "c" else ("", text)
+            drawings = lattice_drawings(kernel) if name == "lattices" else ()
+            yield Section(name.replace(" ", "-"), title, about, language, _cut(text), _cut(more), drawings)
 
 
-def _storage_section(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
-    drawings = [
-        Drawing(f"{tensor.name}: {tensor.format}", svg)
-        for tensor in tensors
-        if tensor.format and (svg := format_drawing(tensor.format, tensor.axes))
-    ]
+def _storage(tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+    drawings = format_drawings({tensor.name: (tensor.format, tensor.axes) for tensor in tensors if tensor.format})
     if drawings:
-        about = "A small tensor in each of the chosen formats, level by level."
-        yield Section("storage", "Storage", about, drawings=tuple(drawings))
+        yield Section(
+            "storage", "Storage", "A small tensor in each of these formats, level by level.", drawings=drawings
+        )
 
 
 def _grouped(stages: Mapping[str, str]) -> dict[str, str]:

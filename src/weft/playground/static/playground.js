@@ -59,7 +59,6 @@ async function update() {
   const number = ++latest;
   pending?.abort();
   pending = new AbortController();
-  history.replaceState(null, "", `/?${asked}`);
   for (const link of document.querySelectorAll(".presets [aria-current]")) link.removeAttribute("aria-current");
   results.setAttribute("aria-busy", "true");
   try {
@@ -70,6 +69,7 @@ async function update() {
     if (found.parsed) replaceTensors(found.tensors);
     if (found.trouble === null) replaceResults(found.results);
     show(found.trouble);
+    history.replaceState(null, "", `/?${query()}`); // with the formats of tensors that have just appeared
   } catch (error) {
     if (number !== latest) return;
     const lost = error instanceof TypeError ? "the server does not answer; is weft playground running?" : error.message;
@@ -79,8 +79,14 @@ async function update() {
 }
 
 form.addEventListener("input", (event) => {
+  if (event.target instanceof HTMLSelectElement) return; // the event "change" comes for every way to choose
   clearTimeout(timer);
-  timer = setTimeout(update, event.target instanceof HTMLSelectElement ? 0 : TYPING_PAUSE);
+  timer = setTimeout(update, TYPING_PAUSE);
+});
+form.addEventListener("change", (event) => {
+  if (!(event.target instanceof HTMLSelectElement)) return;
+  clearTimeout(timer);
+  update();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
