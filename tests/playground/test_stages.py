@@ -116,7 +116,7 @@ def test_every_format_that_is_offered_generates(axes):
     ("schedule", "reason", "place"),
     [
         ("tile(i)", "there is no command 'tile'", "  tile(i)\n  ^"),
-        ("reorder(j, i)\n  paralelize(i)", "did you mean 'parallelize'", "    paralelize(i)\n    ^"),
+        ("reorder(j, i)\n  paralleliz(i)", "did you mean 'parallelize'", "    paralleliz(i)\n    ^"),
         ("split(i, i0, i1, 0)", "between 1 and", "  split(i, i0, i1, 0)\n  ^"),
         ("split(i, i0, i1, 99999999999)", "takes arguments such as", "  split(i, i0, i1, 99999999999)\n  ^"),
         ("split(i, i0, i1)", "takes arguments such as", "  split(i, i0, i1)\n  ^"),

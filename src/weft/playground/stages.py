@@ -152,7 +152,7 @@ def answer(state: State) -> Answer:
     >>> [tensor.name for tensor in found.tensors]
     ['A', 'x', 'y']
     >>> print(answer(State("y(i = A(i,j)")).trouble.message)
-    expected ')'
+    expected ',' or the ')' for the '(' at column 2, not '='
       y(i = A(i,j)
           ^
     """
@@ -231,8 +231,8 @@ def _sections(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[S
     stages = _grouped(kernel.stages)
     for name, (title, language, about) in _TITLES.items():
         if name == "schedule":
-            about = "The loops, from the outermost at the top, and the path of each tensor through them."
-            yield Section("graph", "Iteration graph", about, drawings=graph_drawings(kernel))
+            lead = "The loops, from the outermost at the top, and the path of each tensor through them."
+            yield Section("graph", "Iteration graph", lead, drawings=graph_drawings(kernel))
         if name == "ir":
             yield from _storage(tensors)
         if text := stages.get(name, ""):

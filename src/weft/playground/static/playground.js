@@ -12,8 +12,8 @@ let latest = 0;
 let pending = null;
 
 document.documentElement.classList.add("scripted");
-const presets = document.querySelector(".presets");
-if (window.matchMedia("(min-width: 60rem)").matches) presets.open = true;
+// Beside the results there is room for the list of examples; above them it is folded.
+document.querySelector(".presets").open = window.matchMedia("(min-width: 60rem)").matches;
 
 function query() {
   const fields = new URLSearchParams();
