@@ -1,6 +1,7 @@
 """From the fields of the page to the stages: presets, limits, errors with carets, and hostile input."""
 
 import re
+import subprocess
 from contextlib import suppress
 from urllib.parse import parse_qsl
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.errors import NotationError
+from weft.execution import Kernel
 from weft.playground.commands import parse_commands
 from weft.playground.highlight import highlighted
 from weft.playground.presets import PRESETS
@@ -23,6 +25,7 @@ from weft.playground.state import (
     choices,
     state_of,
 )
+from weft.runtime import loader, toolchain
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
@@ -38,6 +41,16 @@ def test_every_preset_has_all_stages(preset):
     assert "weft_tensor *" in sections["c"].text
     assert "weft_tensor *" not in sections["c"].more
     assert ("scheduled by hand" in sections["schedule"].text) == bool(preset.state.schedule)
+
+
+def test_nothing_is_compiled_or_run(monkeypatch):
+    def never(*args, **kwargs):
+        raise AssertionError("this machine's compiler was called")
+
+    for owner, name in ((subprocess, "Popen"), (toolchain, "current"), (loader, "load"), (Kernel, "run")):
+        monkeypatch.setattr(owner, name, never)
+    for preset in PRESETS:
+        assert answer(preset.state).sections
 
 
 def test_presets_differ():

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..drawing import iteration_graph_svg, lattices_svg, storage_svg
+from ..execution import Kernel, Plan
 from ..formats import TensorType, formats, parse_format
 from ..records import record
 from ..storage import Storage
-from ..tensor.compiled_kernel import CompiledKernel
 
 __all__ = ["EXAMPLES", "Drawing", "example", "format_drawings", "graph_drawings", "lattice_drawings"]
 
@@ -72,23 +72,23 @@ class Drawing:
     caption: str = ""
 
 
-def graph_drawings(kernel: CompiledKernel) -> tuple[Drawing, ...]:
+def graph_drawings(kernel: Kernel | Plan) -> tuple[Drawing, ...]:
     """Return the iteration graphs of a kernel, in one drawing.
 
     Parameters
     ----------
-    kernel : CompiledKernel
+    kernel : Kernel or Plan
         The kernel.
     """
     return (Drawing("the loops, and the path of each tensor", iteration_graph_svg(kernel)),)
 
 
-def lattice_drawings(kernel: CompiledKernel) -> tuple[Drawing, ...]:
+def lattice_drawings(kernel: Kernel | Plan) -> tuple[Drawing, ...]:
     """Return the merge lattice of each loop of a kernel.
 
     Parameters
     ----------
-    kernel : CompiledKernel
+    kernel : Kernel or Plan
         The kernel.
     """
     return tuple(Drawing(f"the loop over {variable}", svg) for variable, svg in lattices_svg(kernel))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from .. import execution
 from ..errors import WeftError
+from ..execution import Kernel, Plan
 from ..formats import TensorType, parse_format
 from ..index_notation import accesses, parse
 from ..index_notation.nodes import Assignment
 from ..records import record
-from ..tensor.compiled_kernel import CompiledKernel, operand_names, orders
+from ..tensor.compiled_kernel import operand_names, orders, report
 from .commands import parse_commands, scheduler
 from .drawings import Drawing, format_drawings, graph_drawings, lattice_drawings
 from .state import MOST_AXES, MOST_TENSORS, MOST_VARIABLES, RefusedError, State, choices
@@ -165,8 +167,12 @@ def answer(state: State) -> Answer:
         field = "schedule"
         change = scheduler(parse_commands(state.schedule))
         field = "schedule" if change else "expression"
-        kernel = CompiledKernel(assignment, _types(tensors), state.expression, change)
-        return Answer(tensors, tuple(_sections(kernel, tensors)))
+        types = _types(tensors)
+        looked = execution.assumed(assignment, {name: types[name] for name in operand_names(assignment)})
+        kernel = execution.compile(looked.assignment, types, change)
+        # Origins are left out: this machine is not asked for its compiler, nor whether it has the kernel.
+        text = report(kernel, assignment, looked, (), assumed=True).rpartition("\n")[0]
+        return Answer(tensors, tuple(_sections(text, kernel, tensors)))
     except RefusedError as error:
         return Answer(tensors, trouble=Trouble(error.field, str(error)))
     except WeftError as error:
@@ -224,10 +230,8 @@ def _types(tensors: tuple[Tensor, ...]) -> dict[str, TensorType]:
     }
 
 
-def _sections(kernel: CompiledKernel, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
-    # The last line says whether this machine has the kernel, which is of no interest for a kernel that does not run.
-    report = [line for line in kernel.explain().splitlines() if not line.startswith("compiled: ")]
-    yield Section("report", "In short", "The report of weft.explain.", text="\n".join(report))
+def _sections(text: str, kernel: Kernel | Plan, tensors: tuple[Tensor, ...]) -> Iterator[Section]:
+    yield Section("report", "In short", "The report of weft.explain.", text=text)
     stages = _grouped(kernel.stages)
     for name, (title, language, about) in _TITLES.items():
         if name == "schedule":
