@@ -216,7 +216,8 @@ def test_the_command(capsys):
         main(["playground", "--help"])
     assert "loopback" in capsys.readouterr().out
     command = [sys.executable, "-m", "weft", "playground", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **pipes) as server:
         try:
             url = server.stdout.readline().split()[2]
             assert url.startswith(f"http://{ADDRESS}:")
@@ -226,7 +227,7 @@ def test_the_command(capsys):
             assert main(["playground", "--port", port]) == 2
             assert f"port {port} cannot be used" in capsys.readouterr().err
         finally:
-            server.send_signal(signal.SIGINT)
+            os.killpg(server.pid, signal.SIGINT)  # as Ctrl-C does
         assert server.wait(30) == 0
         assert server.stderr.read() == ""
 

@@ -143,7 +143,8 @@ def state_of(pairs: Iterable[tuple[str, str]]) -> State:
     'expression=y%28i%29+%3D+A%28i%2Cj%29%2Ax%28j%29&format.A=csr'
     """
     found = dict(pairs)
-    expression = _checked("expression", found.get("expression", ""), EXPRESSION_LENGTH)
+    expression = " ".join(found.get("expression", "").splitlines())  # a long one may be typed in several lines
+    expression = _checked("expression", expression, EXPRESSION_LENGTH)
     schedule = _checked("schedule", found.get("schedule", "").replace("\r\n", "\n"), SCHEDULE_LENGTH, "\n")
     chosen = {key.removeprefix(_PREFIX): value for key, value in found.items() if key.startswith(_PREFIX)}
     if len(chosen) > 2 * MOST_TENSORS:

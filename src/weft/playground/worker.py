@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -105,17 +106,16 @@ def _trouble(message: str) -> Answer:
 
 def _work(connection: Connection) -> None:
     """Answer states until the other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal
     _limit_memory()
     connection.send("ready")
     while True:
         try:
             state = connection.recv()
-        except (EOFError, OSError, KeyboardInterrupt):  # Ctrl-C goes to all processes of a terminal
+        except (EOFError, OSError):
             return
         try:
             found = answer(state)
-        except KeyboardInterrupt:
-            return
         except Exception as error:
             # A bug of weft, which must not end the page.
             found = _trouble(f"this is a bug of weft: {type(error).__name__}: {error}")
