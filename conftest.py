@@ -80,7 +80,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 class Markdown(pytest.File):
-    """A page whose Python blocks run as one test, one after the other in one namespace."""
+    """A page whose Python blocks run as one test, one after the other in one namespace.
+
+    A page with a comment such as ``<!-- needs: anndata -->`` is skipped where the package is not installed.
+    """
 
     def collect(self) -> Iterator[pytest.Item]:
         yield Examples.from_parent(self, name="examples")
@@ -89,6 +92,8 @@ class Markdown(pytest.File):
 class Examples(pytest.Item):
     def runtest(self) -> None:
         text = self.path.read_text(encoding="utf-8")
+        for package in re.findall(r"^<!-- needs: (\w+) -->$", text, re.MULTILINE):
+            pytest.importorskip(package)
         namespace: dict[str, Any] = {}
         for block in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             blank_lines = "\n" * text.count("\n", 0, block.start(1))  # so that a traceback names the page's line
