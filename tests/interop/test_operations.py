@@ -19,49 +19,42 @@ TITLES = {
     "sparse": "pydata/sparse",
 }
 INTRODUCTION = """\
-# weft and other packages
+# What other packages take
 
 <!-- the tables are made by tests/interop/test_operations.py: run it with --update-golden -->
 
-A `SparseTensor` goes into other packages in three ways.
+| you use | pass | guide |
+|---|---|---|
+| NumPy's functions and ufuncs | the tensor | [which](../reference/array_api.md) |
+| scikit-learn | `weft.to_scipy(A)` | [scikit-learn](scikit_learn.md) |
+| SciPy's iterative solvers | the tensor | [SciPy's solvers](scipy_solvers.md) |
+| SciPy's direct solvers | the tensor, to `weft.linalg` | [SciPy's solvers](scipy_solvers.md) |
+| SciPy's graph algorithms | the tensor, to `weft.csgraph` | [SciPy's solvers](scipy_solvers.md#graphs) |
+| networkx, pandas | the tensor | [networkx and pandas](networkx.md) |
+| xarray | the tensor | [xarray](xarray.md) |
+| dask | the tensor | [dask](dask.md) |
+| anndata, scanpy | `weft.to_scipy(A)` | [anndata](anndata.md) |
+| pydata/sparse | the tensor, or `A.to_pydata_sparse()` | [pydata/sparse](migrate_from_pydata_sparse.md) |
 
-- **As it is**, where a package asks an array for its functions (NumPy, xarray, dask, the array API standard) or for
-  products alone (SciPy's iterative solvers, networkx, pandas).
-- **`weft.to_scipy(A)`**, or `A.to_scipy_sparse()`, where a package looks for SciPy's own classes, as scikit-learn and
-  SciPy's direct solvers do. It shares memory with csr, csc, coo, dia and bsr tensors. An error that asks for an ndarray
-  names this call.
-- **`weft.linalg` and `weft.csgraph`**, which are scipy.sparse.linalg and scipy.sparse.csgraph for tensors of any
-  format: `weft.linalg.spsolve(A, b)`, `weft.csgraph.shortest_path(A)`. Sparse results are tensors. Iterative solvers
-  multiply with weft, in the format that the tensor has.
+`weft.to_scipy(A)`, or `A.to_scipy_sparse()`, gives one of SciPy's sparse arrays. It shares memory with tensors in csr,
+csc, coo, dia and bsr, and converts others. The functions of `weft.linalg` and `weft.csgraph` are SciPy's own, for
+tensors of any format.
 
-```python
-import numpy as np
-import weft
+## scikit-learn by the array API standard
 
-A = weft.random((200, 200), density=0.02, rng=0, format="csr") + 4 * weft.eye(200)
-b = np.ones(200)
-
-x = weft.linalg.spsolve(A, b)  # SciPy's direct solver
-L = weft.linalg.splu(A)  # SciPy's factorisation, to solve again and again
-values = weft.linalg.eigsh(A + A.T, k=3, sigma=0, return_eigenvectors=False)
-count, labels = weft.csgraph.connected_components(A)
-S = weft.to_scipy(A)  # a scipy.sparse.csr_array over the same memory
-```
-
-For scikit-learn the one call that always works is `weft.to_scipy`: `LogisticRegression().fit(weft.to_scipy(A), y)`.
 With `sklearn.set_config(array_api_dispatch=True)`, and `SCIPY_ARRAY_API=1` in the environment before SciPy is
 imported, estimators that follow the array API standard take tensors themselves. Of those tried:
 
 """
 MIDDLE = """
-`linalg.svd`, `qr`, `solve` and the like need every element: they are NumPy's for tensors of format `dense`, and
-raise for others.
+`linalg.svd`, `qr`, `solve` and the like need every element. They are NumPy's for tensors of format `dense`, and raise
+for others.
 
-## What was tried
+## Code that was tried
 
-Each line is code that works with the package's own matrices or arrays. *As it is* says what it does with a tensor `A`
-in csr (`F` is dense, `P` symmetric, `L` triangular, `S` a csr_array, `w` a `sparse.COO`), and *handed over* what it
-does with `weft.to_scipy(A)`, or for pydata/sparse with `A.to_pydata_sparse()`.
+Each line is code that works with the package's own matrices or arrays. Column *as it is* has the outcome for a tensor
+`A` in csr, and *handed over* the outcome for `weft.to_scipy(A)`, or for pydata/sparse `A.to_pydata_sparse()`. In the
+lines, `F` is a dense tensor, `P` symmetric and `L` triangular, `S` is a `csr_array` of SciPy and `w` a `sparse.COO`.
 """
 
 
@@ -69,6 +62,8 @@ def shown(outcome: str) -> str:
     name, _, message = outcome.partition(":")
     if outcome == "works" or not outcome:
         return outcome
+    if name.startswith("gives "):
+        return "another result"
     if not hasattr(weft.errors, name):
         return f"`{name}`, the package's own"
     ways = [way for way in ("to_scipy_sparse", "to_pydata_sparse", "todense", "weft.linalg") if way in message]
