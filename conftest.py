@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
+import io
 import os
 import re
 import tempfile
@@ -82,7 +84,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 class Markdown(pytest.File):
     """A page whose Python blocks run as one test, one after the other in one namespace.
 
-    A page with a comment such as ``<!-- needs: anndata -->`` is skipped where the package is not installed.
+    A page with a comment such as ``<!-- needs: anndata -->`` is skipped where the package is not installed. On a page
+    with ``<!-- outputs are checked -->``, a text block behind a Python block holds what that block prints.
     """
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -94,10 +97,16 @@ class Examples(pytest.Item):
         text = self.path.read_text(encoding="utf-8")
         for package in re.findall(r"^<!-- needs: (\w+) -->$", text, re.MULTILINE):
             pytest.importorskip(package)
+        checked = "<!-- outputs are checked -->" in text
         namespace: dict[str, Any] = {}
-        for block in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            blank_lines = "\n" * text.count("\n", 0, block.start(1))  # so that a traceback names the page's line
-            exec(compile(blank_lines + block[1], str(self.path), "exec"), namespace)
+        pattern = r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?"
+        for block in re.finditer(pattern, text, re.MULTILINE | re.DOTALL):
+            line = text.count("\n", 0, block.start(1))
+            blank_lines = "\n" * line  # so that a traceback names the page's line
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(blank_lines + block[1], str(self.path), "exec"), namespace)
+            if checked and block[2] is not None:
+                assert printed.getvalue() == block[2], f"{self.path.name}:{line}: the block prints otherwise"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"examples of {self.path.name}"
