@@ -155,3 +155,10 @@ def test_the_finder_of_names_itself():
     assert exists("lowering/loops.py")
     assert not exists("lowering/" + "gone.py")
     assert not exists("nobody" + "_calls_this")
+
+
+def test_every_error_is_in_the_index():
+    page = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+    errors = [name for name, each in vars(weft.errors).items() if isinstance(each, type)]
+    assert len(errors) > 15
+    assert [name for name in errors if not re.search(rf"\b{name}\b", page)] == []
